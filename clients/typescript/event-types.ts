@@ -1,6 +1,6 @@
 /** Written from the contracts by `npm run fix`; change what they declare, not this file. */
 
-/** A conversation exists. */
+/** A conversation was created. */
 export type ConversationCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -40,7 +40,7 @@ export type ConversationUpdatedEvent = {
   cursor: string;
 };
 
-/** A conversation is deleted: nothing else of it shows. */
+/** A conversation was deleted and is no longer visible. */
 export type ConversationDeletedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -61,7 +61,7 @@ export type ConversationDeletedEvent = {
   cursor: string;
 };
 
-/** A conversation has come to a step of its journey. */
+/** A conversation entered a step of its journey. */
 export type ConversationStepEnteredEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -86,7 +86,7 @@ export type ConversationStepEnteredEvent = {
   cursor: string;
 };
 
-/** The recording of a conversation is done. */
+/** A conversation was recorded. */
 export type ConversationRecordedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -122,7 +122,7 @@ export type ConversationRoomUpdatedEvent = {
   cursor: string;
 };
 
-/** Another question of the journey is spoken about. */
+/** Another question of the journey is active. */
 export type QuestionChangedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -143,7 +143,7 @@ export type QuestionChangedEvent = {
   cursor: string;
 };
 
-/** A conversation has other audio. */
+/** The audio of a conversation was uploaded or replaced. */
 export type AudioUploadedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -161,7 +161,7 @@ export type AudioUploadedEvent = {
   cursor: string;
 };
 
-/** An event of the booking provider has made, changed or cancelled a conversation. */
+/** A booking event created, changed or cancelled a conversation. */
 export type BookingAppliedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -175,14 +175,14 @@ export type BookingAppliedEvent = {
     id: number;
   };
   data: {
-    /** Whether it is cancelled by it. */
+    /** Whether the event cancelled the conversation. */
     change: "booked" | "cancelled";
   };
   /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
-/** An event on the hook of a person could not become a conversation. */
+/** A booking event on a person's hook could not be applied. */
 export type BookingRefusedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -196,14 +196,14 @@ export type BookingRefusedEvent = {
     id: number;
   };
   data: {
-    /** Why, as in the receipt of the webhook. */
+    /** Reason, as in the webhook receipt. */
     reason: "ambiguous_booking" | "journey_error" | "refused_data_too_large" | "refused_times" | "refused_too_many_attendees" | "rejected_unidentified";
   };
   /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
-/** The published texts of a conversation were written: its title or its summary. */
+/** The published title or summary of a conversation was written. */
 export type SummaryWrittenEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -221,7 +221,7 @@ export type SummaryWrittenEvent = {
   cursor: string;
 };
 
-/** The recording of a conversation is on the video host, or its record there changed. */
+/** The recording of a conversation was published on the video host, or its record changed. */
 export type VideohostPublishedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;

@@ -68,7 +68,7 @@ export type ConversationOut = {
   texts: Record<string, unknown>;
   /** Questions in the order of the journey's sequence. */
   questions: Question[];
-  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  /** Increases strictly with every write that changes the conversation; microsecond precision. */
   updated_at: string;
   question_state: QuestionState;
 };
@@ -201,9 +201,9 @@ export type RecordedQuestionChange = {
   ok: true;
   conversationId: number;
   questionId: number;
-  /** As it was accepted, in UTC. */
+  /** The recorded time in UTC. */
   occurredAt: string;
-  /** True when the same change was recorded before under the same key. */
+  /** True when the same change was already recorded with this key. */
   replayed: boolean;
 };
 
@@ -298,7 +298,7 @@ export type Publishing = {
   artifacts: Record<string, unknown>;
 };
 
-/** What a page shows first. */
+/** Summary for pages. */
 export type PublicSummary = {
   /** Short public summary; may be empty. */
   summary: string;
@@ -306,7 +306,7 @@ export type PublicSummary = {
   videohost_description: string | null;
 };
 
-/** A conversation as anybody with a token may browse it. */
+/** The public view of a conversation, for any valid token. */
 export type PublicConversation = {
   id: number;
   /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
@@ -339,7 +339,7 @@ export type BrowsedEvent = {
   journeys: BrowsedJourney[];
 };
 
-/** A holon with what was said at its events. */
+/** A holon with the conversations of its events. */
 export type BrowsedEvents = {
   holon: HolonRef;
   /** Immediate child events by name, id. */
@@ -480,9 +480,9 @@ export type RoomClaim = {
   claimedAt: string;
 };
 
-/** Upserted by `customParticipantId`; an omitted or null field stays as it is stored. */
+/** Upserted by `customParticipantId`; omitted and null fields keep their stored values. */
 export type RoomParticipant = {
-  /** Our id of the participant at the meeting provider; the key of the entry. */
+  /** Id of the participant at the meeting provider; key of the entry. */
   customParticipantId: string;
   browserSessionId?: string | null;
   personId?: number | null;
@@ -542,9 +542,9 @@ export type RoomState = {
   recordingId: string | null;
   version: number | null;
   phase: string | null;
-  /** Claims by display name; empty when nothing is written. */
+  /** Claims by display name; empty before the first write. */
   claims: Record<string, unknown>;
-  /** Stored participants; empty when nothing is written. */
+  /** Stored participants; empty before the first write. */
   participants: unknown[];
   conversationStartedAt: string | null;
   captureEndedAt: string | null;

@@ -198,7 +198,7 @@ export async function consumeProviderEvents(deps: {
     for (const declaration of waiting) {
       const woken = await jobs.wake(declaration, { conversation_id });
       if (woken > 0)
-        logger.info({ job: declaration.type, conversationId: conversation_id, woken }, 'the provider reported; not waiting longer');
+        logger.info({ job: declaration.type, conversationId: conversation_id, woken }, 'meeting event received: running waiting jobs');
     }
   });
 }

@@ -29,7 +29,7 @@ export type PipelineRegistry = ReadonlyMap<string, PipelineJob>;
 export const PipelinePayload = Type.Object({
   conversation_id: Type.Integer({ description: 'Id of the conversation.' }),
   step_id: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Step whose entry started the job, and whose configuration holds; null when it was started otherwise.',
+    description: 'Step that started the job and whose configuration applies; null when it was started otherwise.',
   }),
   cause: Type.String({ description: 'What started it: `step_entered`, `window_completed`, `command`, …' }),
 });
@@ -39,7 +39,7 @@ export type PipelinePayload = Static<typeof PipelinePayload>;
 /** Setting that all pipeline jobs share (D6). */
 export const advanceOnSuccess = Type.Boolean({
   default: false,
-  description: 'Move the conversation to the next step when the job has succeeded and this step is still the current one.',
+  description: 'Move the conversation to the next step after the job succeeds, if this step is still the current one.',
 });
 
 const jobsByDeclaration = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();

@@ -38,12 +38,12 @@ const json = (text: string): JsonObject => parseJson(text) as JsonObject;
 const refused = (stored: JsonObject, patch: JsonObject): string[] => Object.keys(findUnwritable(videohost, stored, patch)).toSorted();
 
 describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
-  it('shows read_write and read fields and the job, and neither hidden ones nor those without a state', () => {
+  it('returns read_write and read fields and the job, but no hidden or undeclared fields', () => {
     const stored = { quota: 5, videohost_refresh_token: 'secret', forgotten: false, channel: 'a', gone: 1, pipeline_job: 'other' };
     expect(showStepConfig(videohost, stored)).toEqual({ pipeline_job: 'videohost_publish', channel: 'a', quota: 5 });
   });
 
-  it('leaves out what a nested object of the model does not declare, and keeps open objects and lists whole', () => {
+  it('omits undeclared keys of nested objects, and keeps open objects and lists', () => {
     const stored = { upload: { title: 't', gone: 1, limits: { size: 1, gone: 2 } }, labels: { any: { thing: 1 } }, tags: [{ gone: 1 }] };
     expect(showStepConfig(videohost, stored)).toEqual({
       pipeline_job: 'videohost_publish',
@@ -53,18 +53,18 @@ describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
     });
   });
 
-  it('answers in the order of the model, however the configuration is stored', () => {
+  it('returns fields in the order of the schema', () => {
     const left = showStepConfig(videohost, { quota: 1, channel: 'a' });
     expect(JSON.stringify(left)).toBe(JSON.stringify(showStepConfig(videohost, { channel: 'a', quota: 1 })));
   });
 
-  it('shows everything of a step without a registered job, except pipeline_job', () => {
+  it('returns everything of a step without a registered job, except pipeline_job', () => {
     expect(showStepConfig(undefined, { any: { thing: null }, pipeline_job: 'x' })).toEqual({ any: { thing: null } });
   });
 });
 
 describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
-  it('names fifty fields at most, with names that are cut (D60)', () => {
+  it('names at most fifty fields, with truncated names (D60)', () => {
     const many = Object.fromEntries(Array.from({ length: 1_525 }, (_value, index) => [`k${index}`, 1]));
     for (const patch of [many, { upload: many }, { upload: { limits: many } }]) expect(refused({}, patch)).toHaveLength(50);
     expect(refused({}, { ['k'.repeat(200)]: 1 })).toEqual(['k'.repeat(120)]);
@@ -87,28 +87,28 @@ describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
     ['null for an undeclared key that is not stored', {}, { gone: null }, ['gone']],
     ['undeclared keys of nested objects', {}, { upload: { nope: 1, limits: { nope: 2, size: 1 } } }, ['upload.limits.nope', 'upload.nope']],
     ['null for a nested leftover', { upload: { gone: { a: 1 } } }, { upload: { gone: null, never: null } }, ['upload.never']],
-  ])('judges %s', (_what, stored, patch, expected) => {
+  ])('checks %s', (_what, stored, patch, expected) => {
     expect(refused(stored as JsonObject, patch as JsonObject)).toEqual(expected);
   });
 
-  it('takes __proto__ and constructor for undeclared keys', () => {
+  it('treats __proto__ and constructor as undeclared keys', () => {
     const patch = json('{"__proto__": {"channel": "x"}, "constructor": null, "toString": 1, "upload": {"__proto__": 1}}');
     expect(refused({}, patch)).toEqual(['__proto__', 'constructor', 'toString', 'upload.__proto__']);
     expect(refused(json('{"__proto__": 1}'), json('{"__proto__": null}'))).toEqual([]);
   });
 
-  it('says the same of hidden and of unknown keys', () => {
+  it('returns the same problem for hidden and unknown keys', () => {
     const { videohost_refresh_token: hidden, unknown } = findUnwritable(videohost, {}, { videohost_refresh_token: 1, unknown: 1 });
     expect(hidden).toBe(unknown);
   });
 
-  it('refuses nothing but pipeline_job in a step without a registered job', () => {
+  it('rejects only pipeline_job in a step without a registered job', () => {
     expect(findUnwritable(undefined, {}, { any: 1, pipeline_job: null })).toEqual({ pipeline_job: expect.any(String) });
   });
 });
 
 describe('dropUndeclared', () => {
-  it('keeps what is declared, at every depth', () => {
+  it('keeps declared keys at every depth', () => {
     const stored = { channel: 'a', gone: 1, upload: { title: 't', gone: 1, limits: { gone: 1 } } };
     expect(dropUndeclared(videohost.config, stored)).toEqual({ channel: 'a', upload: { title: 't', limits: {} } });
   });

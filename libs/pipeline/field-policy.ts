@@ -51,7 +51,7 @@ export function findUnwritable(job: PipelineJob | undefined, stored: JsonObject,
   const problems = new FieldProblems();
   for (const [key, value] of Object.entries(patch)) {
     if (problems.isFull) break;
-    if (key === jobField) problems.add([key], 'is set with the step itself');
+    if (key === jobField) problems.add([key], 'is set on the step itself');
     else if (job !== undefined) findUnwritableField(job, stored, key, value, problems);
   }
   return problems.toRecord();

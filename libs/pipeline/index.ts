@@ -23,7 +23,7 @@ export const pipelineJobs: PipelineRegistry = createRegistry(declaredJobs);
 export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
   const registry = new Map(jobs.map((item) => [item.name, item]));
   if (registry.size !== jobs.length || new Set(jobs.map(({ jobType }) => jobType)).size !== jobs.length) {
-    throw new Error('two pipeline jobs have the same name or the same job');
+    throw new Error('two pipeline jobs share a name or a job type');
   }
   return registry;
 }

@@ -27,13 +27,13 @@ const recordingImportConfig = Type.Object(
   {
     trim: Type.Boolean({
       default: true,
-      description: 'Cut off what lies before `conversationStartedAt`; the whole recording is kept beside the trimmed one.',
+      description: 'Trim the part before `conversationStartedAt`. The whole recording is stored as well.',
     }),
     thumbnails: Type.Integer({
       default: 3,
       minimum: 0,
       maximum: 5,
-      description: 'Pictures taken from the conversation, at 10 %, 30 %, 50 %, 70 % and 90 % of it; 0 = none.',
+      description: 'Number of thumbnails, taken at 10 %, 30 %, 50 %, 70 % and 90 % of the conversation; 0 = none.',
     }),
     advance_on_success: advanceOnSuccess,
   },
@@ -45,7 +45,7 @@ export type RecordingImportConfig = Static<typeof recordingImportConfig>;
 /** Imports the provider's recording; waits for a late recording (D7a). */
 export const recordingImport: PipelineJob<typeof recordingImportConfig> = Object.freeze({
   name: 'recording_import',
-  summary: "Imports the meeting provider's recording, cuts off what lies before the conversation, takes thumbnails.",
+  summary: "Imports the meeting provider's recording, trims the part before the conversation and creates thumbnails.",
   jobType: 'media.recording-import',
   policy: {
     ...waitingPolicy,
@@ -63,19 +63,19 @@ const audioTranscriptionConfig = Type.Object(
     language: Type.String({
       default: '',
       pattern: '^([a-z]{2})?$',
-      description: 'Language that is spoken, ISO 639-1; empty: the server finds out.',
+      description: 'Spoken language, ISO 639-1; empty = detected by the server.',
     }),
-    vocabulary: Type.String({ default: '', maxLength: 600, description: 'Names and words that are likely, as a hint to the server.' }),
+    vocabulary: Type.String({ default: '', maxLength: 600, description: 'Likely names and words, as a hint for the server.' }),
     audio_offset_seconds: Type.Number({
       default: 0,
       minimum: -86_400,
       maximum: 86_400,
       description:
-        'When the audio begins, seconds from `conversationStartedAt`; negative: before it. Whatever lies outside the window is never sent.',
+        'Start of the audio in seconds after `conversationStartedAt`; negative = before it. Audio outside the window is never sent.',
     }),
     replace_existing: Type.Boolean({
       default: false,
-      description: 'Also when the conversation has a transcript, which the new one then replaces.',
+      description: 'Replace an existing transcript.',
     }),
     advance_on_success: advanceOnSuccess,
   },
@@ -87,7 +87,7 @@ export type AudioTranscriptionConfig = Static<typeof audioTranscriptionConfig>;
 /** Transcribes the canonical audio when the provider has no transcript; waits for audio and window. */
 export const audioTranscription: PipelineJob<typeof audioTranscriptionConfig> = Object.freeze({
   name: 'audio_transcription',
-  summary: 'Transcribes the canonical audio, cut to the approved window, unless there is a transcript.',
+  summary: 'Transcribes the canonical audio within the approved window, unless a transcript exists.',
   jobType: 'transcripts.audio-transcription',
   policy: {
     ...waitingPolicy,
@@ -110,9 +110,9 @@ const publishingSummaryConfig = Type.Object(
     language: Type.String({
       default: '',
       maxLength: 40,
-      description: 'Language to write in, e.g. `English`; empty: that of the conversation.',
+      description: 'Language of the texts, e.g. `English`; empty = the language of the conversation.',
     }),
-    guidance: Type.String({ default: '', maxLength: 2_000, description: 'What else the model is asked to mind, e.g. for whom it writes.' }),
+    guidance: Type.String({ default: '', maxLength: 2_000, description: 'Further instructions for the model, e.g. the audience.' }),
     advance_on_success: advanceOnSuccess,
   },
   { additionalProperties: false },
@@ -126,7 +126,7 @@ const maxUselessAnswers = 12;
 /** Writes title, summary and description from the transcript; waits for a late transcript. */
 export const publishingSummary: PipelineJob<typeof publishingSummaryConfig> = Object.freeze({
   name: 'publishing_summary',
-  summary: 'Writes title, summary and description of the conversation from its transcript; what a person has written stays.',
+  summary: 'Writes title, summary and description of the conversation from its transcript. Texts written by a person are preserved.',
   jobType: 'agents.publishing-summary',
   policy: {
     ...waitingPolicy,
@@ -143,18 +143,18 @@ const videohostPublishConfig = Type.Object(
   {
     privacy: Type.Union([Type.Literal('private'), Type.Literal('unlisted'), Type.Literal('public')], {
       default: 'unlisted',
-      description: 'Who may see the video on the host.',
+      description: 'Who can watch the video on the host.',
     }),
     category_id: Type.String({ default: '22', pattern: '^[0-9]{1,4}$', description: "The host's category; 22 = people and blogs." }),
     tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { default: [], maxItems: 15, description: 'Tags of the video.' }),
-    set_thumbnail: Type.Boolean({ default: true, description: "Give the host the conversation's first thumbnail." }),
+    set_thumbnail: Type.Boolean({ default: true, description: "Upload the conversation's first thumbnail." }),
     captions_language: Type.String({
       default: 'en',
       pattern: '^([a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3})?$',
-      description: 'Language of the transcript, BCP 47, under which it is sent as captions; empty: it is not sent.',
+      description: 'Language of the captions, BCP 47; empty = no captions are uploaded.',
     }),
     videohost_refresh_token: Type.Optional(
-      Type.String({ minLength: 1, description: 'OAuth refresh token of the channel; set in the workspace file, never shown.' }),
+      Type.String({ minLength: 1, description: 'OAuth refresh token of the channel; set in the workspace file, never returned.' }),
     ),
     advance_on_success: advanceOnSuccess,
   },

@@ -19,7 +19,7 @@ describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
   );
 
   it.each([...pipelineJobs.values()].map((job) => [job.name, job] as const))(
-    '%s waits seven days for what is late, first within 30 s, then every 15 minutes (D7a)',
+    '%s waits seven days for late input, first within 30 s, then every 15 minutes (D7a)',
     (_name, job) => {
       const { policy } = jobOf(job);
       expect(policy).toMatchObject({ maxDelayMs: 15 * 60_000, expiresAfterMs: 7 * 24 * 3_600_000 });
@@ -44,7 +44,7 @@ describe('validateStepConfig', () => {
     });
   });
 
-  it('takes __proto__ and constructor for undeclared keys', () => {
+  it('treats __proto__ and constructor as undeclared keys', () => {
     const stored = parseJson('{"__proto__": {"advance_on_success": true}, "constructor": 1}') as JsonObject;
     const { config, problems } = validateStepConfig(transcriptImport, stored);
     expect(Object.keys(problems).toSorted()).toEqual(['__proto__', 'constructor']);

@@ -66,7 +66,7 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
 }
 
 describe('listPipelineStatuses (P5)', () => {
-  it('finds the few in a state among many by their jobs, whole pages of them, those that entered last first', async () => {
+  it('finds rare states by their jobs, in full pages, latest entry first', async () => {
     const { list, listAll, asked } = world(20_000, (id) => (id <= 7 ? 'dead' : 'succeeded'));
     const { items, next } = await list('dead', 3);
     expect(items.map(({ conversation_id: id, state }) => [id, state])).toEqual([7, 6, 5].map((id) => [id, 'dead']));
@@ -75,7 +75,7 @@ describe('listPipelineStatuses (P5)', () => {
     expect(asked.every((ids) => ids !== undefined && ids.length === 7)).toBe(true);
   });
 
-  it('asks for no entries where no job is in the state', async () => {
+  it('reads no entries when no job is in the state', async () => {
     const { list, asked } = world(20_000, () => 'succeeded');
     expect(await list('running', 50)).toEqual({ items: [], next: undefined });
     expect(asked).toEqual([]);
@@ -85,7 +85,7 @@ describe('listPipelineStatuses (P5)', () => {
     ['those of a state that many are in', 'dead', (id) => (id % 3 === 0 ? 'dead' : 'succeeded'), (id) => id % 3 === 0],
     ['those that are done', 'succeeded', (id) => (id % 3 === 0 ? 'succeeded' : 'dead'), (id) => id % 3 === 0],
     ['those without a job', 'none', (id) => (id % 100 === 0 ? undefined : 'succeeded'), (id) => id % 100 === 0],
-  ])('finds %s by looking through the entries, each once', async (_what, state, stateOf, belongs) => {
+  ])('finds %s by scanning the entries once', async (_what, state, stateOf, belongs) => {
     const { listAll, asked } = world(3_000, stateOf);
     const expected = Array.from({ length: 3_000 }, (_, index) => 3_000 - index).filter(belongs);
     expect(await listAll(state, 50)).toEqual(expected);

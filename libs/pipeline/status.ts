@@ -26,12 +26,12 @@ export function jobTypeOf(registry: PipelineRegistry, { pipeline_job: name }: Pi
 export function describePipelineStatus(entry: Entry, job: LatestJob | undefined): PipelineStatus {
   const { conversation_id, journey, step, since } = entry;
   const facts = { conversation_id, journey, step, since };
-  if (job === undefined) return { ...facts, state: 'none', waiting_for: 'a job: none was started', error: null };
+  if (job === undefined) return { ...facts, state: 'none', waiting_for: 'a job; none was started', error: null };
   return { ...facts, state: job.state, waiting_for: describeWait(job), error: job.state === 'succeeded' ? null : job.failure };
 }
 
 function describeWait({ state, waits, error, attempts, run_at: runAt }: LatestJob): string | null {
-  if (state === 'dead' || state === 'cancelled') return 'an operator: the job is not tried again by itself';
+  if (state === 'dead' || state === 'cancelled') return 'an operator; the job is not retried automatically';
   if (state !== 'queued') return null;
   if (waits && error !== null) return error;
   return attempts === 0 ? 'a worker' : `its next attempt at ${runAt}`;

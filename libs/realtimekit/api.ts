@@ -9,7 +9,7 @@ export class ProviderBusy extends Error {
   readonly retryAfterMs: number;
 
   constructor(retryAfterMs: number) {
-    super('the meeting provider asks to come back later');
+    super('the rate limit of the meeting provider is exceeded');
     this.name = 'ProviderBusy';
     this.retryAfterMs = retryAfterMs;
   }
@@ -81,7 +81,7 @@ export function createApi(options: ApiOptions): Api {
         if (statuses.includes(reply.status)) {
           if ((reply.headers['content-encoding'] ?? 'identity') === 'identity') return reply;
           reply.discard();
-          throw unavailable(`the ${what} download is encoded, its exact bytes cannot be told`);
+          throw unavailable(`the ${what} download has a content encoding; its exact bytes are unknown`);
         }
         reply.discard();
         // The host rejects an expired URL with one of these; request a new URL once.
@@ -131,7 +131,7 @@ function parseReply(text: string): JsonObject {
 }
 
 export function invalidResponse(): Error {
-  return unavailable('the meeting provider answered invalidResponse');
+  return unavailable('invalid response from the meeting provider');
 }
 
 /** Returns all items of a paged list without duplicates. `readItems` extracts them from a reply; the caller validates them. */

@@ -58,7 +58,7 @@ export function createRecordings(api: Api): Recordings {
     openRecording: async (id, { offset, etag }, signal) => {
       const findUrl = async (): Promise<string> => {
         const url = (await findItem(id, signal))['download_url'];
-        if (typeof url !== 'string' || url === '') throw unavailable('the recording has no download address yet');
+        if (typeof url !== 'string' || url === '') throw unavailable('the recording has no download URL yet');
         return url;
       };
       // Without a tag the rest could belong to different content.
@@ -68,7 +68,7 @@ export function createRecordings(api: Api): Recordings {
       const part = reply.status === 206 ? readContentRange(reply.headers['content-range']) : undefined;
       if (reply.status === 206 && part?.first !== offset) {
         reply.discard();
-        throw unavailable('the recording download answered with another part than was asked for');
+        throw unavailable('the recording download returned another range than requested');
       }
       return {
         offset: part === undefined ? 0 : offset,

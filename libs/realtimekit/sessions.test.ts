@@ -12,12 +12,12 @@ describe('chooseByOverlap (architecture#a-recorded-meeting: the longest overlap)
     ['the smaller id of twins', [session('b', 100n, 200n), session('a', 100n, 200n)], 'a'],
     ['none that only touches', [session('a', 0n, 100n), session('b', 200n, 300n)], undefined],
     ['none without sessions', [], undefined],
-  ])('takes %s', (_what, sessions, expected) => {
+  ])('chooses %s', (_what, sessions, expected) => {
     expect(chooseByOverlap(sessions, window)?.id).toBe(expected);
     expect(chooseByOverlap(sessions.toReversed(), window)?.id).toBe(expected);
   });
 
-  it('counts up to the other end while a window is open, and takes none that was over before it', () => {
+  it('extends an open window to the other end, and ignores earlier spans', () => {
     const open = { start: 100n, end: undefined };
     expect(chooseByOverlap([session('over', 0n, 100n), session('short', 0n, 110n), session('long', 50n, 500n)], open)?.id).toBe('long');
     expect(chooseByOverlap([session('over', 0n, 100n)], open)).toBeUndefined();

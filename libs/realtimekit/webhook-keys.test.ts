@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => {
-  it('is asked for once, however many webhooks come and whatever their signatures are', async () => {
+  it('is requested once for many webhooks with any signatures', async () => {
     const { publicKey, privateKey } = makePair();
     shown = publicKey;
     const keys = createWebhookKeys({ outbound, publicKey: '', keyUrl });
@@ -44,7 +44,7 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
     expect(asked).toBe(1);
   });
 
-  it('is not asked for again by each webhook while it cannot be read', async () => {
+  it('is not requested again for each webhook while it cannot be read', async () => {
     shown = undefined;
     const keys = createWebhookKeys({ outbound, publicKey: '', keyUrl });
     const signature = signWith(makePair().privateKey);
@@ -52,7 +52,7 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
     expect(asked).toBe(1);
   });
 
-  it('is never asked for when the setting has it', async () => {
+  it('is never requested when the setting contains it', async () => {
     const { publicKey, privateKey } = makePair();
     const keys = createWebhookKeys({ outbound, publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(), keyUrl });
     expect(await keys.isSigned(body, signWith(privateKey))).toBe(true);

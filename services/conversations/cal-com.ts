@@ -61,7 +61,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
         continue;
       }
       if (tries++ >= maxTries)
-        throw unavailable(`Cal.com gave no usable answer: ${outcome.kind === 'wait' ? 'too many requests' : outcome.what}`);
+        throw unavailable(`Cal.com returned no usable response: ${outcome.kind === 'wait' ? 'too many requests' : outcome.what}`);
       await sleep(firstPauseMs * 2 ** (tries - 2) * (0.75 + Math.random() / 2), undefined, { signal });
     }
   }
@@ -76,7 +76,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
         filter.set('skip', String(skip));
         const reply = await fetchJson(`/bookings?${filter.toString()}`, signal);
         const data = reply?.['data'];
-        if (!Array.isArray(data)) throw unavailable('Cal.com answered with something else than bookings');
+        if (!Array.isArray(data)) throw unavailable('Cal.com returned a response without bookings');
         for (const item of data) {
           const booking = readCalBooking(item);
           if (booking !== undefined) found.set(booking.uid, booking);
@@ -84,7 +84,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
         progress?.(found.size);
         if (data.length === 0 || !hasMore(reply, data.length)) return [...found.values()];
         if (found.size > maxBookings)
-          throw new PermanentJobError(`Cal.com has more than ${maxBookings} bookings: narrow them with --since.`);
+          throw new PermanentJobError(`Cal.com has more than ${maxBookings} bookings. Restrict them with --since.`);
       }
     },
     findBooking: async (uid, { signal }) => readCalBooking((await fetchJson(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
@@ -116,9 +116,9 @@ async function readReply(reply: OutboundReply): Promise<Outcome> {
   reply.discard();
   if (status === 404) return { kind: 'reply', document: undefined };
   if (status === 429) return { kind: 'wait', ms: readWait(reply.headers) };
-  if (status === 401 || status === 403) throw new PermanentJobError(`Cal.com refused the key with ${status}: look at CALCOM_API_KEY.`);
+  if (status === 401 || status === 403) throw new PermanentJobError(`Cal.com rejected the key with ${status}. Check CALCOM_API_KEY.`);
   if (status >= 500) return { kind: 'fault', what: `status ${status}` };
-  throw new PermanentJobError(`Cal.com refused the request with ${status}.`);
+  throw new PermanentJobError(`Cal.com rejected the request with ${status}.`);
 }
 
 function toFault(error: unknown): Outcome {

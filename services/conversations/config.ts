@@ -25,20 +25,20 @@ export const conversationsSettings = Type.Object({
   ...webhookSettings,
   BOOKING_WEBHOOK_SECRET: rotatedSecret({
     default: '',
-    description: 'secret of the Cal.com signature; empty = no booking is taken, unless ALLOW_UNSIGNED_WEBHOOKS is set',
+    description: 'secret of the Cal.com signature; empty = bookings are rejected unless ALLOW_UNSIGNED_WEBHOOKS is set',
     neededUnless: 'ALLOW_UNSIGNED_WEBHOOKS',
   }),
   CALCOM_API_KEY: secret(
     Type.String({
       default: '',
       description:
-        'key of the API of Cal.com, which is asked every day for bookings whose webhooks never came, and for the rest of a series that is cancelled; empty = nobody asks',
+        'API key of Cal.com, used daily to find bookings whose webhooks were lost, and to find the cancelled occurrences of a series; empty = not used',
     }),
   ),
   CALCOM_API_URL: Type.String({
     default: 'https://api.cal.com/v2',
     pattern: '^https?://[^\\s]+$',
-    description: 'API of Cal.com, ends before /bookings',
+    description: "URL of Cal.com's API, without /bookings",
   }),
   REALTIMEKIT_WEBHOOK_PUBLIC_KEY: Type.String({
     default: '',
@@ -47,20 +47,20 @@ export const conversationsSettings = Type.Object({
   REALTIMEKIT_WEBHOOK_KEY_URL: Type.String({
     default: 'https://api.realtime.cloudflare.com/.well-known/webhooks.json',
     pattern: '^https?://[^\\s]+$',
-    description: "address of the public key of the meeting provider's webhooks",
+    description: "URL of the public key of the meeting provider's webhooks",
   }),
   CONVERSATION_ACCESS: Type.Union([Type.Literal('open'), Type.Literal('members')], {
     default: 'open',
     description:
-      'whose conversations a per-user token reads and writes: `open` = all; `members` = where its person takes part or its team authority covers the event (coherence access: all)',
+      'conversations that a per-user token can read and write: `open` = all; `members` = those in which its person participates or whose event its team authority covers (coherence access: all)',
   }),
   DELETED_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,
     maximum: 3_650,
-    description: 'days for which a deleted conversation is kept and can be restored; then it is removed for good, everywhere',
+    description: 'days for which a deleted conversation can be restored; then it is removed permanently from all services',
   }),
-  BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether an unknown attendee of a booking becomes a person' }),
+  BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether to create people for unknown attendees of bookings' }),
 });
 
 export type ConversationsConfig = ConfigOf<typeof conversationsSettings.properties>;

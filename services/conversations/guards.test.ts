@@ -33,7 +33,7 @@ const everyKey = [...new Set(Object.values(forbidden).flat())];
 
 describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
   it.each(fields.flatMap((field) => everyKey.map((key) => [field, key] as const)))(
-    'judges in %s the key %s as the table says',
+    'applies the table to field %s and key %s',
     (field, key) => {
       const problem = findNamespaceProblem(field, { other: 1, [key]: null });
       expect(problem?.reason).toBe(forbidden[field].includes(key) ? 'invalid_namespace_placement' : undefined);
@@ -50,7 +50,7 @@ describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
     );
   });
 
-  it('has nothing to say of an absent field', () => {
+  it('accepts an absent field', () => {
     expect(findNamespaceProblem('infos', undefined)).toBeUndefined();
   });
 });
@@ -60,11 +60,11 @@ describe('parseExpectedUpdatedAt', () => {
     expect(parseExpectedUpdatedAt('2026-05-01T12:00:00.000001+02:00')).toBe('2026-05-01T10:00:00.000001Z');
   });
 
-  it.each([null, undefined])('takes %s for no expectation (D9)', (text) => {
+  it.each([null, undefined])('returns null for %s (D9)', (text) => {
     expect(parseExpectedUpdatedAt(text)).toBeNull();
   });
 
-  it.each(['', 'yesterday', '2026-02-30T10:00:00Z'])('throws for %j: the write would have no guard', (text) => {
+  it.each(['', 'yesterday', '2026-02-30T10:00:00Z'])('throws for %j, so that no write runs unguarded', (text) => {
     expect(() => parseExpectedUpdatedAt(text)).toThrow('expected_updated_at is not an instant');
   });
 });

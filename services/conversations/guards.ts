@@ -17,7 +17,7 @@ export function requireId(id: number): number {
 /** The written store: a field of PATCH and `/recorded`, or the field of `/infos`. */
 export type StoreField = 'infos' | 'config' | 'infos-endpoint';
 
-const internal = 'it is written internally only';
+const internal = 'it is reserved for internal use';
 
 const underInfos = 'write it under infos, by PATCH /conversations/{id} or PATCH /conversations/{id}/infos';
 
@@ -86,5 +86,7 @@ export function requireExpectedUpdatedAt(row: ConversationRow, expected: string 
 }
 
 export function staleConversation(row: ConversationRow): AppError {
-  return appError('conflict', 'stale_conversation', 'The conversation has changed since.', { updated_at: instantFromSql(row.updated_at) });
+  return appError('conflict', 'stale_conversation', 'The conversation was changed by another request.', {
+    updated_at: instantFromSql(row.updated_at),
+  });
 }

@@ -6,14 +6,14 @@ import { createRefusals, DataTooLarge, maxDataBytes, toStoredJson } from './refu
 describe('toStoredJson (D63)', () => {
   const frame = '{"a":""}'.length;
 
-  it('leaves it to the database to judge what may fit there', () => {
+  it('accepts text that may fit in the database', () => {
     expect(toStoredJson('infos', { a: 'x'.repeat(2 * maxDataBytes - frame) })).toHaveLength(2 * maxDataBytes);
   });
 
   it.each([
     ['a byte more', { a: 'x'.repeat(2 * maxDataBytes - frame + 1) }],
     ['as many characters of more than a byte', { a: 'ä'.repeat(maxDataBytes) }],
-  ])('refuses what cannot fit: %s', (_name, store) => {
+  ])('rejects text that cannot fit: %s', (_name, store) => {
     expect(() => toStoredJson('infos', store)).toThrow(DataTooLarge);
   });
 });
@@ -21,7 +21,7 @@ describe('toStoredJson (D63)', () => {
 const broken = (constraint: string): Error => Object.assign(new Error('refused'), { code: '23514', constraint });
 
 describe('refusals (D63)', () => {
-  it('explains a broken size to the caller, counts it, and leaves other errors alone', async () => {
+  it('translates and counts size errors, and passes other errors on', async () => {
     const metrics = createMetrics('test');
     const refusals = createRefusals(metrics);
     expect(refusals.explain(broken('conversations__config__size'))).toMatchObject({ code: 'payload_too_large', field: 'config' });
@@ -33,13 +33,13 @@ describe('refusals (D63)', () => {
     expect(text).toContain('coherence_conversation_data_refused_total{field="infos",service="test"} 0');
   });
 
-  it('answers 404 to who may not know a conversation, and counts it (D69)', async () => {
+  it('returns and counts 404 for a caller without access (D69)', async () => {
     const metrics = createMetrics('test');
     expect(createRefusals(metrics).access()).toMatchObject({ code: 'not_found', message: 'Not Found' });
     expect((await metrics.render()).text).toContain('coherence_conversation_access_refused_total{service="test"} 1');
   });
 
-  it('ends a job that would store too much for good', async () => {
+  it('fails a job permanently when its data is too large', async () => {
     const worker = createRefusals(createMetrics('test')).worker(() => Promise.reject(broken('conversations__infos__size')));
     await expect(worker({} as never)).rejects.toThrow(PermanentJobError);
     await expect(worker({} as never)).rejects.toThrow(/`infos` would be larger than 1048576 bytes/);

@@ -21,7 +21,7 @@ export const boundedFields: readonly BoundedField[] = Object.values(fields);
 
 const fieldLabels: Readonly<Record<BoundedField, string>> = {
   infos: '`infos`',
-  config: '`config`, which holds the state of the room,',
+  config: '`config`, including the room state,',
   question_state: '`question_state`',
 };
 
@@ -75,7 +75,7 @@ export interface Refusals {
 }
 
 export function createRefusals(metrics: Pick<Metrics, 'counter'>): Refusals {
-  const tooLarge = metrics.counter('conversation_data_refused_total', 'Writes refused because a field would be too large (D63)', {
+  const tooLarge = metrics.counter('conversation_data_refused_total', 'Writes rejected because a field would be too large (D63)', {
     field: boundedFields,
   });
   const find = (error: unknown): DataTooLarge | undefined => {
@@ -83,7 +83,7 @@ export function createRefusals(metrics: Pick<Metrics, 'counter'>): Refusals {
     if (refusal !== undefined) tooLarge.inc({ field: refusal.field }, 1);
     return refusal;
   };
-  const access = metrics.counter('conversation_access_refused_total', 'Requests for conversations that the caller may not know (D69)');
+  const access = metrics.counter('conversation_access_refused_total', 'Requests for conversations that the caller cannot access (D69)');
   return {
     access: () => {
       access.inc();

@@ -19,7 +19,7 @@ export const instantOrNull = (text: string | null): string | null => (text === n
 /** An SQL timestamp as microseconds. */
 export function parseSqlInstant(text: string): Instant {
   const parsed = parseInstant(instantFromSql(text));
-  if (parsed.kind !== 'instant') throw new Error('SQL gave no instant in UTC');
+  if (parsed.kind !== 'instant') throw new Error('not an SQL timestamp in UTC');
   return parsed.instant;
 }
 

@@ -25,7 +25,7 @@ export const PersonOut = Type.Object(
 export const dataErrors: ErrorReasons = Object.freeze({
   conversation_data_too_large: {
     code: 'payload_too_large',
-    when: '`infos`, `config` with the state of the room, or `question_state` would be larger than 1 MiB of JSON text as a read shows it. Nothing is changed.',
+    when: '`infos`, `config` including the room state, or `question_state` would exceed 1 MiB of JSON text. Nothing is changed.',
   },
 });
 
@@ -36,7 +36,7 @@ export const JsonStore = (description: string) => JsonDocument(description);
 export const ExpectedUpdatedAt = nullable(
   Type.String({
     format: 'date-time-offset',
-    description: 'Refuse the write with 409 unless this is the present `updated_at`. Null counts as absent.',
+    description: 'Reject the write with 409 unless this is the current `updated_at`. Null counts as absent.',
   }),
 );
 

@@ -180,7 +180,7 @@ describe('pipelines (P5, P8)', () => {
           ...facts,
           conversation_id: placed.dead.id,
           state: 'dead',
-          waiting_for: 'an operator: the job is not tried again by itself',
+          waiting_for: 'an operator; the job is not retried automatically',
           error: 'The window is missing',
         },
         { ...facts, conversation_id: placed.waiting.id, state: 'queued', waiting_for: 'The transcript is not there yet', error: null },

@@ -6,7 +6,7 @@ import { AnyId } from '../schemas.ts';
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),
-  person_id: Type.String({ description: "The path's person as it was written." }),
+  person_id: Type.String({ description: 'Person id of the path, as sent.' }),
   headers: Type.Record(Type.String(), Type.String(), {
     description: 'Lower-case names: x-cal-signature-256, content-type, x-cal-webhook-version.',
   }),
@@ -18,7 +18,7 @@ export const bookingRpcs = {
   bookingHint: rpc({
     subject: 'conversations.bookings.hint',
     callers: byGateway,
-    summary: 'Plain text that tells how to register the booking webhook.',
+    summary: 'Plain text on how to register the booking webhook.',
     request: Type.Object({ person_id: AnyId }),
     reply: Type.String(),
   }),
@@ -27,7 +27,7 @@ export const bookingRpcs = {
 export const bookingJobs = {
   bookingEvent: job({
     type: 'conversations.booking-event',
-    summary: 'Applies the booking webhook of a receipt.',
+    summary: 'Processes the booking webhook of a receipt.',
     payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }) }),
     policy: { maxAttempts: 20, firstDelayMs: 500, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 4 },
   }),

@@ -8,7 +8,7 @@ const Instant = nullable(Type.String({ format: 'date-time', description: 'With a
 
 /** A conversation of a workspace file with resolved references. Absent fields are not changed. */
 export const ImportItem = Type.Object({
-  key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key is the same conversation in every import.' }),
+  key: Type.String({ minLength: 1, maxLength: 500, description: 'Identifies the conversation in every import.' }),
   journey_id: Type.Optional(nullable(Reference)),
   step_id: Type.Optional(nullable(Reference)),
   default_step_id: Type.Optional(nullable(Reference)),
@@ -18,17 +18,17 @@ export const ImportItem = Type.Object({
   participant_ids: Type.Optional(Type.Array(Reference)),
   connected_ids: Type.Optional(Type.Array(Reference)),
   infos: Type.Optional(JsonStore('Any key; top-level keys replace whole values.')),
-  config: Type.Optional(JsonStore('Any key but `enter-coherence`, which is `room`; top-level keys replace whole values.')),
-  room: Type.Optional(nullable(JsonStore('The whole room state, in any state.'))),
+  config: Type.Optional(JsonStore('Any key except `enter-coherence`, which is `room`; top-level keys replace whole values.')),
+  room: Type.Optional(nullable(JsonStore('The whole room state.'))),
 });
 export type ImportItem = Static<typeof ImportItem>;
 
 const ImportedItem = Type.Object({
   key: Type.String(),
-  id: nullable(Type.Integer({ description: 'Null on a dry run for what does not exist yet.' })),
+  id: nullable(Type.Integer({ description: 'Null in a dry run for new conversations.' })),
   action: Type.Enum(['create', 'update', 'unchanged']),
   fields: Type.Array(Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }), {
-    description: 'What changes; values on a dry run alone, null otherwise.',
+    description: 'Changed fields; values in a dry run only, null otherwise.',
   }),
 });
 export type ImportedItem = Static<typeof ImportedItem>;
@@ -41,7 +41,7 @@ export const bulkImportRpcs = {
     subject: 'admin.conversations.import.apply',
     callers: byOperators,
     audit: 'conversation.import',
-    summary: 'Creates or updates conversations by their keys, all of the call or none; starts no pipeline job.',
+    summary: 'Creates or updates conversations by key, all or none. Does not start pipeline jobs.',
     request: Type.Object({ items: Type.Array(ImportItem, { maxItems: maxImportItems }), dry_run: Type.Boolean() }),
     reply: Type.Object({ items: Type.Array(ImportedItem, { description: 'In the order of the request.' }) }),
     errors: dataErrors,

@@ -37,7 +37,7 @@ async function importConversations(
 ): Promise<ReplyOf<Rpc>> {
   const batch = JSON.stringify(items);
   if (dryRun) return { items: (await plan(db, batch)).map(toImported) };
-  if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to what does not exist yet' });
+  if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to an object that does not exist' });
   const journeys = await directory.journeys.getMany([...new Set(items.flatMap(({ journey_id: id }) => id ?? []))]);
   const work = jobs.transaction(async (tx) => {
     await lockImports(tx);

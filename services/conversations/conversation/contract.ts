@@ -16,7 +16,7 @@ import { windowErrors } from '../room/contract.ts';
 import { AnyId, dataErrors, ExpectedUpdatedAt, Id, Instant, JsonDocument, JsonStore, optionalInstant, PersonOut } from '../schemas.ts';
 
 const guardErrors: ErrorReasons = {
-  stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the present `updated_at`; carries `updated_at`.' },
+  stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the current `updated_at`; carries `updated_at`.' },
 };
 
 export const storeErrors: ErrorReasons = {
@@ -69,7 +69,7 @@ export const ConversationOut = Type.Object(
     step_title: Type.String({ description: 'Empty when no step is set.' }),
     texts: JsonDocument('Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured.'),
     questions: Type.Array(Question, { description: "Questions in the order of the journey's sequence." }),
-    updated_at: Instant('Moves strictly forward with every write that changes the conversation, microseconds included.'),
+    updated_at: Instant('Increases strictly with every write that changes the conversation; microsecond precision.'),
     question_state: QuestionState,
   },
   { $id: 'ConversationOut', description: 'A conversation, as the operational endpoints return it.' },
@@ -107,27 +107,27 @@ export const AudioMetadata = Type.Object(
     source: Type.String(),
     created_at: Type.String(),
   },
-  { description: 'What is stored under `infos.audio` (rules/media#audio-upload).' },
+  { description: 'Value of `infos.audio` (rules/media#audio-upload).' },
 );
 
 export const AudioAttachment = Type.Object({
   conversation_id: Id,
-  blob_id: Type.Integer({ minimum: 1, description: 'Rises with every upload: an older one never replaces a newer one.' }),
+  blob_id: Type.Integer({ minimum: 1, description: 'Increases with every upload; an older upload never replaces a newer one.' }),
   audio: AudioMetadata,
   actor_account_id: nullable(Type.Integer()),
   actor_person_id: nullable(Type.Integer({ description: 'Author of the note.' })),
-  note: Type.Optional(Type.Boolean({ description: 'False: no note, as the file came by bulk import. Default true.' })),
+  note: Type.Optional(Type.Boolean({ description: 'False = no note, for files of a bulk import. Default true.' })),
 });
 
 export const conversationRpcs = {
   findActive: rpc({
     subject: 'conversations.conversations.find-active',
     callers: byClients,
-    summary: 'The conversations of a person and journey that are active at a time; creates an unscheduled one when there is none.',
+    summary: 'Active conversations of a person and journey at a time; creates an unscheduled one when there is none.',
     request: Type.Object({
       person_id: AnyId,
       journey: Type.String({ description: 'Slug of a conversation journey.' }),
-      time: Type.String({ format: 'date-time', description: "The caller's time; without an offset it is UTC." }),
+      time: Type.String({ format: 'date-time', description: "The caller's time; UTC without an offset." }),
     }),
     reply: Type.Array(ConversationOut),
     errors: {
@@ -149,7 +149,7 @@ export const conversationRpcs = {
   patch: rpc({
     subject: 'conversations.conversations.patch',
     callers: byClients,
-    summary: 'Shallow merge of `infos` and `config`, guarded when asked.',
+    summary: 'Shallow merge of `infos` and `config`, with optional preconditions.',
     request: Type.Object({
       conversation_id: AnyId,
       infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
@@ -182,22 +182,22 @@ export const conversationRpcs = {
   exists: rpc({
     subject: 'conversations.conversations.exists',
     callers: { media: [...anyActor, ...withoutActor], transcripts: [...anyActor, ...withoutActor] },
-    summary: 'Answers with the id, or 404.',
+    summary: 'Returns the id, or 404.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({ id: Type.Integer() }),
   }),
   getTranscriptSource: rpc({
     subject: 'conversations.transcript-source.get',
     callers: { media: withoutActor, transcripts: withoutActor },
-    summary: 'What the importers of transcripts and recordings need to know of a conversation. 404 when absent.',
+    summary: 'Meeting, window and participants, for importers of transcripts and recordings. 404 when absent.',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({
       conversation_id: Type.Integer(),
       meeting_id: nullable(Type.String()),
-      recording_id: nullable(Type.String({ description: "The provider's recording, when the room has named one." })),
+      recording_id: nullable(Type.String({ description: "The provider's recording, if the room has one." })),
       window: Type.Object(
         { conversation_started_at: nullable(Type.String()), capture_ended_at: nullable(Type.String()) },
-        { description: 'As stored: text of bulk-imported data may be no datetime at all.' },
+        { description: 'As stored. Bulk-imported text may not be a datetime.' },
       ),
       participants: Type.Array(
         Type.Object({
@@ -219,7 +219,7 @@ export const conversationRpcs = {
   patchInfos: rpc({
     subject: 'conversations.infos.patch',
     callers: byUsers,
-    summary: 'Shallow merge of `infos` alone, without guards (D9a).',
+    summary: 'Shallow merge of `infos` alone, without preconditions (D9a).',
     request: Type.Object({ conversation_id: AnyId, infos: JsonStore('Top-level keys replace whole values.') }),
     reply: Infos,
     errors: {
@@ -230,7 +230,7 @@ export const conversationRpcs = {
   recorded: rpc({
     subject: 'conversations.conversations.recorded',
     callers: byClients,
-    summary: 'Advances the step, notes it and merges the body; once per idempotency key.',
+    summary: 'Advances the step, adds a note and merges the body; once per idempotency key.',
     request: Type.Object({
       conversation_id: AnyId,
       idempotency_key: nullable(Type.String({ minLength: 1, maxLength: 255 })),
@@ -242,7 +242,7 @@ export const conversationRpcs = {
   attachAudio: rpc({
     subject: 'conversations.audio.attach',
     callers: { media: withoutActor },
-    summary: 'Sets `infos.audio` and adds the note of the upload; once per blob. 404 when the conversation is absent.',
+    summary: 'Sets `infos.audio` and adds a note, once per blob. 404 when the conversation is absent.',
     request: AudioAttachment,
     reply: Type.Object({ audio: AudioMetadata }),
     errors: dataErrors,
@@ -250,7 +250,7 @@ export const conversationRpcs = {
   checkAudio: rpc({
     subject: 'conversations.audio.check',
     callers: { media: withoutActor },
-    summary: 'Whether `infos.audio` may become this; asked before an upload is made the audio. 404 when the conversation is absent.',
+    summary: 'Checks whether the value fits into `infos.audio`, before an upload is attached. 404 when the conversation is absent.',
     request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
     reply: Type.Object({ ok: Type.Literal(true) }),
     errors: dataErrors,
@@ -270,7 +270,7 @@ export const conversationJobs = {
   attachAudio: job({
     type: 'conversations.attach-audio',
     startedBy: ['media'],
-    summary: 'As the operation, for when it could not be reached.',
+    summary: 'Attaches audio when the operation was unreachable.',
     payload: AudioAttachment,
     policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 2 },
   }),

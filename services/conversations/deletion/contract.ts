@@ -10,11 +10,10 @@ export const DeletedConversation = Type.Object({
   title: Type.String(),
   deleted_at: Instant('When it was deleted.'),
   reason: Type.Enum([...deletionReasons], {
-    description:
-      'Its booking was cancelled, or turned out to be the same as that of another conversation, which took over what it held; or an operator deleted it.',
+    description: 'Its booking was cancelled, or was merged with the booking of another conversation, or an operator deleted it.',
   }),
-  by: Type.String({ description: 'What deleted it, e.g. `receipt 17`: `webhooks show 17`.' }),
-  removed_from: Instant('From when on it is removed for good.'),
+  by: Type.String({ description: 'Actor of the deletion, e.g. `receipt 17`: `webhooks show 17`.' }),
+  removed_from: Instant('When it is removed permanently.'),
 });
 
 export const deletionRpcs = {
@@ -22,18 +21,18 @@ export const deletionRpcs = {
     subject: 'admin.conversations.conversations.delete',
     callers: byOperators,
     audit: 'conversation.delete',
-    summary: 'Deletes a conversation so that it can be restored until it is removed for good (D67). 404 when absent.',
+    summary: 'Deletes a conversation, which can be restored until it is removed permanently (D67). 404 when absent.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1, maxLength: 200 }) }),
     reply: Type.Object({
       conversation_id: Type.Integer(),
-      removed_from: Type.String({ format: 'date-time', description: 'From when on it is removed for good.' }),
+      removed_from: Type.String({ format: 'date-time', description: 'When it is removed permanently.' }),
     }),
-    errors: { conversation_deleted: { code: 'conflict', when: 'It is deleted already.' } },
+    errors: { conversation_deleted: { code: 'conflict', when: 'The conversation is already deleted.' } },
   }),
   adminListDeleted: rpc({
     subject: 'admin.conversations.conversations.list-deleted',
     callers: byOperators,
-    summary: 'Conversations that are deleted and can be restored, latest first.',
+    summary: 'Deleted conversations that can be restored, newest first.',
     request: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) }),
     reply: Type.Object({ items: Type.Array(DeletedConversation) }),
   }),
@@ -41,12 +40,12 @@ export const deletionRpcs = {
     subject: 'admin.conversations.conversations.restore',
     callers: byOperators,
     audit: 'conversation.restore',
-    summary: 'Brings a deleted conversation back with all that belongs to it; noted with the operator. 404 when it is not there any more.',
+    summary: 'Restores a deleted conversation with its data and adds a note with the operator. 404 when it was removed.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({
       conversation_id: Type.Integer(),
       has_booking: Type.Union([Type.Boolean(), Type.Null()], {
-        description: 'True: its booking counts as booked again. False: the booking has another conversation by now. Null: it had none.',
+        description: 'True: its booking is active again. False: the booking has another conversation. Null: it had no booking.',
       }),
     }),
     errors: { conversation_not_deleted: { code: 'conflict', when: 'The conversation is not deleted.' } },
@@ -54,14 +53,14 @@ export const deletionRpcs = {
   getState: rpc({
     subject: 'conversations.conversations.state',
     callers: { media: withoutActor },
-    summary: 'Whether a conversation is there, deleted but restorable, or gone for good; for whoever keeps something of it.',
+    summary: 'State of a conversation, for services that store data of it. `gone` = removed permanently or never existed.',
     request: Type.Object({ id: Id }),
     reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),
   }),
   listStates: rpc({
     subject: 'conversations.conversations.list-states',
     callers: { media: withoutActor, transcripts: withoutActor },
-    summary: 'The same of many conversations, for services that may have missed events (D97).',
+    summary: 'States of many conversations, for services that may have missed events (D97).',
     request: Type.Object({ ids: Type.Array(Id, { minItems: 1, maxItems: 1_000 }) }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })) }),
   }),
@@ -70,7 +69,7 @@ export const deletionRpcs = {
 export const deletionEvents = {
   deleted: event({
     subject: 'events.conversations.conversation.deleted',
-    summary: 'A conversation is gone for good. Published by the previous release alone: the services concerned get jobs.',
+    summary: 'A conversation was removed permanently. Published by the previous release only; services now get jobs.',
     payload: Type.Object({ id: Type.Integer() }),
   }),
 } as const;

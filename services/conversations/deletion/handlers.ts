@@ -91,5 +91,5 @@ async function remove(
   });
   if (isDeleted) return { conversation_id: id, removed_from: formatInstant(now + retentionMicros(config)) };
   if ((await statements.findState(db, { id })) === undefined) throw notFound();
-  throw appError('conflict', 'conversation_deleted', `Conversation ${id} is deleted already.`);
+  throw appError('conflict', 'conversation_deleted', `Conversation ${id} is already deleted.`);
 }

@@ -21,7 +21,7 @@ export function createRemoval({ db, jobs, clock, config, logger, metrics }: Depe
   const end = (lateBy = 0n): string => formatInstant(clock.now() - retentionMicros(config) - lateBy);
   metrics.gauge(
     'deleted_conversations_overdue',
-    'Deleted conversations that should have been removed for good an hour ago',
+    'Deleted conversations whose permanent removal is more than an hour late',
     [],
     async (gauge) => {
       gauge.set((await countExpired(db, { deletedBefore: end(lateMicros) })).count);
@@ -38,7 +38,7 @@ export function createRemoval({ db, jobs, clock, config, logger, metrics }: Depe
         await notifyRemoved(jobs, tx, removed);
         return removed;
       });
-      if (ids.length > 0) logger.info({ conversations: ids }, 'removed deleted conversations for good');
+      if (ids.length > 0) logger.info({ conversations: ids }, 'deleted conversations were removed permanently');
       full = ids.length === batch;
     }
   };
@@ -46,7 +46,7 @@ export function createRemoval({ db, jobs, clock, config, logger, metrics }: Depe
     start: () => {
       timer = setInterval(() => {
         running ??= run()
-          .catch((error: unknown) => logger.error({ err: error }, 'deleted conversations stay for now'))
+          .catch((error: unknown) => logger.error({ err: error }, 'failed to remove deleted conversations'))
           .finally(() => (running = undefined));
       }, intervalMs);
     },

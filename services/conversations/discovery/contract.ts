@@ -57,10 +57,10 @@ export const PublicConversation = Type.Object(
         thumbnail: nullable(Type.String({ description: "First imported thumbnail, else that of the video host's record." })),
         videohost_description: nullable(Type.String()),
       },
-      { $id: 'PublicSummary', description: 'What a page shows first.' },
+      { $id: 'PublicSummary', description: 'Summary for pages.' },
     ),
   },
-  { $id: 'PublicConversation', description: 'A conversation as anybody with a token may browse it.' },
+  { $id: 'PublicConversation', description: 'The public view of a conversation, for any valid token.' },
 );
 
 export const JourneyBrowse = Type.Object(
@@ -95,7 +95,7 @@ export const BrowsedEvents = Type.Object(
       { description: 'Immediate child events by name, id.' },
     ),
   },
-  { $id: 'BrowsedEvents', description: 'A holon with what was said at its events.' },
+  { $id: 'BrowsedEvents', description: 'A holon with the conversations of its events.' },
 );
 
 /** Sort orders. Conversations without a start come last in both; ties are broken by id. */
@@ -114,7 +114,7 @@ export const discoveryRpcs = {
   search: rpc({
     subject: 'conversations.conversations.search',
     callers: byUsers,
-    summary: 'Conversations that the caller may see, filtered and ordered; creates nothing. 404 when a filter names nothing.',
+    summary: 'Conversations visible to the caller, filtered and sorted. 404 when the target of a filter does not exist.',
     request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
     reply: Type.Array(SearchItem),
   }),
@@ -128,14 +128,14 @@ export const discoveryRpcs = {
   browseHolon: rpc({
     subject: 'conversations.browse.holon',
     callers: byClients,
-    summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller sees no such holon.",
+    summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller cannot see the holon.",
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedEvents,
   }),
   browseJourney: rpc({
     subject: 'conversations.browse.journey',
     callers: byClients,
-    summary: 'Conversations of a conversation journey, or those of them that are connected to an event. 404 when a name finds nothing.',
+    summary: 'Conversations of a conversation journey, optionally of one event. 404 when the journey or event does not exist.',
     request: Type.Object({
       journey_id: Type.Optional(Type.Integer({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
       journey_slug: Type.Optional(Type.String({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),

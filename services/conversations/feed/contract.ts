@@ -13,7 +13,7 @@ export const conversationFeed = {
   created: feedEvent({
     type: 'conversation.created',
     subject,
-    summary: 'A conversation exists.',
+    summary: 'A conversation was created.',
     data: Type.Object({ ...journey, event_id: nullable(Type.Integer({ description: 'Event that owns it.' })) }),
     example: { journey_id: 3, journey: 'open-circle', event_id: 7 },
   }),
@@ -27,7 +27,7 @@ export const conversationFeed = {
   deleted: feedEvent({
     type: 'conversation.deleted',
     subject,
-    summary: 'A conversation is deleted: nothing else of it shows.',
+    summary: 'A conversation was deleted and is no longer visible.',
     data: Type.Object({ reason: Type.Enum([...deletionReasons, 'erasure'], { description: 'Why.' }) }),
     example: { reason: 'booking_cancelled' },
     isFinalEvent: true,
@@ -35,7 +35,7 @@ export const conversationFeed = {
   stepEntered: feedEvent({
     type: 'conversation.step_entered',
     subject,
-    summary: 'A conversation has come to a step of its journey.',
+    summary: 'A conversation entered a step of its journey.',
     data: Type.Object({
       ...journey,
       step_id: Type.Integer({ description: 'The step.' }),
@@ -46,7 +46,7 @@ export const conversationFeed = {
   recorded: feedEvent({
     type: 'conversation.recorded',
     subject,
-    summary: 'The recording of a conversation is done.',
+    summary: 'A conversation was recorded.',
     data: noData,
     example: {},
   }),
@@ -60,44 +60,44 @@ export const conversationFeed = {
   questionChanged: feedEvent({
     type: 'question.changed',
     subject,
-    summary: 'Another question of the journey is spoken about.',
+    summary: 'Another question of the journey is active.',
     data: Type.Object({ question_id: Type.Integer({ description: 'The question.' }) }),
     example: { question_id: 21 },
   }),
   audioUploaded: feedEvent({
     type: 'audio.uploaded',
     subject,
-    summary: 'A conversation has other audio.',
+    summary: 'The audio of a conversation was uploaded or replaced.',
     data: noData,
     example: {},
   }),
   bookingApplied: feedEvent({
     type: 'booking.applied',
     subject,
-    summary: 'An event of the booking provider has made, changed or cancelled a conversation.',
-    data: Type.Object({ change: Type.Enum(['booked', 'cancelled'], { description: 'Whether it is cancelled by it.' }) }),
+    summary: 'A booking event created, changed or cancelled a conversation.',
+    data: Type.Object({ change: Type.Enum(['booked', 'cancelled'], { description: 'Whether the event cancelled the conversation.' }) }),
     example: { change: 'booked' },
   }),
   bookingRefused: feedEvent({
     type: 'booking.refused',
     subject: 'person',
-    summary: 'An event on the hook of a person could not become a conversation.',
+    summary: "A booking event on a person's hook could not be applied.",
     data: Type.Object({
-      reason: Type.Enum([...refusedOutcomes], { description: 'Why, as in the receipt of the webhook.' }),
+      reason: Type.Enum([...refusedOutcomes], { description: 'Reason, as in the webhook receipt.' }),
     }),
     example: { reason: 'journey_error' },
   }),
   summaryWritten: feedEvent({
     type: 'summary.written',
     subject,
-    summary: 'The published texts of a conversation were written: its title or its summary.',
+    summary: 'The published title or summary of a conversation was written.',
     data: noData,
     example: {},
   }),
   videohostPublished: feedEvent({
     type: 'videohost.published',
     subject,
-    summary: 'The recording of a conversation is on the video host, or its record there changed.',
+    summary: 'The recording of a conversation was published on the video host, or its record changed.',
     data: noData,
     example: {},
   }),

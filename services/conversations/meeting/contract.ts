@@ -22,7 +22,7 @@ export const meetingJobs = {
 export const meetingEvents = {
   meetingReported: event({
     subject: 'events.conversations.meeting.reported',
-    summary: 'The meeting provider has reported something of the meeting of a conversation: what waits for it may look now.',
+    summary: "The meeting provider reported an event of a conversation's meeting; waiting jobs can poll now.",
     payload: Type.Object({ conversation_id: Type.Integer(), report: Type.String({ description: 'e.g. `recording.statusUpdate`' }) }),
   }),
 } as const;

@@ -33,10 +33,10 @@ const waitingDays = 8;
 /** Outcome and message of the receipt. */
 type Decision = readonly [outcome: BookingOutcome, message: string];
 const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be stored.'];
-const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
+const forged: Decision = ['rejected_signature', 'The signature does not match the body.'];
 const unverified: Decision = [
   'rejected_unverified',
-  "The provider's key could not be read, and it was too large or one of too many to wait for it.",
+  "The provider's key could not be read, and the webhook was too large or exceeded the limit of waiting webhooks.",
 ];
 /** Maximum size of a body that waits for the key; real ones have a few KiB. */
 const maxUnverifiedBytes = 65_536;
@@ -112,9 +112,9 @@ export function createMeetingReportWorker({ db, jobs, webhookKeys: keys }: Depen
 function describeOutcome(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
   if (!isSigned) return forged;
   if (document === undefined) return ['rejected_unreadable', 'The body is not a JSON object, or is nested too deeply.'];
-  if (meetingId === undefined) return ['ignored', 'It names no meeting.'];
-  if (found === 0) return ['ignored', 'No conversation of this meeting waits for anything.'];
-  return ['applied', `Told to ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];
+  if (meetingId === undefined) return ['ignored', 'The webhook has no meeting id.'];
+  if (found === 0) return ['ignored', 'No conversation of this meeting is waiting.'];
+  return ['applied', `Published for ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];
 }
 
 /** `meeting.id` of most events, `recording.meetingId`, or `meetingId`. */

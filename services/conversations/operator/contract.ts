@@ -13,7 +13,7 @@ const facts = {
   event: nullable(Type.String({ description: 'Slug of the conversation event.' })),
   start: OptionalInstant,
   finish: OptionalInstant,
-  participants: Type.Array(Name, { description: 'Those that there are, in order.' }),
+  participants: Type.Array(Name, { description: 'Existing people, in order.' }),
   updated_at: Type.String({ format: 'date-time' }),
 };
 
@@ -33,20 +33,20 @@ export const operatorRpcs = {
   describeAccess: rpc({
     subject: 'admin.conversations.access.describe',
     callers: byOperators,
-    summary: 'Whose conversations a per-user token reads and writes here, for `doctor` (D69).',
+    summary: 'Access setting of conversations, for `doctor` (D69).',
     request: Type.Object({}),
     reply: Type.Object({ access: Type.Enum(['open', 'members'], { description: 'Value of CONVERSATION_ACCESS.' }) }),
   }),
   adminList: rpc({
     subject: 'admin.conversations.conversations.list',
     callers: byOperators,
-    summary: 'Conversations that are not deleted, those made last first, page by page.',
+    summary: 'Conversations that are not deleted, newest first, in pages.',
     request: Type.Object({
       journey_slug: Type.Optional(Type.String()),
       event_slug: Type.Optional(Type.String()),
       person_id: Type.Optional(Id),
-      since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that start then or later.' })),
-      until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that start before.' })),
+      since: Type.Optional(Type.String({ format: 'date-time', description: 'Only those that start then or later.' })),
+      until: Type.Optional(Type.String({ format: 'date-time', description: 'Only those that start earlier.' })),
       before: Type.Optional(Id),
       limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
     }),
@@ -59,7 +59,7 @@ export const operatorRpcs = {
   adminShow: rpc({
     subject: 'admin.conversations.conversations.show',
     callers: byOperators,
-    summary: 'One conversation with everything that is stored with it, a deleted one too. 404 when absent.',
+    summary: 'One conversation with all its data, including deleted ones. 404 when absent.',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({
       ...facts,
@@ -70,7 +70,7 @@ export const operatorRpcs = {
       audio_blob_id: nullable(Type.Integer()),
       booking: nullable(Type.Object({ id: Type.Integer(), cancelled: Type.Boolean() })),
       import_key: nullable(Type.String({ description: 'Key of the workspace file.' })),
-      notes: Type.Integer({ description: 'How many: `notes list --conversation`.' }),
+      notes: Type.Integer({ description: 'Number of notes; see `notes list --conversation`.' }),
       created_at: Type.String({ format: 'date-time' }),
       deleted: nullable(Type.Omit(DeletedConversation, ['id', 'title'])),
     }),
@@ -79,7 +79,7 @@ export const operatorRpcs = {
     subject: 'admin.conversations.conversations.move',
     callers: byOperators,
     audit: 'conversation.move',
-    summary: 'Moves a conversation to a step of its journey; noted with the operator (D6).',
+    summary: 'Moves a conversation to a step of its journey and adds a note with the operator (D6).',
     request: Type.Object({ conversation_id: Type.Integer(), step_slug: Type.String(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({ conversation_id: Type.Integer(), from: Type.String(), to: Type.String(), changed: Type.Boolean() }),
     errors: { step_not_found: { code: 'not_found', when: "The conversation's journey has no such step." } },

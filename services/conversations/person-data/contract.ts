@@ -1,14 +1,14 @@
 /** Contract: personal data in conversations, for `people export`, `people erase` and merges. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
-const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
-const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `after`; null after the last page.' });
+const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });
+const next = Type.Union([Type.Integer(), Type.Null()], { description: 'Cursor for `after`; null after the last page.' });
 
 export const personDataRpcs = {
   exportPerson: rpc({
     subject: 'admin.conversations.people.export',
     callers: byOperators,
-    summary: "One page of a person's conversations: own participation, own entries of the room, own notes. A page may be empty.",
+    summary: "One page of a person's conversations: participation, room entries and notes. A page can be empty.",
     request: Type.Object({ person_id: rowId, after }),
     reply: Type.Object({ items: Type.Array(Type.Unknown()), next }),
     timeoutMs: 60_000,
@@ -18,12 +18,12 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary:
-      'Takes a person out of one page of conversations and deletes those that were soleIds alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
+      'Removes a person from one page of conversations and deletes conversations without other participants. Repeatable; the last page also clears webhook receipts that contain the person.',
     request: Type.Object({
       person_id: rowId,
-      emails: Type.Array(Type.String({ minLength: 3 }), { description: 'As stored with the person, all of them.' }),
+      emails: Type.Array(Type.String({ minLength: 3 }), { description: 'All emails stored with the person.' }),
       name: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
-        description: 'As it may stand in notes; null when it is not known any more.',
+        description: 'Name that notes can contain; null when unknown.',
       }),
       after,
       dry_run: Type.Boolean(),
@@ -43,7 +43,7 @@ export const personDataRpcs = {
   mergePerson: rpc({
     subject: 'conversations.people.merge',
     callers: { directory: withoutActor },
-    summary: 'Puts who stays in the ordinal of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
+    summary: 'Replaces the merged person by the surviving one in one page of conversations (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after }),
     reply: Type.Object({ next }),
     timeoutMs: 60_000,

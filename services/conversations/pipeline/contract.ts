@@ -10,7 +10,7 @@ export const PublishingPatch = Type.Object(
   },
   {
     description:
-      'Values for the groups of `infos.publishing` (D18a). Artifacts are replaced; a field or record that a person has written, which is one without a provenance envelope, stays.',
+      'Values for the groups of `infos.publishing` (D18a). Artifacts are replaced. Fields and records that a person wrote, i.e. without a provenance envelope, are preserved.',
   },
 );
 
@@ -24,14 +24,14 @@ export const pipelineJobs = {
   pipelineFinished: job({
     type: 'conversations.pipeline-finished',
     startedBy: ['agents', 'media', 'transcripts'],
-    summary: 'What a pipeline job has done: its note, what is to be published, the move to the next step (rules/steps#pipeline-jobs).',
+    summary: 'Outcome of a pipeline job: note, values to publish, and whether to advance the step (rules/steps#pipeline-jobs).',
     payload: Type.Object({
       conversation_id: Id,
       step_id: nullable(Id),
       pipeline_job: Type.String({ description: 'Name of the job, e.g. `recording_import`.' }),
-      note_key: Type.String({ description: 'The same key adds the note once.' }),
+      note_key: Type.String({ description: 'Notes with the same key are added once.' }),
       note: nullable(Type.String()),
-      advance: Type.Boolean({ description: 'Move on if the step is still the current one (D6).' }),
+      advance: Type.Boolean({ description: 'Advance if the step is still the current one (D6).' }),
       publishing: Type.Optional(PublishingPatch),
     }),
     policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 4 },
@@ -39,7 +39,7 @@ export const pipelineJobs = {
   wordsErased: job({
     type: 'conversations.words-erased',
     startedBy: ['transcripts'],
-    summary: 'Notes that words were erased of which published texts had been made (rules/cli#admin-cli).',
+    summary: 'Adds a note when words were erased from a transcript after texts had been generated from it (rules/cli#admin-cli).',
     payload: Type.Object({ conversation_id: Id }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 30_000, concurrency: 2 },
   }),
@@ -60,17 +60,17 @@ const list = {
     journey: Type.Optional(Type.String({ maxLength: 200 })),
     step: Type.Optional(Type.String({ maxLength: 200 })),
     conversation_id: Type.Optional(Type.Integer()),
-    conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Of these alone.' })),
-    before: Type.Optional(Type.Integer({ description: 'Entries that are listed after this one.' })),
+    conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Only these conversations.' })),
+    before: Type.Optional(Type.Integer({ description: 'Only entries listed after this one.' })),
     limit: Type.Integer({ minimum: 1, maximum: 500 }),
   }),
   reply: Type.Object({
     items: Type.Array(PipelineEntry),
-    read: nullable(Type.Integer({ description: 'The last entry that was looked at, for `before`; null at the end.' })),
-    is_known: Type.Boolean({ description: 'There is such a conversation, where one was asked for.' }),
+    read: nullable(Type.Integer({ description: 'Cursor for `before`; null at the end.' })),
+    is_known: Type.Boolean({ description: 'Whether the requested conversation exists.' }),
   }),
 };
-const summary = 'Conversations in steps with a pipeline job, those that entered last first.';
+const summary = 'Conversations in steps with a pipeline job, latest entry first.';
 
 export const pipelineRpcs = {
   listPipelines: rpc({
@@ -78,7 +78,7 @@ export const pipelineRpcs = {
     callers: byUsers,
     summary,
     ...list,
-    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller cannot view operations.' } },
   }),
   adminListPipelines: rpc({ subject: 'admin.conversations.pipelines.list', callers: byOperators, summary, ...list }),
 } as const;

@@ -37,7 +37,7 @@ export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db
   };
   return {
     listPipelines: (request: Request, { actor }: { readonly actor?: Actor | undefined }): Promise<Reply> => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You cannot view operations.');
       return list(request);
     },
     adminListPipelines: (request: Request): Promise<Reply> => list(request),

@@ -25,7 +25,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     expect(mergePublishing(stored, { fields })).toEqual({ publishing: { fields }, changed: true, kept: [] });
   });
 
-  it("leaves a person's field or record alone and says so; artifacts are replaced", () => {
+  it("keeps and reports a person's field or record; replaces artifacts", () => {
     const stored = { fields: { title: 'Mine' }, records: { videohost: { url: 'mine' } }, artifacts: { imported_thumbnails: ['/old'] } };
     const patch = {
       fields: { title: envelope('machine') },
@@ -39,7 +39,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     });
   });
 
-  it('leaves a value alone that a person changed inside the envelope, and one of another source', () => {
+  it('keeps a value edited inside the envelope and one of another source', () => {
     const written = (value: unknown, source = 'job') => wrapValue(value, { source, at: '2030-01-01T00:00:00Z' });
     const edited = { ...written('machine'), value: 'mine' };
     const stored = { fields: { title: edited, summary: written('import', 'other'), description: written('old') } };
@@ -54,17 +54,17 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     expect(mergePublishing({ records: { videohost: reordered } }, { records: { videohost: written({ url: 'v' }) } }).kept).toEqual([]);
   });
 
-  it('changes nothing when the values are there already', () => {
+  it('changes nothing when the values are already stored', () => {
     const stored = { artifacts: { imported_thumbnails: ['/a'] } };
     expect(mergePublishing(stored, { artifacts: { imported_thumbnails: ['/a'] } }).changed).toBe(false);
   });
 
-  it.each([[null], ['text'], [[1]]])('takes %j in the store for nothing', (stored) => {
+  it.each([[null], ['text'], [[1]]])('treats %j in the store as empty', (stored) => {
     expect(mergePublishing(stored, { fields: { title: 'T' } }).publishing).toEqual({ fields: { title: 'T' } });
     expect(mergePublishing({ fields: stored }, { fields: { title: 'T' } }).publishing).toEqual({ fields: { title: 'T' } });
   });
 
-  it('writes beside the values of a group that stands in an envelope', () => {
+  it('adds values inside a group that is in an envelope', () => {
     const stored = { fields: envelope({ title: envelope('a') }) };
     expect(mergePublishing(stored, { fields: { summary: 's' } }).publishing).toEqual({ fields: { title: envelope('a'), summary: 's' } });
   });

@@ -94,7 +94,7 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
     const texts = listGeneratedTexts(parseJson(row.infos));
     if (texts.length === 0) return { texts };
     const body =
-      `Words of this transcript were erased after texts had been generated from it: ${texts.join(', ')}. ` +
+      `Words of this transcript were erased after texts had been made from it: ${texts.join(', ')}. ` +
       'Read them, and change or remove what must not stay.';
     await addNote(tx, { conversationId: id, key: `words-erased:${run.id}`, type: 'system', body, authorPersonId: null });
     return { texts };

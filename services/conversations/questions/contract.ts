@@ -18,8 +18,8 @@ export const QuestionChangeReply = Type.Object(
     ok: Type.Literal(true),
     conversationId: Type.Integer(),
     questionId: Type.Integer(),
-    occurredAt: Instant('As it was accepted, in UTC.'),
-    replayed: Type.Boolean({ description: 'True when the same change was recorded before under the same key.' }),
+    occurredAt: Instant('The recorded time in UTC.'),
+    replayed: Type.Boolean({ description: 'True when the same change was already recorded with this key.' }),
   },
   { $id: 'RecordedQuestionChange' },
 );
@@ -28,7 +28,7 @@ export const questionsRpcs = {
   recordQuestionChange: rpc({
     subject: 'conversations.questions.record-change',
     callers: byClients,
-    summary: 'Records that a question was displayed, once for each key; in any order of arrival.',
+    summary: 'Records a displayed question once per key, in any order of arrival.',
     request: Type.Object({
       conversation_id: AnyId,
       idempotency_key: Type.String({ minLength: 1, maxLength: 255 }),

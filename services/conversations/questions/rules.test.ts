@@ -45,7 +45,7 @@ describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
     });
   });
 
-  it('says the same whatever the order of arrival of changes at different times', () => {
+  it('is independent of the order of arrival of changes at different times', () => {
     const distinct = fc.uniqueArray(instants, { maxLength: 12 }).chain((times) =>
       fc.tuple(
         fc.constant(times.map((occurredAt, index) => ({ questionId: index + 1, occurredAt }))),

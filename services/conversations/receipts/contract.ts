@@ -42,26 +42,28 @@ export type ReceiptSource = (typeof receiptSources)[number];
 export const Receipt = Type.Object({
   id: Type.Integer(),
   source: Type.Enum([...receiptSources]),
-  received_at: Instant('When the gateway took it.'),
-  person_id: nullable(Type.String({ description: "The path's person, as it was written." })),
+  received_at: Instant('When the gateway received it.'),
+  person_id: nullable(Type.String({ description: 'Person id of the path, as sent.' })),
   trigger_event: nullable(Type.String()),
   outcome: Type.String({
     description:
       '`pending`, `applied`, `stale`, `waiting`, `ignored`, `ambiguous_booking`, `journey_error`, `person_not_found`, `refused_…` or `rejected_…`.',
   }),
-  message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
-  reconciled: Type.Boolean({ description: 'Its webhook never came: the booking service was asked (B2).' }),
+  message: nullable(Type.String({ description: 'Result, or the reason why nothing was done.' })),
+  reconciled: Type.Boolean({ description: 'Created by reconciliation, because the webhook was lost (B2).' }),
   conversation_id: nullable(Type.Integer()),
-  deliveries: Type.Integer({ minimum: 1, description: 'Times that the same request arrived.' }),
-  processed_at: nullable(Instant('When it was worked last.')),
-  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
-  body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
+  deliveries: Type.Integer({ minimum: 1, description: 'How often the same request arrived.' }),
+  processed_at: nullable(Instant('When it was last processed.')),
+  body_digest: nullable(Type.String({ description: 'SHA-256 of the received body in hex; null when it was too large to be read.' })),
+  body_size: nullable(
+    Type.Integer({ minimum: 0, description: 'Size of the received body in bytes; null when it was too large to be read.' }),
+  ),
 });
 
 const filter = {
   ...receiptFilter(bookingOutcomes),
   source: Type.Optional(Type.Enum([...receiptSources])),
-  person_id: Type.Optional(Type.Integer({ description: 'Only those whose path names this person.' })),
+  person_id: Type.Optional(Type.Integer({ description: 'Only receipts on the hook of this person.' })),
 };
 
 export const receiptRpcs = {
@@ -80,23 +82,23 @@ export const receiptRpcs = {
     reply: Type.Object({
       ...Receipt.properties,
       headers: Type.Record(Type.String(), Type.String()),
-      body: nullable(Type.String({ description: 'Raw body as text; null when it was not kept or is gone (D68).' })),
+      body: nullable(Type.String({ description: 'Raw body as text; null when it was not stored or was removed (D68).' })),
     }),
   }),
   replayReceipt: rpc({
     subject: 'admin.conversations.receipts.replay',
     callers: byOperators,
     audit: 'webhook.replay',
-    summary: 'Works a receipt again. 404 when absent.',
+    summary: 'Processes a receipt again. 404 when absent.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
-    errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
+    errors: { receipt_without_body: { code: 'conflict', when: 'The body was not stored or was removed, so it cannot be replayed.' } },
   }),
   replayReceipts: rpc({
     subject: 'admin.conversations.receipts.replay-many',
     callers: byOperators,
     audit: 'webhook.replay',
-    summary: 'Works the receipts again that match, oldest first.',
+    summary: 'Processes matching receipts again, oldest first.',
     request: receiptReplay(filter),
     reply: receiptReplayResult,
     timeoutMs: 60_000,

@@ -5,17 +5,17 @@ import { Instant } from '../schemas.ts';
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const ReconcileResult = Type.Object({
-  since: nullable(Instant('Bookings that changed then or later; null = all.')),
+  since: nullable(Instant('Bookings updated then or later; null = all.')),
   dry_run: Type.Boolean(),
-  listed: count('Bookings that Cal.com has.'),
-  missing: count('Events that never came, or had no effect.'),
-  fed: count('Of these the ones that are worked now; 0 in a dry run, and those that were fed before are not fed again.'),
+  listed: count('Bookings at Cal.com.'),
+  missing: count('Events that were lost or had no effect.'),
+  fed: count('Missing events submitted by this run; 0 in a dry run. Events submitted before are not counted.'),
   created: count('Missing: bookings.'),
   rescheduled: count('Missing: rescheduled bookings.'),
   cancelled: count('Missing: cancellations.'),
-  attendees: count('Missing: attendees of bookings that are here, and of those with seats attendees who left.'),
-  without_person: count('Bookings that are not here and whose host is nobody in the directory.'),
-  without_journey: count('Bookings that are not here and whose call names no conversation journey.'),
+  attendees: count('Missing: attendees of known bookings and, with seats, departures.'),
+  without_person: count('Unknown bookings whose host is not in the directory.'),
+  without_journey: count('Unknown bookings whose video call URL names no conversation journey.'),
 });
 export type ReconcileResult = Static<typeof ReconcileResult>;
 
@@ -24,10 +24,10 @@ export const reconcileRpcs = {
     subject: 'admin.conversations.bookings.reconcile',
     callers: byOperators,
     audit: 'booking.reconcile',
-    summary: 'Compares the bookings of Cal.com with those here, in a job, and works what is missing as if its webhook had come.',
+    summary: 'Starts a job that compares the bookings of Cal.com with the known ones and processes lost events.',
     request: Type.Object({
-      since: Type.Optional(Instant('Only bookings that changed then or later; absent = all.')),
-      dry_run: Type.Boolean({ description: 'Count, and change nothing.' }),
+      since: Type.Optional(Instant('Only bookings updated then or later; absent = all.')),
+      dry_run: Type.Boolean({ description: 'Count without changing anything.' }),
     }),
     reply: Type.Object({ job_id: Type.String() }),
     errors: { not_configured: { code: 'conflict', when: 'CALCOM_API_KEY is not set.' } },
@@ -37,20 +37,20 @@ export const reconcileRpcs = {
 export const reconcileJobs = {
   bookingSeries: job({
     type: 'conversations.booking-series',
-    summary: 'Cancels the occurrences of a series that Cal.com reports as cancelled beside the one that its webhook names (D81).',
+    summary: 'Cancels the other occurrences of a series that Cal.com reports as cancelled (D81).',
     payload: Type.Object({
       booking_id: Type.Integer({ minimum: 1 }),
       person_id: Type.Integer({ minimum: 1 }),
       receipt_id: Type.Integer({ minimum: 1 }),
       uid: nullable(Type.String()),
-      at: Type.String({ description: 'Of the webhook.' }),
+      at: Type.String({ description: 'Time of the webhook.' }),
       start: nullable(Type.String()),
     }),
     policy: { maxAttempts: 10, firstDelayMs: 2_000, maxDelayMs: 900_000, timeoutMs: 300_000, concurrency: 1 },
   }),
   bookingReconcile: job({
     type: 'conversations.booking-reconcile',
-    summary: 'Compares the bookings of Cal.com with those here and works what is missing.',
+    summary: 'Compares the bookings of Cal.com with the known ones and processes lost events.',
     payload: Type.Object({ since: nullable(Type.String()), dry_run: Type.Boolean(), daily: Type.Boolean() }),
     policy: { maxAttempts: 5, firstDelayMs: 60_000, maxDelayMs: 900_000, timeoutMs: 3_600_000, concurrency: 1 },
   }),

@@ -76,7 +76,7 @@ async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly
     .slice(0, maxNamed)
     .map(({ id, title, start }) => `${title === null ? 'without a title' : `"${title}"`}, ${start ?? 'no start'} (conversation ${id})`);
   const more = known.length > named.length ? ` and ${known.length - named.length} more` : '';
-  const which = known.length === 0 ? 'Look at those of the same series.' : `Look at ${named.join('; ')}${more}.`;
+  const which = known.length === 0 ? 'Check the conversations of the same series.' : `Look at ${named.join('; ')}${more}.`;
   const body = `Several occurrences of a series were cancelled in Cal.com. Without CALCOM_API_KEY it is not known which later conversations are over. ${which}`;
   const note = { key: `booking-series:${receiptId}`, person_ids: [hostId], body, note_type: 'booking', author_person_id: null };
   await run.complete((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId }));

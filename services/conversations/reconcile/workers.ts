@@ -53,7 +53,7 @@ export function createReconcileWorker(dependencies: Dependencies) {
       if (!isDry) counts.fed += await submitMissing(dependencies, run, missing, queriedAt);
     }
     const result: ReconcileResult = { since, dry_run: isDry, ...counts };
-    run.logger.info(result, 'bookings were reconciled');
+    run.logger.info(result, 'booking reconciliation finished');
     await run.complete(async () => result);
   };
 }

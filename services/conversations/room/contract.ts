@@ -21,16 +21,16 @@ export const RoomParticipant = Type.Object(
   {
     customParticipantId: Type.String({
       minLength: 1,
-      description: 'Our id of the participant at the meeting provider; the key of the entry.',
+      description: 'Id of the participant at the meeting provider; key of the entry.',
     }),
     browserSessionId: optionalText('Browser that joined.'),
     personId: Type.Optional(nullable(SafeInteger('Person behind the participant, when known.'))),
     displayName: Type.Optional(nullable(singleLine({ description: 'Name shown in the room.' }))),
     mediaParticipantId: optionalText("The provider's id of the participant."),
-    assignedAt: optionalInstant('When the id was assigned; the first stored value stays.'),
+    assignedAt: optionalInstant('When the id was assigned; write-once.'),
     lastCredentialIssuedAt: optionalInstant('When a credential was last issued.'),
   },
-  { $id: 'RoomParticipant', description: 'Upserted by `customParticipantId`; an omitted or null field stays as it is stored.' },
+  { $id: 'RoomParticipant', description: 'Upserted by `customParticipantId`; omitted and null fields keep their stored values.' },
 );
 
 const Claim = Type.Object(
@@ -41,10 +41,10 @@ const Claim = Type.Object(
 /** Body of POST enter-coherence (rules/room#room-state; D8, D23, D26b). Null counts as omitted. */
 export const RoomWrite = Type.Object(
   {
-    phase: optionalText('Free-standing live value of 1 to 64 characters; the latest wins.', { minLength: 1, maxLength: 64 }),
+    phase: optionalText('Phase of the room, 1 to 64 characters; the latest value wins.', { minLength: 1, maxLength: 64 }),
     version: Type.Optional(nullable(SafeInteger('The latest provided value wins.'))),
     expectedVersion: Type.Optional(
-      nullable(SafeInteger('Refuse the write with 409 unless this is the stored version; a first write is always accepted.')),
+      nullable(SafeInteger('Reject the write with 409 unless this is the stored version. The first write is always accepted.')),
     ),
     claims: Type.Optional(
       nullable(
@@ -57,8 +57,8 @@ export const RoomWrite = Type.Object(
       ),
     ),
     meetingId: optionalText("The provider's meeting; write-once.", { minLength: 1 }),
-    recordingId: optionalText("The provider's recording; an omitted or null value erases nothing."),
-    recordingEndedAt: optionalInstant('When the recording ended; an omitted or null value erases nothing.'),
+    recordingId: optionalText("The provider's recording; omitted or null keeps the stored value."),
+    recordingEndedAt: optionalInstant('When the recording ended; omitted or null keeps the stored value.'),
     participants: Type.Optional(nullable(Type.Array(RoomParticipant))),
     conversationStartedAt: optionalInstant('Start of the transcript window; write-once, with an offset.'),
     captureEndedAt: optionalInstant('End of the transcript window; write-once, with an offset, strictly after the start.'),
@@ -92,8 +92,8 @@ export const RoomState = Type.Object(
     recordingId: nullable(Type.String()),
     version: nullable(Type.Number()),
     phase: nullable(Type.String()),
-    claims: JsonDocument('Claims by display name; empty when nothing is written.'),
-    participants: Type.Array(Type.Unknown(), { description: 'Stored participants; empty when nothing is written.' }),
+    claims: JsonDocument('Claims by display name; empty before the first write.'),
+    participants: Type.Array(Type.Unknown(), { description: 'Stored participants; empty before the first write.' }),
     conversationStartedAt: nullable(Instant('Start of the transcript window.')),
     captureEndedAt: nullable(Instant('End of the transcript window.')),
     transcriptWindowComplete: Type.Boolean({ description: 'True once both boundaries are stored.' }),
@@ -112,7 +112,7 @@ export const roomRpcs = {
   writeRoom: rpc({
     subject: 'conversations.room.write',
     callers: byClients,
-    summary: 'Merges room state; any rejection writes nothing.',
+    summary: 'Merges room state. A rejected request stores nothing.',
     request: Type.Object({ conversation_id: AnyId, write: RoomWrite }),
     reply: RoomWriteReply,
     errors: {

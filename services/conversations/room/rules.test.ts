@@ -19,12 +19,12 @@ const instants = fc.bigInt({ min: 1_800_000_000_000_000n, max: 1_800_000_000_000
 const maybe = fc.option(instants, { nil: undefined });
 
 describe('readBoundary (rules/room#transcript-window, 1 and 4)', () => {
-  it('reads any offset, and nothing of null', () => {
+  it('parses any offset, and null as undefined', () => {
     expect(readBoundary('captureEndedAt', '2030-01-01T12:00:00+02:00')).toBe(readBoundary('captureEndedAt', '2030-01-01T10:00:00Z'));
     expect(readBoundary('captureEndedAt', null)).toBeUndefined();
   });
 
-  it('refuses a datetime without an offset by the name of its field', () => {
+  it('rejects a datetime without an offset and names its field', () => {
     expect(() => readBoundary('captureEndedAt', '2030-01-01T12:00:00')).toThrow(/captureEndedAt/);
   });
 });
@@ -49,7 +49,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     );
   });
 
-  it('takes what is stored again in any encoding', () => {
+  it('accepts the stored values again in any encoding', () => {
     fc.assert(
       fc.property(instants, instants, (start, length) => {
         const end = start + (length % 10n) + 1n;
@@ -64,7 +64,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
   it.each([
     [5n, 5n],
     [6n, 5n],
-  ])('refuses the window %s to %s, together and in either order', (start, end) => {
+  ])('rejects the window %s to %s, together and in either order', (start, end) => {
     expect(() => mergeWindow(nothing, incoming(start, end))).toThrow(/strictly after/);
     expect(() => mergeWindow(mergeWindow(nothing, incoming(start)), incoming(undefined, end))).toThrow(/strictly after/);
     expect(() => mergeWindow(mergeWindow(nothing, incoming(undefined, end)), incoming(start))).toThrow(/strictly after/);
@@ -76,7 +76,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     expect(() => mergeWindow(stored, incoming(11n, 5n))).toThrow(/different transcript boundary/);
   });
 
-  it('shows stored text that is no datetime as it is, and calls any value for it a conflict (D7b)', () => {
+  it('returns stored text that is not a datetime unchanged, and reports any new value as a conflict (D7b)', () => {
     const stored = { conversationStartedAt: 'yesterday', captureEndedAt: null };
     expect(mergeWindow(stored, incoming())).toBe(stored);
     expect(findBoundaryConflict(stored, incoming(5n))?.details).toEqual({ currentConversationStartedAt: 'yesterday' });

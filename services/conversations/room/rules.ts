@@ -96,13 +96,13 @@ function checkVersion(stored: JsonObject | null, { expectedVersion }: RoomWrite)
   if (stored === null || expectedVersion === null || expectedVersion === undefined) return;
   const currentVersion = numberOf(stored['version']);
   if (currentVersion === expectedVersion) return;
-  throw appError('conflict', 'version_conflict', 'The stored version is another one.', { currentVersion });
+  throw appError('conflict', 'version_conflict', 'The stored version is different.', { currentVersion });
 }
 
 function checkMeeting(stored: JsonObject | null, { meetingId }: RoomWrite): void {
   const currentMeetingId = textOf(stored?.['meetingId']);
   if (currentMeetingId === null || meetingId === null || meetingId === undefined || meetingId === currentMeetingId) return;
-  throw appError('conflict', 'meeting_conflict', 'Another meeting is already stored.', { currentMeetingId });
+  throw appError('conflict', 'meeting_conflict', 'A different meeting is already stored.', { currentMeetingId });
 }
 
 function mergeClaims(stored: unknown, claims: NonNullable<RoomWrite['claims']>): JsonObject {

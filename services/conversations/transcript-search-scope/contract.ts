@@ -16,9 +16,9 @@ export const readerFacts = Type.Object({
 
 const readable = {
   scope: Type.Union([Type.Object({ person_id: nullable(Type.Integer()), event_ids: found }), Type.Null()], {
-    description: 'What the caller may read (D69): where the person takes part, and of these events; null = every conversation.',
+    description: 'Conversations that the caller can read (D69): those of the person and of these events; null = all.',
   }),
-  hidden_event_ids: Type.Array(Type.Integer(), { description: 'Events with conversations that the caller does not see (D18f).' }),
+  hidden_event_ids: Type.Array(Type.Integer(), { description: 'Events whose conversations the caller cannot see (D18f).' }),
 };
 
 const filters = {
@@ -40,45 +40,46 @@ export const transcriptSearchScopeRpcs = {
   resolveSpokenFilters: rpc({
     subject: 'conversations.spoken.resolve-filters',
     callers: { events: ['user'], transcripts: ['user'] },
-    summary: 'Filters of a search in transcripts by id, and what the caller may read. 404 when the target of a filter is not there.',
+    summary:
+      "Resolves the filters of a search in transcripts to ids, with the caller's permissions. 404 when the target of a filter does not exist.",
     ...filters,
   }),
   resolveOperatorFilters: rpc({
     subject: 'conversations.spoken.resolve-operator-filters',
     callers: { transcripts: withoutActor },
-    summary: 'The same for the admin CLI, which may read every conversation.',
+    summary: 'The same for the admin CLI, which can read all conversations.',
     ...filters,
   }),
   citeConversations: rpc({
     subject: 'conversations.spoken.cite',
     callers: { events: ['user'], transcripts: ['user'] },
-    summary: 'Title and start of those of these conversations that the caller may read now (D18f, D69).',
+    summary: 'Title and start of the given conversations that the caller can read (D18f, D69).',
     ...citation,
   }),
   citeForOperators: rpc({
     subject: 'conversations.spoken.cite-for-operators',
     callers: { transcripts: withoutActor },
-    summary: 'Title and start of these conversations, for the admin CLI. Those that are absent are left out.',
+    summary: 'Title and start of the given conversations, for the admin CLI. Absent ones are left out.',
     ...citation,
   }),
   resolveReaderFilters: rpc({
     subject: 'conversations.spoken.resolve-reader',
     callers: { events: withoutActor },
-    summary: 'What an account may read at this moment, when nobody calls for it: of what is sent to its endpoints (V7).',
+    summary: 'Current permissions of an account without a request of its own, for deliveries to its endpoints (V7).',
     request: Type.Object({ reader: readerFacts }),
     reply: Type.Object(readable),
   }),
   listReadable: rpc({
     subject: 'conversations.spoken.list-readable',
     callers: { events: withoutActor },
-    summary: 'Those of these conversations that an account may read now, when nobody calls for it (D18f, D69).',
+    summary: 'The given conversations that an account can read now, without a request of its own (D18f, D69).',
     request: Type.Object({ reader: readerFacts, ids }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer() })) }),
   }),
   listAccessFacts: rpc({
     subject: 'conversations.spoken.list-facts',
     callers: { events: withoutActor, transcripts: withoutActor },
-    summary: 'What decides who may read these conversations, and how they are narrowed down. Those that are absent are left out.',
+    summary: 'Facts for access checks and filters of the given conversations. Absent ones are left out.',
     request: Type.Object({ ids }),
     reply: Type.Object({
       items: Type.Array(
@@ -88,7 +89,7 @@ export const transcriptSearchScopeRpcs = {
           event_id: nullable(Type.Integer()),
           journey_id: nullable(Type.Integer()),
           participant_ids: found,
-          updated_at: Instant('Moves forward with every change.'),
+          updated_at: Instant('Increases with every change.'),
         }),
       ),
     }),

@@ -77,7 +77,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
   const find = (personId: number, time: string, actor: Actor) =>
     members.call(rpcs.findActive, { person_id: personId, journey: 'open-circle', time }, actor);
 
-  it("finds of somebody else's what the caller takes part in as well, and nothing more", async () => {
+  it("finds another person's conversations only if the caller participates too", async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     await members.env.sql('update conversations.all_conversations set finish_at = start_at where finish_at is null');
     const insert = (participants: number[]) =>
@@ -93,7 +93,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await find(ada, '2029-06-01T11:00:00Z', user({ personId: ada }))).toHaveLength(2);
   });
 
-  it('streams many matches within what the caller may know', async () => {
+  it('streams many matches that the caller can access', async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     await members.env.sql(
       `insert into conversations.conversations (journey_id, start_at, finish_at, participant_ids)
@@ -105,7 +105,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await find(ada, '2027-06-01T11:00:00Z', user({ personId: ada }))).toHaveLength(200);
   });
 
-  it('makes none for somebody else without authority over the event of the journey', async () => {
+  it("does not create a conversation for another person without authority over the journey's event", async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     const time = '2020-01-01T00:00:00Z';
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
@@ -116,7 +116,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect((await find(ada, time, user({ personId: ada }))).map((item) => item.id)).toEqual([made?.id]);
   });
 
-  it('makes one for all who ask at the same time with authority over the event', async () => {
+  it('creates one conversation for concurrent callers with authority over the event', async () => {
     const leader = await lead(members, 'spring', true);
     const asked = Array.from({ length: 10 }, () => find(members.personId('ben'), '2019-01-01T00:00:00Z', leader));
     const ids = (await Promise.all(asked)).map((items) => items.map((item) => item.id));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
-  it('notes it on every participant without an author and deletes the conversation', async () => {
+  it('deletes the conversation and adds a note without author to every participant', async () => {
     const chain = createChain();
     const before = { ada: (await simulator.personNotes('ada')).length, ben: (await simulator.personNotes('ben')).length };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -40,7 +40,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     }
   });
 
-  it('matches an old uid of the chain too', async () => {
+  it('matches earlier uids of the chain', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -49,7 +49,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('waits for the creation that it overtook', async () => {
+  it('waits for a creation that arrives later', async () => {
     const chain = createChain();
     const waiting = await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
     expect(waiting.outcome).toBe('waiting');
@@ -58,7 +58,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
   });
 
-  it('is not undone by a creation that is delivered again', async () => {
+  it('stays cancelled when the creation is delivered again', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
@@ -67,11 +67,11 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   });
 });
 
-describe('times that cannot be read (D82)', () => {
+describe('unreadable times (D82)', () => {
   it.each([
     ['BOOKING_CREATED', { startTime: 'soon' }],
     ['BOOKING_RESCHEDULED', { endTime: '' }],
-  ])('of %s with %j give a note and no conversation', async (trigger, times) => {
+  ])('of %s with %j add a note and create no conversation', async (trigger, times) => {
     const chain = createChain();
     const before = (await simulator.personNotes('ada')).length;
     expect(await simulator.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
@@ -82,7 +82,7 @@ describe('times that cannot be read (D82)', () => {
     expect(note).toMatchObject({ note_type: 'booking_error', body: expect.stringContaining('cannot be read as a datetime') });
   });
 
-  it('do not keep a booking from being cancelled; an end before the start is the start', async () => {
+  it('allow cancellation; an end before the start becomes the start', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
@@ -91,8 +91,8 @@ describe('times that cannot be read (D82)', () => {
   });
 });
 
-describe('a guest with a phone number alone (D83)', () => {
-  it('is stored by it, found by it again, and is the person who has it already', async () => {
+describe('a guest with only a phone number (D83)', () => {
+  it('is stored and found by it, also when a person already has it', async () => {
     const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
     const chains = [createChain(), createChain(), createChain()];
     for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
@@ -108,8 +108,8 @@ describe('a guest with a phone number alone (D83)', () => {
   });
 });
 
-describe('an event that says less than others', () => {
-  it('links a reschedule with unreadable times, so that its cancellation finds the booking (D79, D82)', async () => {
+describe('an incomplete event', () => {
+  it('links a reschedule with unreadable times, so that its cancellation matches (D79, D82)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject({
@@ -123,7 +123,7 @@ describe('an event that says less than others', () => {
   it.each([
     ['asks one of two seats for another time', { requestReschedule: true }],
     ['leaves out that the booking has seats', { seatsPerTimeSlot: undefined }],
-  ])('removes the named guest alone when a cancellation %s (D78, D81)', async (_what, extra) => {
+  ])('removes only the named guest when a cancellation %s (D78, D81)', async (_what, extra) => {
     const chain = createChain();
     for (const guest of ['Ben', 'Cleo']) await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, [guest]));
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben'], extra));
@@ -131,7 +131,7 @@ describe('an event that says less than others', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
   });
 
-  it('is worked after the event before it whose number it has (D80)', async () => {
+  it('is processed after an earlier event with the same number (D80)', async () => {
     const chain = createChain({ ical: true });
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
@@ -157,7 +157,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
     ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
     ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
-  ])('links %s its %s the two bookings: one conversation, no ghost', async (_when, trigger, order) => {
+  ])('links the two bookings %s its %s: one conversation, no duplicate', async (_when, trigger, order) => {
     const chain = createChain();
     const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
     for (const place of order) await simulator.settle(events[place]);
@@ -165,7 +165,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     expect(names((await simulator.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
   });
 
-  it('has no other effect', async () => {
+  it('has no effect on a single booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const before = await simulator.booked(chain);
@@ -174,7 +174,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     expect(await simulator.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
   });
 
-  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the guests that it names, in order %j', async (order) => {
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the named guests, in order %j', async (order) => {
     const chain = createChain();
     const events = [
       seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
@@ -198,7 +198,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
   it.each<[what: string, last: string, found: object[]]>([
     ['confirmed', 'BOOKING_CREATED', [{ start: '2030-01-15T12:00:00Z' }]],
     ['cancelled', 'BOOKING_CANCELLED', []],
-  ])('that is followed by another one and %s leaves no ghost, in any order', async (_what, last, found) => {
+  ])('followed by another one and %s leaves no duplicate, in any order', async (_what, last, found) => {
     await fc.assert(
       fc.asyncProperty(orderOf(4), async (order) => {
         const chain = createChain();
@@ -211,7 +211,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     );
   });
 
-  it('gives the conversation that waits for another time its time, when it is the second', async () => {
+  it('sets the time of a waiting conversation when it is the second request', async () => {
     const chain = createChain();
     const events = [...asked(chain), { ...chain.envelope('BOOKING_CREATED', 2), createdAt: '2030-01-01T01:00:00Z' }];
     await simulator.settle(events[0]);
@@ -277,7 +277,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
       ],
       [['Ada', 'Cleo'], ['Ada', 'Ben'], undefined],
     ],
-  ])('of one seat, %s, ends the same in every order', async (_what, eventsOf, seats) => {
+  ])('of one seat, %s, has the same result in every order', async (_what, eventsOf, seats) => {
     const count = eventsOf(createChain()).length;
     await fc.assert(
       fc.asyncProperty(orderOf(count), async (order) => {

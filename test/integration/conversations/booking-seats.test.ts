@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('a booking with seats (D78, D102)', () => {
-  it('gets a participant by each event and loses the one whose seat is cancelled, whose notes stay', async () => {
+  it('adds a participant per event, and removes one whose seat is cancelled but not their notes', async () => {
     const chain = createChain();
     for (const [minute, guest] of ['Ben', 'Cleo', 'Dora'].entries())
       expect(await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({ outcome: 'applied' });
@@ -45,7 +45,7 @@ describe('a booking with seats (D78, D102)', () => {
     ['all of them, in two events', [['Ben'], ['Cleo']]],
     ['all of them at once', [['Cleo', 'Ben']]],
     ['none', [[]]],
-  ])('is deleted when a cancellation names %s, and comes back with a guest who was late', async (_what, cancelled) => {
+  ])('is deleted when a cancellation names %s, and restored by a late guest', async (_what, cancelled) => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
@@ -59,7 +59,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
-  it('is moved for one guest: the others stay, the one joins whoever has the new time', async () => {
+  it('moves one guest to the booking with the new time and leaves the others', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
@@ -74,7 +74,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
   });
 
-  it('keeps its conversation when all of it is moved', async () => {
+  it('keeps its conversation when all guests are moved', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
@@ -89,7 +89,7 @@ describe('a booking with seats (D78, D102)', () => {
     ]);
   });
 
-  it('keeps the conversation of a guest who came back after all had moved, when the move comes late', async () => {
+  it('keeps the conversation of a guest who returned after all had moved, when the move arrives late', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
@@ -99,7 +99,7 @@ describe('a booking with seats (D78, D102)', () => {
     ]);
   });
 
-  it('has none of its guests any more after an event without seats cancelled it', async () => {
+  it('has no guests after an event without seats cancelled it', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
@@ -108,7 +108,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
-  it('takes the event of another host: that host takes part, no guest twice', async () => {
+  it('applies the event of another host, who becomes a participant, without duplicate guests', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
       await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(fixture.personId(key)) });
@@ -127,7 +127,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toBeUndefined();
   });
 
-  it('of the release before has a seat for each participant', async () => {
+  it('of the previous release has a seat for each participant', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
     await fixture.env.sql(
@@ -138,7 +138,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
   });
 
-  it('follows a guest who is merged into another, and forgets one who is erased', async () => {
+  it('follows a merged guest and forgets an erased one', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
@@ -157,7 +157,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(rows).toEqual([{ person_id: fixture.personId('cleo'), was_erased_from: true }]);
   });
 
-  it('ends the same in every order of delivery, one by one and all at once', async () => {
+  it('has the same result in every order of delivery, sequential and concurrent', async () => {
     const events = (chain: Chain) => [
       seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']),
       seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']),
@@ -188,7 +188,7 @@ describe('a booking with seats (D78, D102)', () => {
     );
   });
 
-  it('loses none of twenty guests of one second, and says of a replay that it has been applied', async () => {
+  it('loses none of twenty guests of one second, and reports a replay as applied', async () => {
     const chain = createChain();
     const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
     const before = await simulator.receiptIds();
@@ -212,14 +212,14 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     return { chain, iCalUID };
   };
 
-  it('is one conversation for each occurrence, of which one alone is cancelled', async () => {
+  it('has one conversation per occurrence and cancels only one', async () => {
     const { chain, iCalUID } = await weekly();
     expect(await simulator.booked(chain)).toHaveLength(4);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
     expect((await simulator.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
   });
 
-  it('is not changed by an event that names only what all of it share', async () => {
+  it('is not changed by an event that names only shared identifiers', async () => {
     const { chain, iCalUID } = await weekly();
     const before = await simulator.booked(chain);
     const event = chain.envelope('BOOKING_RESCHEDULED', 5, { iCalUID, uid: undefined, rescheduleUid: undefined, bookingId: undefined });
@@ -227,7 +227,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     expect(await simulator.booked(chain)).toEqual(before);
   });
 
-  it('names what may be cancelled too to the host where Cal.com cannot be asked', async () => {
+  it('lists possibly cancelled occurrences in a note for the host without an API key', async () => {
     const { chain, iCalUID } = await weekly();
     const noted = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
@@ -241,7 +241,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     expect(await simulator.booked(chain)).toHaveLength(3);
   });
 
-  it('of two installations with an equal bookingId stays two bookings', async () => {
+  it('with the same bookingId from two installations stays two bookings', async () => {
     const [mine, soleIds] = [createChain(), createChain()];
     const bookingId = 77;
     await simulator.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
@@ -258,7 +258,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
 });
 
 describe('a late event (D80)', () => {
-  it('adds whom it names and changes nothing else; not to a cancelled booking', async () => {
+  it('only adds the named people, and nothing to a cancelled booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const late = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Late')], title: 'Old' });
@@ -271,7 +271,7 @@ describe('a late event (D80)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('of one time is worked in the order in which it was received', async () => {
+  it('with the same time is processed in order of receipt', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     for (let n = 0; n < 12; n++) await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
@@ -283,10 +283,10 @@ describe('a late event (D80)', () => {
   });
 });
 
-describe('a cancellation that asks for another time (D81)', () => {
+describe('a cancellation that requests a reschedule (D81)', () => {
   const asked = (chain: Chain) => chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true, cancellationReason: 'ill' });
 
-  it('takes the time of the conversation until there is one', async () => {
+  it('removes the time of the conversation until a new one is set', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const [before] = await simulator.booked(chain);
@@ -302,7 +302,7 @@ describe('a cancellation that asks for another time (D81)', () => {
     expect(await fixture.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
   });
 
-  it('deletes the conversation when thirty days pass without one', async () => {
+  it('deletes the conversation after thirty days without a new time', async () => {
     const [early, late] = [createChain(), createChain()];
     for (const [chain, at] of [
       [early, '2030-01-01T00:00:00Z'],

@@ -86,7 +86,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(note).toMatchObject({ note_type: 'booking_error', author_person: null });
   });
 
-  it('owns the conversation by no event when the journey has none or several', async () => {
+  it('sets no event when the journey has none or several', async () => {
     for (const journey of ['orphan', 'shared']) {
       const chain = createChain();
       await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
@@ -97,7 +97,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     }
   });
 
-  it('takes a flat payload and a body whose content type is not JSON', async () => {
+  it('accepts a flat payload and a body whose content type is not JSON', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     const body = JSON.stringify({ ...envelope, ...(payload as object) });
@@ -105,7 +105,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 
-  it('makes a person of an attendee without an email, once along the chain', async () => {
+  it('creates a person for an attendee without an email, once per chain', async () => {
     const chain = createChain();
     const attendees = [{ name: 'Nameless' }, { name: 'Nobody', email: '' }];
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
@@ -114,7 +114,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Nameless', 'Nobody']);
   });
 
-  it('adds the person of another hook to the one conversation', async () => {
+  it('adds the person of another hook to the same conversation', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(fixture.personId('cleo')) });
@@ -147,7 +147,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect((await fixture.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
   });
 
-  it('to the same time is noted too, and once when it comes again', async () => {
+  it('to the same time adds a note, once even if it is delivered again', async () => {
     const chain = createChain();
     const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, times));
@@ -185,7 +185,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
 
-  it('does not apply an event that is older than the last applied one; an equal one is not older', async () => {
+  it('ignores events older than the last applied one, but not equal ones', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
     const { config } = (await simulator.booked(chain))[0] as ConversationOut;
@@ -205,7 +205,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
   });
 
-  it('uses the time of receipt when the event names none', async () => {
+  it('uses the time of receipt when the event has no time', async () => {
     const chain = createChain();
     const { createdAt: _none, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     await simulator.settle(envelope);
@@ -229,7 +229,7 @@ describe('an event that names two bookings (D65)', () => {
   it.each([
     ['bookingId', (number: number) => ({ bookingId: number })],
     ['rescheduleId', (number: number) => ({ rescheduleId: number })],
-  ])('changes the one of its uid and leaves the one of its %s alone', async (_key, number) => {
+  ])('changes the booking of its uid and not the one of its %s', async (_key, number) => {
     const { mine, soleIds, ids } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(soleIds.number * 1_000));
@@ -238,7 +238,7 @@ describe('an event that names two bookings (D65)', () => {
     expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
-  it('cancels the one of its uid alone; with an unknown uid it cancels none and waits', async () => {
+  it('cancels only the booking of its uid; with an unknown uid it waits', async () => {
     const { mine, soleIds } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const number = { bookingId: soleIds.number * 1_000 };
@@ -260,7 +260,7 @@ describe('an event with many attendees (D66)', () => {
   const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
   const countPeople = async () => (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
-  it('makes 50 new people and as many known ones take part as it names', async () => {
+  it('adds 50 new people and any number of known ones', async () => {
     const chain = createChain();
     const before = await countPeople();
     const known = Array.from({ length: 60 }, () => attendee('Ben'));
@@ -274,7 +274,7 @@ describe('an event with many attendees (D66)', () => {
   it.each([
     ['with an email', guests('many', 51)],
     ['without one', Array.from({ length: 51 }, (_value, index) => ({ name: `Nameless ${index}` }))],
-  ])('has no effect with 51 new people %s: nobody is made, the conversation stays as it is', async (_what, attendees) => {
+  ])('has no effect with 51 new people %s', async (_what, attendees) => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const [people, before] = [await countPeople(), await simulator.booked(chain)];
@@ -293,7 +293,7 @@ describe('an event with many attendees (D66)', () => {
 });
 
 describe('a booking that is moved again and again', () => {
-  it('has the latest hundred uids in config.booking', async () => {
+  it('stores the latest hundred uids in config.booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await fixture.env.sql(
@@ -341,7 +341,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     120_000,
   );
 
-  it('keep the question changes of both conversations when two chains turn out to be one (rules/questions#record-a-change; D14a)', async () => {
+  it('keep the question changes of both conversations when two chains are merged (rules/questions#record-a-change; D14a)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
@@ -369,7 +369,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     });
   });
 
-  it('make one conversation when they all arrive at the same time', async () => {
+  it('make one conversation when they arrive at the same time', async () => {
     const chain = createChain();
     const before = await simulator.receiptIds();
     const envelopes = [

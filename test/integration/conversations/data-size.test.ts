@@ -192,7 +192,7 @@ async function createFilled({ create, field }: Writer, length: number): Promise<
 }
 
 describe('the size of infos and config (D63)', () => {
-  it.each(writers)('$name fills $field up to 1 MiB of the text that is served, and not one byte further', async (writer) => {
+  it.each(writers)('$name fills $field up to exactly 1 MiB of served text', async (writer) => {
     const measured = await createFilled(writer, 0);
     await writer.write(measured);
     const room = limit - Buffer.byteLength(await served(measured, writer.field));
@@ -209,7 +209,7 @@ describe('the size of infos and config (D63)', () => {
     expect(await fixture.get(over)).toEqual(before);
   });
 
-  it('audio.check answers as audio.attach would, and changes nothing', async () => {
+  it('audio.check returns the result of audio.attach without changing anything', async () => {
     const writer: Writer = {
       name: 'audio.attach',
       field: 'infos',
@@ -225,7 +225,7 @@ describe('the size of infos and config (D63)', () => {
     expect((await fixture.get(exact)).infos).not.toHaveProperty('audio');
   });
 
-  it('infos.patch refuses numbers that are short to send and long to store', async () => {
+  it('infos.patch rejects exponents that expand beyond the limit', async () => {
     const { id } = await fixture.create();
     const given = parseJson(`[${Array.from({ length: 2_000 }, () => '1e1000').join(',')}]`);
     const error = await fixture.refusal(rpcs.patchInfos, { conversation_id: id, infos: { given } });
@@ -233,7 +233,7 @@ describe('the size of infos and config (D63)', () => {
     expect((await fixture.get(id)).infos).toEqual({});
   });
 
-  it('questions.record-change refuses a state of more than 1 MiB', async () => {
+  it('questions.record-change rejects a state of more than 1 MiB', async () => {
     const conversation = await fixture.create();
     const [question] = conversation.questions;
     await fixture.env.sql(
@@ -251,7 +251,7 @@ describe('the size of infos and config (D63)', () => {
     expect((await fixture.get(conversation.id)).question_state.changes).toEqual([]);
   });
 
-  it('leaves what is too large from earlier alone, and lets the rest of the conversation change', async () => {
+  it('keeps older oversized data and allows other changes', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql('alter table conversations.all_conversations disable trigger user');
     await fixture.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [

@@ -46,7 +46,7 @@ const listDeleted = async () => (await fixture.call(rpcs.adminListDeleted, {})).
 const stateOf = async (id: number) => (await fixture.call(rpcs.getState, { id })).state;
 
 describe('a deleted conversation (D67)', () => {
-  it('is gone for every operation, and listed with when, why and by what', async () => {
+  it('is absent for every operation, and listed with time, reason and actor', async () => {
     const { id, chain } = await createBooked();
     const receipt = await cancel(chain);
     const at = '2029-05-01T10:00:00Z';
@@ -91,7 +91,7 @@ describe('a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('comes back with all that hung on it, and says by whom', async () => {
+  it('is restored with all its data and a note with the actor', async () => {
     const { id, chain } = await createBooked();
     const before = await fixture.get(id);
     const notes = await fixture.notes(id);
@@ -115,14 +115,14 @@ describe('a deleted conversation (D67)', () => {
     expect(replay.replayed).toBe(true);
   });
 
-  it('is restored only while it is deleted', async () => {
+  it('cannot be restored unless it is deleted', async () => {
     const { id } = await fixture.create();
     const again = { conversation_id: id, operator: 'grace' };
     expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
     expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
-  it('gives its place to another for find-or-create', async () => {
+  it('lets find-or-create create another one', async () => {
     const { id, chain } = await createBooked();
     const { start } = await fixture.get(id);
     await cancel(chain);
@@ -134,7 +134,7 @@ describe('a deleted conversation (D67)', () => {
 });
 
 describe('the booking of a deleted conversation (D67)', () => {
-  it('counts as booked again when the conversation is restored: later events move that one', async () => {
+  it('is active again when the conversation is restored: later events move it', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const bookingOf = async () => (await fixture.call(rpcs.adminShow, { conversation_id: id })).booking;
@@ -147,7 +147,7 @@ describe('the booking of a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('gets a conversation of its own from a later event, which it keeps when the deleted one is restored', async () => {
+  it('gets a new conversation from a later event and keeps it when the deleted one is restored', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { conversation_id: other } = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -158,7 +158,7 @@ describe('the booking of a deleted conversation (D67)', () => {
     expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
   });
 
-  it('stays cancelled for a creation that comes late', async () => {
+  it('stays cancelled when a creation arrives late', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const late = await simulator.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
@@ -181,14 +181,14 @@ describe('the key of a bulk-imported conversation that is deleted (D67)', () => 
     await cancel(chain);
   }
 
-  it('is its own again when it is restored', async () => {
+  it('is reclaimed when the conversation is restored', async () => {
     const id = await importKey('key-back');
     await deleteImported(id);
     await restore(id);
     expect(await importKey('key-back')).toBe(id);
   });
 
-  it('stays with the conversation that was imported under it in the meantime', async () => {
+  it('stays with a conversation imported with it in the meantime', async () => {
     const id = await importKey('key-taken');
     await deleteImported(id);
     const other = await importKey('key-taken');
@@ -223,7 +223,7 @@ describe('erasing a person (D67)', () => {
 });
 
 describe('the end of the retention (D67)', () => {
-  it('removes a conversation for good when its days are over, and not before', async () => {
+  it('removes a conversation permanently after its days, not before', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { id: next, chain: nextChain } = await createBooked();
@@ -242,8 +242,8 @@ describe('the end of the retention (D67)', () => {
   });
 });
 
-describe('a booked conversation that is deleted while an event of its booking is worked (D19)', () => {
-  it('is followed by another, of the journey that the event names', async () => {
+describe('a booked conversation that is deleted while an event of its booking is processed (D19)', () => {
+  it('is replaced by another one, of the journey that the event names', async () => {
     const { id, chain } = await createBooked();
     const letGo = await holdLocks(fixture.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
     const waits = (count: number) => waitFor(async () => (await listLockWaits(fixture.env.sql)).length === count);
@@ -264,7 +264,7 @@ describe('a booked conversation that is deleted while an event of its booking is
 describe('conversations of the admin CLI', () => {
   const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => fixture.call(rpcs.adminList, { limit: 1_000, ...request });
 
-  it('list: pages, latest first, with names in the place of ids, deleted ones left out', async () => {
+  it('list: returns pages, newest first, with names instead of ids and without deleted ones', async () => {
     const ids = [(await fixture.create()).id, (await fixture.create('open-circle', 'ben')).id, (await fixture.create()).id];
     await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
@@ -284,7 +284,7 @@ describe('conversations of the admin CLI', () => {
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
-  it('list: filters by journey, event, person and start, and says which name is wrong', async () => {
+  it('list: filters by journey, event, person and start, and names the unknown slug', async () => {
     const { id } = await fixture.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
@@ -301,7 +301,7 @@ describe('conversations of the admin CLI', () => {
     expect(await fixture.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
   });
 
-  it('show: tells all that is stored, before and after a deletion', async () => {
+  it('show: returns all stored data, before and after a deletion', async () => {
     const { id } = await createBooked();
     const before = await fixture.call(rpcs.adminShow, { conversation_id: id });
     expect(before).toMatchObject({
@@ -319,7 +319,7 @@ describe('conversations of the admin CLI', () => {
     expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
-  it('notes list: pages, newest first', async () => {
+  it('notes list: returns pages, newest first', async () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
@@ -333,7 +333,7 @@ describe('conversations of the admin CLI', () => {
     expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });
 
-  it('delete: takes it out of sight until it is restored, once', async () => {
+  it('delete: hides a conversation once, until it is restored', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
     expect(await fixture.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
@@ -353,7 +353,7 @@ describe('conversations of the admin CLI', () => {
 });
 
 describe('the table behind the view', () => {
-  it('is named only where deleted conversations are meant', () => {
+  it('is used only by statements that include deleted conversations', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!entities|migrations).*\.ts$/.test(file));
     const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));

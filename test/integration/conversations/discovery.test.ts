@@ -96,8 +96,8 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
   });
 });
 
-describe('search while its reader takes its time (rules/http#limits: no pagination)', () => {
-  it('holds one batch and goes on where it stopped', async () => {
+describe('search with a slow reader (rules/http#limits: no pagination)', () => {
+  it('holds one batch and continues where it stopped', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, infos)
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,

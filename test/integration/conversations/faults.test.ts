@@ -37,8 +37,8 @@ async function whileLocked(id: number, work: () => Promise<void>): Promise<void>
   expect(await letGo()).toBe('stopped');
 }
 
-describe('PostgreSQL goes away (rules/http#overload)', () => {
-  it('answers unavailable to reads and writes, and works again when it is back', async () => {
+describe('PostgreSQL is down (rules/http#overload)', () => {
+  it('returns unavailable for reads and writes, and recovers', async () => {
     const { id } = await fixture.create();
     database.cut();
     expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({ code: 'unavailable' });
@@ -53,7 +53,7 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('makes one step and one note when connections break under repeated calls with one key', async () => {
+  it('adds one step and one note when connections break under repeated calls with one key', async () => {
     const { id } = await fixture.create();
     const calls = Array.from({ length: 20 }, () => waitFor(() => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     for (let round = 0; round < 5; round++) {
@@ -79,7 +79,7 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
     expect(await recordedNotes(id)).toEqual([]);
   });
 
-  it('keeps webhooks that came meanwhile and applies each once', async () => {
+  it('keeps webhooks received meanwhile and applies each once', async () => {
     const chain = createChain();
     database.cut();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -89,8 +89,8 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
   });
 });
 
-describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)', () => {
-  it('hands over the job of a step that was entered while the broker was away, once', async () => {
+describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)', () => {
+  it('publishes the job of a step entered during the outage, once', async () => {
     const { id } = await fixture.create();
     await whileLocked(id, async () => {
       void fixture.recorded(id, {}, 'k').catch(() => undefined);
@@ -108,7 +108,7 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('works webhooks that were stored while the service could not hear of them', async () => {
+  it('processes webhooks stored while the service was disconnected', async () => {
     const chain = createChain();
     broker.cut();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -116,7 +116,7 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
     await eventually(async () => expect(await simulator.booked(chain)).toHaveLength(1));
   });
 
-  it('asks the directory anew after a reconnection, since change events may have been missed', async () => {
+  it('reloads directory data after a reconnect, because events may have been missed', async () => {
     const { id, participants } = await fixture.create('plain', 'cleo');
     expect(participants[0]?.name).toBe('Cleo');
     broker.cut();
@@ -126,8 +126,8 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
   });
 });
 
-describe('the directory goes away (rules/http#overload)', () => {
-  it('answers unavailable where it must be asked, and works bookings when it is back', async () => {
+describe('the directory is down (rules/http#overload)', () => {
+  it('returns unavailable where it is needed, and processes bookings after it recovers', async () => {
     const { id } = await fixture.create();
     await fixture.stopDirectory();
     const request = { person_id: 123_456, journey: 'open-circle', time: '2030-01-01T00:00:00Z' };

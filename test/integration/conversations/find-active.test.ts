@@ -51,13 +51,13 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
     expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
   });
 
-  it('is found again by the same lookup', async () => {
+  it('finds the created conversation again with the same look-up', async () => {
     const [first] = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
     const again = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
     expect(again.map((item) => item.id)).toEqual([first?.id]);
   });
 
-  it('has an empty step when the journey has none', async () => {
+  it('sets an empty step when the journey has none', async () => {
     const [created] = await find(fixture.personId('ada'), 'plain', '2030-03-01T10:00:00Z');
     expect(created).toMatchObject({ step_slug: '', step_title: '', questions: [], texts: {} });
   });
@@ -113,7 +113,7 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
-  it('matches only the journey and the participant that are asked for', async () => {
+  it('matches only the requested journey and participant', async () => {
     await insert(fixture.personId('cleo'), '2031-01-01T10:00:00Z', null);
     const [other] = await find(person, 'plain', '2031-01-01T10:00:00Z');
     expect(other?.participants.map((item) => item.id)).toEqual([person]);
@@ -144,7 +144,7 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
 });
 
 describe('conversations.find-active errors, in order (rules/conversations#find-or-create; D3)', () => {
-  it.each([999_999, 0, -1, 2 ** 31, 1e20])('answers person_not_found for person %d, before it looks at the journey', async (person) => {
+  it.each([999_999, 0, -1, 2 ** 31, 1e20])('returns person_not_found for person %d before it checks the journey', async (person) => {
     expect(await refusal(person, 'unknown')).toMatchObject({ code: 'not_found', reason: 'person_not_found' });
   });
 
@@ -156,7 +156,7 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
     expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'conflict', reason: 'journey_ownership_ambiguous' });
   });
 
-  it('does not ask for the owner when something matches', async () => {
+  it('does not require an owner when a conversation matches', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (journey_id, start_at, participant_ids) values ($1, '2029-12-31T00:00:00Z', array[$2::integer])`,
       [fixture.ids['journeys']?.['shared'], fixture.personId('ada')],
@@ -166,7 +166,7 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
 });
 
 describe('the directory cache of conversations (architecture#ownership: reading one’s own write)', () => {
-  it('shows a renamed person after the writer’s answer', async () => {
+  it('returns a renamed person after the writer’s reply', async () => {
     const created = await fixture.create('open-circle', 'cleo');
     expect(created.participants[0]?.name).toBe('Cleo');
     await fixture.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
@@ -174,7 +174,7 @@ describe('the directory cache of conversations (architecture#ownership: reading 
     expect(read.participants[0]?.name).toBe('Cleopatra');
   });
 
-  it('shows a renamed step and journey after the writer’s answer', async () => {
+  it('returns a renamed step and journey after the writer’s reply', async () => {
     const created = await fixture.create('plain');
     expect(created).toMatchObject({ journey_name: 'Plain', step_slug: '' });
     await fixture.apply({ journeys: [{ slug: 'plain', name: 'Plainer', steps: [{ slug: 'first', title: 'First' }] }] });
@@ -182,7 +182,7 @@ describe('the directory cache of conversations (architecture#ownership: reading 
     expect(await fixture.create('plain')).toMatchObject({ step_slug: 'first', step_title: 'First' });
   });
 
-  it('finds a person that was unknown a moment ago', async () => {
+  it('finds a person that was unknown before', async () => {
     const unknown = Math.max(...Object.values(fixture.ids['people'] ?? {})) + 1_000;
     expect(await refusal(unknown, 'plain')).toMatchObject({ reason: 'person_not_found' });
     const { ids } = await fixture.apply({ people: [{ key: 'new', name: 'New', contact: {}, actor_kind: 'human' }] });

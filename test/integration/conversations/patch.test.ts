@@ -20,12 +20,12 @@ const readText = async (id: number): Promise<string> => {
 };
 
 describe('conversations.get (rules/conversations#read-and-patch)', () => {
-  it.each([999_999, 0, -7, 2 ** 31, 1e15])('answers 404 without a reason for id %d', async (id) => {
+  it.each([999_999, 0, -7, 2 ** 31, 1e15])('returns 404 without a reason for id %d', async (id) => {
     const error = await fixture.refusal(conversations.rpcs.get, { conversation_id: id });
     expect(error).toMatchObject({ code: 'not_found', reason: undefined, message: 'Not Found' });
   });
 
-  it('shows empty strings and null where nothing is set (rules/conversations#conversationout; D18h)', async () => {
+  it('returns empty strings and null for unset fields (rules/conversations#conversationout; D18h)', async () => {
     const [row] = await fixture.env.sql<{ id: number }>('insert into conversations.conversations default values returning id');
     expect(await fixture.get(row?.id ?? 0)).toMatchObject({
       participants: [],
@@ -44,7 +44,7 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
     });
   });
 
-  it('shows explicit links with id, name, type and slug', async () => {
+  it('returns explicit links with id, name, type and slug', async () => {
     const { id } = await fixture.create();
     await fixture.call(conversations.rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' });
     expect((await fixture.get(id)).connected).toEqual([
@@ -82,7 +82,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     expect(await fixture.patch(id, { infos: { deep } })).toMatchObject({ infos: { deep } });
   });
 
-  it('moves updated_at when only the digits of a number change, and not when nothing does (D9a)', async () => {
+  it('increases updated_at when only the digits of a number change, not when nothing changes (D9a)', async () => {
     const { id } = await fixture.create();
     const patched = async (store: 'infos' | 'config', digits: string): Promise<string> =>
       (await fixture.patch(id, { [store]: parseJson(`{"x":${digits}}`) as object })).updated_at;
@@ -95,7 +95,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     }
   });
 
-  it('takes no number for a store, however long it is', async () => {
+  it('rejects numbers as a store, whatever their length', async () => {
     const { id } = await fixture.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {
       expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({ code: 'bad_request', reason: undefined });
@@ -162,14 +162,14 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
     expect(await fixture.get(id)).toMatchObject({ infos: {}, config: {}, updated_at });
   });
 
-  it.each(onlyInfos)('rejects %s in config and takes it in infos', async (key) => {
+  it.each(onlyInfos)('rejects %s in config and accepts it in infos', async (key) => {
     const { id } = await fixture.create();
     expect(await refusal(id, { config: { [key]: {} } })).toMatchObject({ reason: 'invalid_namespace_placement' });
     expect(await fixture.patch(id, { infos: { [key]: { any: 1 } } })).toMatchObject({ infos: { [key]: { any: 1 } } });
   });
 
   it.each(['audio', 'anything', 'pipelines', 'bookings', 'enter_coherence', ''])(
-    'takes the other namespace "%s" in both fields',
+    'accepts the other namespace "%s" in both fields',
     async (key) => {
       const { id } = await fixture.create();
       expect(await fixture.patch(id, { infos: { [key]: 1 }, config: { [key]: 2 } })).toMatchObject({
@@ -190,7 +190,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
 });
 
 describe('conversations.patch guards (D9, D9a)', () => {
-  it('takes the present updated_at in any offset, and null as absent', async () => {
+  it('accepts the current updated_at in any offset, and null as absent', async () => {
     const { id, updated_at } = await fixture.create();
     const first = await fixture.patch(id, { infos: { a: 1 }, expected_updated_at: updated_at });
     const shifted = first.updated_at
@@ -201,7 +201,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(await fixture.patch(id, { infos: { a: 3 }, expected_updated_at: null })).toMatchObject({ infos: { a: 3 } });
   });
 
-  it('answers 409 stale_conversation with updated_at for any difference, to the microsecond', async () => {
+  it('returns 409 stale_conversation with updated_at for any difference, to the microsecond', async () => {
     const { id, updated_at } = await fixture.create();
     await fixture.env.sql(`update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`, [id]);
     for (const stale of ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000002Z', updated_at]) {
@@ -223,7 +223,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('takes If-Match with the ETag of the representation, a list and the star; mismatch is 412 with updated_at', async () => {
+  it('accepts If-Match with the ETag, a list and the star; returns 412 with updated_at otherwise', async () => {
     const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
     expect(await refusal(id, { infos: { a: 1 }, if_match: '"other"' })).toMatchObject({
@@ -245,7 +245,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('decides 404, then 412, then 409, then 400', async () => {
+  it('checks 404, then 412, then 409, then 400', async () => {
     const { id } = await fixture.create();
     const all = { infos: { booking: 1 }, expected_updated_at: '2030-01-01T00:00:00Z', if_match: '"other"' };
     expect(await refusal(999_999, all)).toMatchObject({ code: 'not_found' });
@@ -256,7 +256,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
 });
 
 describe('updated_at of a conversation (D9a)', () => {
-  it('stays when a write changes nothing', async () => {
+  it('is unchanged when a write changes nothing', async () => {
     const { id } = await fixture.create();
     const patched = await fixture.patch(id, { infos: { a: { b: [1] } } });
     expect((await fixture.patch(id, { infos: { a: { b: [1] } } })).updated_at).toBe(patched.updated_at);
@@ -269,7 +269,7 @@ describe('updated_at of a conversation (D9a)', () => {
     expect((await fixture.get(id)).updated_at).toBe(written.updated_at);
   });
 
-  it('moves strictly forward with every write, even when the clock of the database stands behind it', async () => {
+  it('increases strictly with every write, even when the database clock is behind it', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql(`update conversations.conversations set updated_at = '2999-01-01T00:00:00Z' where id = $1`, [id]);
     expect((await fixture.patch(id, { infos: { a: 1 } })).updated_at).toBe('2999-01-01T00:00:00.000001Z');

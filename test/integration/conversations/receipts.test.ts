@@ -35,7 +35,7 @@ describe('webhook receipts (D20, D33d)', () => {
     ['an event that is not acted on', { triggerEvent: 'BOOKING_PAID', payload: {} }, 'ignored'],
     ['no triggerEvent', { payload: {} }, 'ignored'],
     ['no identifier', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x', uid: '', bookingId: null } }, 'rejected_unidentified'],
-  ])('keeps %s with its outcome', async (_what, envelope, outcome) => {
+  ])('stores %s with its outcome', async (_what, envelope, outcome) => {
     expect(await simulator.settle({ ...envelope, marker: randomUUID() })).toMatchObject({ outcome });
   });
 
@@ -43,7 +43,7 @@ describe('webhook receipts (D20, D33d)', () => {
     ['no JSON', '{"triggerEvent":'],
     ['no object', '["BOOKING_CREATED"]'],
     ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
+  ])('stores the body of an unreadable request for replay: %s (D68)', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
     await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
@@ -54,7 +54,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
-  it('applies a booking with characters that cannot be stored, and shows its body as it was read (rules/webhooks#text; D106)', async () => {
+  it('applies a booking with characters that cannot be stored, and returns its body as it was read (rules/webhooks#text; D106)', async () => {
     const chain = createChain();
     const notes = { value: 'x\u0000\ud83d' };
     const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };
@@ -71,7 +71,7 @@ describe('webhook receipts (D20, D33d)', () => {
   it.each([
     ['of more than 64 KiB', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['of nothing', ''],
-  ])('keeps no body of an unreadable request %s', async (_what, body) => {
+  ])('stores no body of an unreadable request %s', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
     expect(await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
@@ -82,7 +82,7 @@ describe('webhook receipts (D20, D33d)', () => {
     ['rejected_signature', { triggerEvent: 'BOOKING_CREATED', payload: { uid: 'x' } }, { 'x-cal-signature-256': 'f'.repeat(64) }],
     ['rejected_unidentified', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' } }, undefined],
     ['ignored', { triggerEvent: 'BOOKING_PAID', payload: {} }, undefined],
-  ])('keeps of what is %s the digest, the size and the headers, never the body (D68)', async (outcome, envelope, headers) => {
+  ])('stores digest, size and headers of %s webhooks, never the body (D68)', async (outcome, envelope, headers) => {
     const body = JSON.stringify({ ...envelope, marker: randomUUID() });
     const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
     const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
@@ -94,7 +94,7 @@ describe('webhook receipts (D20, D33d)', () => {
     });
   });
 
-  it('tells a body over the cap by its missing body', async () => {
+  it('rejects a body over the limit, which arrives without it', async () => {
     expect(await simulator.settle(undefined, { body: null })).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
@@ -107,7 +107,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('is replayed: what could not be done then is done now, and nothing twice', async () => {
+  it('can be replayed: applies what failed before, and nothing twice', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/later-journey' } });
     const receipt = await simulator.settle(envelope);
@@ -124,7 +124,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
   });
 
-  it('are replayed together: those that match, oldest first, at most so many, and a dry run counts alone', async () => {
+  it('can be replayed by filter: oldest first, up to the limit; a dry run only counts', async () => {
     const journey = { metadata: { videoCallUrl: 'https://meet.example.org/latest-journey' } };
     const chains = [createChain(), createChain(), createChain()];
     const receipts = [];
@@ -166,7 +166,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await list({ source: 'meeting' })).toEqual([]);
   });
 
-  it('answers 404 for a receipt that does not exist', async () => {
+  it('returns 404 for a receipt that does not exist', async () => {
     expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
     expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
@@ -181,7 +181,7 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
   });
   afterAll(() => signed.stop());
 
-  it('takes a body that is signed, refuses others, and takes the same body when it comes well signed', async () => {
+  it('accepts signed bodies, rejects others, and accepts the same body with a valid signature later', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0);
     const good = signBooking(JSON.stringify(envelope), 'secret');
@@ -198,7 +198,7 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
     expect(await counter.booked(chain)).toHaveLength(1);
   });
 
-  it('leaves unknown attendees out when the setting says so', async () => {
+  it('ignores unknown attendees when the setting is off', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Stranger')] });
     await counter.settle(envelope, { headers: signBooking(JSON.stringify(envelope), 'secret') });
@@ -220,7 +220,7 @@ describe('rotation of the secret (K8)', () => {
   const signWith = (secret: string, envelope: unknown) => ({ headers: signBooking(JSON.stringify(envelope), secret) });
   const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showReceipt, { id })).outcome;
 
-  it('works and replays what was well signed when it came, after its secret is gone', async () => {
+  it('processes and replays webhooks signed with a secret that was removed since', async () => {
     const [early, waiting] = [createChain(), createChain()];
     const envelope = early.envelope('BOOKING_CREATED', 0, later);
     const receipt = await counter.settle(envelope, signWith('old', envelope));
@@ -241,7 +241,7 @@ describe('rotation of the secret (K8)', () => {
     await waitFor(async () => (await outcomeOf(cancelled.id)) === 'applied');
   });
 
-  it('refuses what comes with the old one then, and checks again what came before releases remembered that', async () => {
+  it('rejects new webhooks with the old secret, and checks receipts of older releases again', async () => {
     const envelope = createChain().envelope('BOOKING_CREATED', 0);
     expect(await counter.settle(envelope, signWith('old', envelope))).toMatchObject({ outcome: 'rejected_signature' });
     const before = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
@@ -254,7 +254,7 @@ describe('rotation of the secret (K8)', () => {
     await waitFor(async () => (await outcomeOf(id)) === 'rejected_signature');
   });
 
-  it('believes a repeated request by the signature that it came with last', async () => {
+  it('uses the latest signature of a repeated request', async () => {
     const envelope = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const { id } = await counter.settle(envelope, signWith('new', envelope));
     await rotated.env.sql(`update conversations.webhook_receipts set was_signed = false, headers = '{}' where id = $1`, [id]);
@@ -284,7 +284,7 @@ describe('the retention of receipts (D68)', () => {
       [ids, days],
     );
 
-  it('removes bodies, and receipts of what was rejected or ignored, when their days are over and not before', async () => {
+  it('removes bodies, and receipts of rejected or ignored webhooks, after their days and not before', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: {} });
     const failed = await simulator.settle(envelope);
@@ -302,7 +302,7 @@ describe('the retention of receipts (D68)', () => {
     });
   });
 
-  it('works a repetition of a request whose body is gone', async () => {
+  it('processes a repeated request whose body was removed', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/late-journey' } });
     const { id } = await simulator.settle(envelope);
@@ -325,8 +325,8 @@ describe('the retention of receipts (D68)', () => {
   });
 });
 
-describe('a flood of what is refused (D68)', () => {
-  it('makes a bounded number of receipts, of which one counts the rest, and uses up no numbers', async () => {
+describe('a flood of rejected webhooks (D68)', () => {
+  it('creates a limited number of receipts, one of which counts the rest, without using ids', async () => {
     const last = async () =>
       (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
     const before = await last();
@@ -353,7 +353,7 @@ describe('a flood of what is refused (D68)', () => {
 });
 
 describe('conversations.bookings.hint (rules/bookings#booking-webhook; D19a)', () => {
-  it.each([1, 0, -5, 999_999])('answers plain text for id %d', async (id) => {
+  it.each([1, 0, -5, 999_999])('returns plain text for id %d', async (id) => {
     const reply = await fixture.bus.callRaw(conversations.rpcs.bookingHint, { person_id: id }, { requestId: 'test' });
     expect(reply.kind === 'bytes' && Buffer.from(reply.bytes).toString()).toMatch(/webhook/i);
   });

@@ -227,7 +227,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     1_200_000 + eventCount * 400,
   );
 
-  it('joins a chain whose links were all lost, also those that the list has no more', async () => {
+  it('merges a chain whose links were all lost, including links missing in the list', async () => {
     const at = Date.UTC(2032, 0, 1);
     const first = book(at);
     await deliver([{ trigger: 'BOOKING_CREATED', at, uid: first.uid }]);
@@ -242,7 +242,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
   });
 
-  it('feeds nothing for what is no conversation, or of a host whom nobody knows, and says so', async () => {
+  it('submits nothing for appointments without a journey or with an unknown host, and counts them', async () => {
     const at = Date.UTC(2033, 0, 1);
     Object.assign(book(at), { meetingUrl: 'https://meet.example.org/dentist', location: 'integrations:daily' });
     Object.assign(book(at), { hosts: [{ name: 'Zed', email: 'zed@example.org' }] });
@@ -282,7 +282,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('finds attendees who are missing, and with seats those who left, once (B2; D78)', async () => {
+  it('finds missing attendees and, with seats, departures, once (B2; D78)', async () => {
     const at = Date.UTC(2034, 0, 1);
     const guest = (name: string, seatUid?: string) => ({
       name,
@@ -324,7 +324,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('asks about the rest of a series when one occurrence is cancelled with it (D81)', async () => {
+  it('requests the rest of a series when one occurrence is cancelled (D81)', async () => {
     const at = Date.UTC(2035, 0, 1);
     const all = [book(at), book(at), book(at), book(at)];
     for (const booking of all) Object.assign(booking, { recurringBookingUid: 'series-of-four' });
@@ -348,7 +348,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('ends at once when Cal.com refuses the key, and when it fails for good is dead in the end, which is alerted', async () => {
+  it('fails at once when Cal.com rejects the key, and is dead with an alert after repeated failures', async () => {
     calCom.fail({ kind: 'status', status: 401 });
     await expect(reconcile()).rejects.toThrow('CALCOM_API_KEY');
     const [row] = await fixture.env.sql<{ error: string }>(
@@ -357,7 +357,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(row?.error).not.toContain(calCom.apiKey);
   });
 
-  it('goes nowhere when Cal.com sends it on, be it to an address inside the network or to its own (architecture#outgoing-calls)', async () => {
+  it('does not follow redirects of Cal.com, neither inside the network nor to its own address (architecture#outgoing-calls)', async () => {
     const inner = await startInnerServer();
     for (const location of [`http://127.0.0.1:${inner.port}/v2/bookings`, `${calCom.baseUrl}/bookings`]) {
       const served = calCom.served.length;
@@ -368,14 +368,14 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     await inner.stop();
   });
 
-  it('does it by itself once a day', async () => {
+  it('runs automatically once a day', async () => {
     const [row] = await fixture.env.sql<{ count: string }>(
       `select count(*) from conversations.jobs where type = 'conversations.booking-reconcile' and payload -> 'daily' = 'true'`,
     );
     expect(Number(row?.count)).toBe(1);
   });
 
-  it('is refused where no key is configured', async () => {
+  it('is rejected without a configured key', async () => {
     await fixture.restart({ CALCOM_API_KEY: '' });
     expect(await fixture.refusal(reconcileBookings, { dry_run: true })).toMatchObject({ code: 'conflict', reason: 'not_configured' });
   });

@@ -43,7 +43,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(await recordedNotes(id)).toHaveLength(3);
   });
 
-  it('notes the person of a per-user token as the author', async () => {
+  it('sets the person of a per-user token as author of the note', async () => {
     const { id } = await fixture.create();
     const actor = {
       kind: 'user',
@@ -65,13 +65,13 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     });
   });
 
-  it('notes and merges without a step when the journey has none', async () => {
+  it('adds a note and merges without a step when the journey has none', async () => {
     const { id } = await fixture.create('plain');
     expect(await fixture.recorded(id, { infos: { a: 1 } })).toMatchObject({ step_slug: '', infos: { a: 1 } });
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('merges infos and config with the namespace rules; a forbidden key refuses everything', async () => {
+  it('merges infos and config with the namespace rules; a reserved key rejects everything', async () => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     expect(await refusal(id, { infos: { a: 1 }, config: { booking: null } })).toMatchObject({
@@ -102,7 +102,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(await fixture.recorded(id, { expected_updated_at: present })).toMatchObject({ step_slug: 'import' });
   });
 
-  it('answers 404 for a conversation that does not exist, before anything else', async () => {
+  it('returns 404 for a conversation that does not exist, before anything else', async () => {
     expect(await refusal(999_999, { captureEndedAt: '2030-01-01T10:00:00' })).toMatchObject({ code: 'not_found', reason: undefined });
   });
 });
@@ -115,7 +115,7 @@ describe('finish (D21)', () => {
     expect(await fixture.recorded(two.id)).toMatchObject({ finish: start });
   });
 
-  it('is never before the start, so that the same look-up finds the conversation again', async () => {
+  it('is never before the start, so that the same look-up finds the conversation', async () => {
     const time = '2030-06-01T10:00:00Z';
     const request = { person_id: fixture.personId('cleo'), journey: 'open-circle', time };
     const [created] = await fixture.call(conversations.rpcs.findActive, request);
@@ -128,7 +128,7 @@ describe('finish (D21)', () => {
     });
   });
 
-  it('is else the server’s time, and a finish that is set stays', async () => {
+  it('is the server’s time otherwise, and a stored finish is preserved', async () => {
     const { id } = await fixture.create();
     fixture.clock.set('2030-02-02T02:02:02.000002Z');
     expect(await fixture.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
@@ -149,20 +149,20 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
     ['two different values', { captureEndedAt: end, capture_ended_at: start }],
     ['no offset', { captureEndedAt: '2030-01-01T11:00:00' }],
     ['no offset in the older name', { capture_ended_at: '2030-01-01T11:00:00' }],
-  ])('answers invalid_transcript_window for %s and writes nothing', async (_what, write) => {
+  ])('returns invalid_transcript_window for %s and stores nothing', async (_what, write) => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     expect(await refusal(id, write)).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
     expect(await fixture.get(id)).toEqual(before);
   });
 
-  it('answers invalid_transcript_window for an end that is not after the stored start', async () => {
+  it('returns invalid_transcript_window for an end that is not after the stored start', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: end });
     expect(await refusal(id, { captureEndedAt: end })).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
   });
 
-  it('answers transcript_boundary_conflict for another value: no step, note, patch or key', async () => {
+  it('returns transcript_boundary_conflict for another value: no step, note, patch or key', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { captureEndedAt: end });
     const before = await fixture.get(id);
@@ -173,7 +173,7 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('is not judged by what is stored when the call carries none (D7b)', async () => {
+  it('is not checked when the call carries none (D7b)', async () => {
     const { id } = await fixture.create();
     const room = JSON.stringify({ conversationStartedAt: end, captureEndedAt: 'nonsense' });
     await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
@@ -200,7 +200,7 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
 });
 
 describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', () => {
-  it('applies nothing for a key that was seen: no step, note, body or finish; and returns the conversation as it is now', async () => {
+  it('applies nothing for a used key (no step, note, body or finish) and returns the current conversation', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id, { infos: { a: 1 } }, 'k');
     const patched = await fixture.patch(id, { infos: { b: 2 } });
@@ -209,7 +209,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('still checks the boundary of a replay: the same is fine, another is 409, a new one is ignored', async () => {
+  it('checks the boundary of a replay: accepts the same, rejects another with 409, ignores a new one', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { captureEndedAt: end }, 'k');
     expect(await fixture.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({ step_slug: 'import' });
@@ -225,7 +225,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect((await fixture.recorded(two.id, { captureEndedAt: end }, 'k')).config).toEqual({});
   });
 
-  it('makes one step and one note of 50 calls with one key at the same time', async () => {
+  it('adds one step and one note for 50 concurrent calls with one key', async () => {
     const { id } = await fixture.create();
     const replies = await Promise.all(Array.from({ length: 50 }, () => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
@@ -233,7 +233,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('keeps keys apart by conversation and by key', async () => {
+  it('separates keys by conversation', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, {}, 'k');
     expect(await fixture.recorded(two.id, {}, 'k')).toMatchObject({ step_slug: 'import' });
@@ -265,7 +265,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
 });
 
 describe('cleanup of keys of /recorded (rules/conversations#recorded)', () => {
-  it('removes all expired keys, also more than one statement takes, and no other', async () => {
+  it('removes all expired keys, also more than one batch, and no others', async () => {
     const { id } = await fixture.create();
     const { env } = fixture;
     await env.sql(

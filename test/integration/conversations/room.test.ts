@@ -14,7 +14,7 @@ const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.room.write merges field by field (rules/room#room-state; D8, D26b)', () => {
-  it('answers ids and counts, without the window when no boundary was sent', async () => {
+  it('returns ids and counts, without the window when no boundary was sent', async () => {
     const { id } = await fixture.create();
     const reply = await fixture.writeRoom(id, {
       phase: 'conversation',
@@ -25,13 +25,13 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect(reply).toEqual({ ok: true, conversationId: id, meetingId: 'm-1', version: 3, phase: 'conversation', participantCount: 2 });
   });
 
-  it('shows the state under config.enter-coherence and never moves the step', async () => {
+  it('returns the state under config.enter-coherence and never changes the step', async () => {
     const { id, step_slug } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'exit-lounge', version: 1 });
     expect(await fixture.get(id)).toMatchObject({ step_slug, config: { 'enter-coherence': { phase: 'exit-lounge', version: 1 } } });
   });
 
-  it('lets the latest phase and version win and keeps what is omitted or null', async () => {
+  it('stores the latest phase and version and keeps omitted and null fields', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge', version: 7, recordingId: 'r-1', recordingEndedAt: end });
     await fixture.writeRoom(id, { phase: 'consent', version: 2, recordingId: null, recordingEndedAt: null });
@@ -57,7 +57,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     );
   });
 
-  it('upserts participants by customParticipantId, keeps the original assignedAt, and tells instants in UTC', async () => {
+  it('upserts participants by customParticipantId, keeps the original assignedAt, and returns instants in UTC', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, {
       participants: [
@@ -122,7 +122,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect(participants).toHaveLength(30);
   });
 
-  it('answers 404 for a conversation that does not exist, before anything else', async () => {
+  it('returns 404 for a conversation that does not exist, before anything else', async () => {
     expect(await refusal(999_999, { conversationStartedAt: '2030-01-01T10:00:00' })).toMatchObject({
       code: 'not_found',
       reason: undefined,
@@ -132,7 +132,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
 });
 
 describe('conversations.room.get (rules/room#room-state; D26b)', () => {
-  it('is null or empty when nothing is written', async () => {
+  it('is null or empty before the first write', async () => {
     const { id } = await fixture.create();
     expect(await read(id)).toEqual({
       meetingId: null,
@@ -154,7 +154,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
   });
 
-  it('answers version_conflict with currentVersion, null when no version is stored', async () => {
+  it('returns version_conflict with currentVersion, null when no version is stored', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge' });
     expect(await refusal(id, { expectedVersion: 1 })).toMatchObject({
@@ -174,7 +174,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('takes the same meetingId again and answers meeting_conflict with currentMeetingId for another; nothing is written', async () => {
+  it('accepts the same meetingId again and returns meeting_conflict with currentMeetingId for another, without storing anything', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { meetingId: 'm-1' });
     await fixture.writeRoom(id, { meetingId: 'm-1' });
@@ -189,7 +189,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(await fixture.get(id)).toEqual(before);
   });
 
-  it('gives two first writes of different meetingIds exactly one success and one conflict', async () => {
+  it('accepts exactly one of two first writes with different meetingIds', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await fixture.create();
       const results = await Promise.allSettled(['m-1', 'm-2'].map((meetingId) => fixture.writeRoom(id, { meetingId })));
@@ -199,7 +199,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     }
   });
 
-  it('decides naive timestamp, version, meeting, boundary, window order, in this order', async () => {
+  it('checks missing offset, version, meeting, boundary and window order, in this order', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1, meetingId: 'm-1', conversationStartedAt: start });
     const naive = { expectedVersion: 9, meetingId: 'm-2', conversationStartedAt: end, captureEndedAt: '2030-01-01T10:00:00' };
@@ -213,7 +213,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
 });
 
 describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
-  it('takes both boundaries in separate writes and is complete with the second (rules 1, 6)', async () => {
+  it('accepts both boundaries in separate writes and is complete with the second (rules 1, 6)', async () => {
     const { id } = await fixture.create();
     expect(await fixture.writeRoom(id, { captureEndedAt: end })).toMatchObject({
       conversationStartedAt: null,
@@ -229,7 +229,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     expect(await read(id)).toMatchObject({ conversationStartedAt: start, captureEndedAt: end, transcriptWindowComplete: true });
   });
 
-  it('takes the same instant in any offset again, and keeps microseconds (rule 2)', async () => {
+  it('accepts the same instant in any offset again, and keeps microseconds (rule 2)', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T10:00:00.123456Z' });
     const again = await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T12:00:00.123456+02:00' });
@@ -239,7 +239,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     });
   });
 
-  it('answers transcript_boundary_conflict with the current value of each boundary that differs (rule 3)', async () => {
+  it('returns transcript_boundary_conflict with the current value of each differing boundary (rule 3)', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: start, captureEndedAt: end });
     expect((await refusal(id, { conversationStartedAt: end, captureEndedAt: end })).details).toEqual({
@@ -256,7 +256,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     ['end equal to start', { conversationStartedAt: start, captureEndedAt: start }],
     ['end before start', { conversationStartedAt: end, captureEndedAt: start }],
     ['no offset', { conversationStartedAt: '2030-01-01T10:00:00' }],
-  ])('answers invalid_transcript_window for %s and writes nothing from the request (rules 4, 5)', async (_what, write) => {
+  ])('returns invalid_transcript_window for %s and stores nothing of the request (rules 4, 5)', async (_what, write) => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     expect(await refusal(id, { ...write, phase: 'consent', participants: [{ customParticipantId: 'c' }] })).toMatchObject({
@@ -266,7 +266,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     expect(await fixture.get(id)).toEqual(before);
   });
 
-  it('leaves old data with an unusable window alone (D7b)', async () => {
+  it('keeps old data with an invalid window (D7b)', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql(`update conversations.conversations set room = $2::jsonb where id = $1`, [
       id,
@@ -277,7 +277,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
 });
 
 describe('the importer and the window (rules/steps#pipeline-jobs; D7a)', () => {
-  it('is started again when the window becomes complete after the step was entered', async () => {
+  it('starts again when the window becomes complete after the step was entered', async () => {
     const { id } = await fixture.create('straight-in');
     await waitFor(() => fixture.importsOf(id).length === 1);
     await fixture.writeRoom(id, { meetingId: 'm-1', conversationStartedAt: start });

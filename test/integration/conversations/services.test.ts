@@ -42,7 +42,7 @@ async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversatio
 }
 
 describe('conversations.describe and exists', () => {
-  it('tells title, journey, event, bounds and participants (D18a, D18b)', async () => {
+  it('return title, journey, event, bounds and participants (D18a, D18b)', async () => {
     const { id, start } = await fixture.create();
     await fixture.patch(id, { infos: { publishing: { fields: { title: { value: 'Our talk', provenance: {} } } } } });
     expect(await fixture.call(rpcs.describe, { id })).toEqual({
@@ -58,7 +58,7 @@ describe('conversations.describe and exists', () => {
     expect(await fixture.call(rpcs.exists, { id })).toEqual({ id });
   });
 
-  it('answers 404 when the conversation is absent', async () => {
+  it('return 404 when the conversation is absent', async () => {
     for (const id of [999_999, 0, -1]) {
       expect(await fixture.refusal(rpcs.describe, { id })).toMatchObject({ code: 'not_found' });
       expect(await fixture.refusal(rpcs.exists, { id })).toMatchObject({ code: 'not_found' });
@@ -69,7 +69,7 @@ describe('conversations.describe and exists', () => {
 });
 
 describe('conversations.transcript-source.get', () => {
-  it('tells meeting, window, room participants and step', async () => {
+  it('returns meeting, window, room participants and step', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, {
       meetingId: 'm-1',
@@ -91,7 +91,7 @@ describe('conversations.transcript-source.get', () => {
 });
 
 describe('conversations.audio.attach (rules/media#audio-upload)', () => {
-  it('sets infos.audio and notes user, file name and byte count, once per blob', async () => {
+  it('sets infos.audio and adds a note with user, file name and size, once per blob', async () => {
     const { id, updated_at } = await fixture.create();
     const reply = await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
     await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
@@ -104,7 +104,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect(notes[0]?.body).toMatch(/first\.mp3.*12 bytes/);
   });
 
-  it('never replaces a newer upload by an older one that comes late, by its job either', async () => {
+  it('never replaces a newer upload by an older one, also by its job', async () => {
     const { id } = await fixture.create();
     await fixture.call(rpcs.attachAudio, attachment(id, 5, 'newer.mp3'));
     await enqueue(conversations.jobs.attachAudio, attachment(id, 4, 'older.mp3') as never);
@@ -112,7 +112,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect((await fixture.get(id)).infos).toEqual({ audio: audio('newer.mp3') });
   });
 
-  it('answers 404, and its job is dead, when the conversation is absent', async () => {
+  it('returns 404, and its job is dead, when the conversation is absent', async () => {
     expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({ code: 'not_found' });
     await enqueue(conversations.jobs.attachAudio, attachment(999_999, 1, 'x.mp3') as never);
     await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1);
@@ -120,7 +120,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
 });
 
 describe('conversations.advance-step (D6)', () => {
-  it('advances only while the step is still the current one, and notes it', async () => {
+  it('advances only if the step is still the current one, and adds a note', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id);
     const { current_step_id: stepId } = await fixture.call(rpcs.getTranscriptSource, { conversation_id: id });
@@ -136,7 +136,7 @@ describe('conversations.advance-step (D6)', () => {
 });
 
 describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
-  it('moves to any step of the journey, archived ones too, notes the operator and starts the step’s job', async () => {
+  it('moves to any step of the journey, including archived ones, adds a note with the operator and starts the step’s job', async () => {
     const { id } = await fixture.create();
     expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({
       conversation_id: id,
@@ -153,7 +153,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     expect(await fixture.notes(id)).toHaveLength(2);
   });
 
-  it('refuses a step that the journey does not have and a conversation that is absent', async () => {
+  it('rejects a step of another journey and an absent conversation', async () => {
     const { id } = await fixture.create();
     const request = { step_slug: 'agreed', operator: 'op' };
     expect(await fixture.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({ reason: 'step_not_found' });
@@ -163,7 +163,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     });
   });
 
-  it('connects and disconnects holons once each, and moves updated_at with it', async () => {
+  it('connects and disconnects holons once each, and increases updated_at', async () => {
     const { id, updated_at } = await fixture.create();
     const request = { conversation_id: id, holon_slug: 'host-org' };
     expect(await fixture.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: true });
@@ -181,7 +181,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     });
   });
 
-  it('starts the importer whatever the step is', async () => {
+  it('starts the importer at any step', async () => {
     const { id } = await fixture.create('plain');
     await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).length === 1);

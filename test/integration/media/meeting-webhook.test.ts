@@ -48,7 +48,7 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
     });
     expect(receipt).toMatchObject({
       outcome: 'applied',
-      message: 'Told to 1 conversation.',
+      message: 'Published for 1 conversation.',
       trigger_event: 'recording.statusUpdate',
       conversation_id: id,
       person_id: null,

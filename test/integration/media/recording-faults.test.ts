@@ -48,8 +48,8 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
   const faults: [FaultPlace, Fault, string | RegExp][] = [
     ['recordings', { status: 404 }, 'the meeting provider answered with status 404'],
     ['recordings', { status: 503 }, 'the meeting provider answered with status 503'],
-    ['recordings', { status: 429, headers: { 'retry-after': '7' } }, 'the meeting provider asks to come back later'],
-    ['recordings', { kind: 'garbage' }, 'the meeting provider answered nonsense'],
+    ['recordings', { status: 429, headers: { 'retry-after': '7' } }, 'the rate limit of the meeting provider is exceeded'],
+    ['recordings', { kind: 'garbage' }, 'invalid response from the meeting provider'],
     ['recording-download', { status: 404 }, 'the recording download answered with status 404'],
     ['recording-download', { status: 500 }, 'the recording download answered with status 500'],
     ['recording-download', { status: 302, headers: { location: '/elsewhere' } }, 'the recording download answered with status 302'],

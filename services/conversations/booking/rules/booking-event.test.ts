@@ -54,7 +54,7 @@ describe('classifyWebhook (D19, D33d)', () => {
     ['a booking', '{"triggerEvent":"BOOKING_CANCELLED","payload":{"bookingId":1}}'],
     ['what is no booking', '{"triggerEvent":"PING"}'],
     ['what cannot be read', 'nonsense'],
-  ])('rejects %s where no secret is set and unsigned webhooks are not allowed (D64)', (_what, text) => {
+  ])('rejects %s when no secret is set and unsigned webhooks are not allowed (D64)', (_what, text) => {
     const policy = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: false };
     const signature = createHmac('sha256', '').update(text).digest('hex');
     for (const given of [undefined, signature]) {
@@ -67,12 +67,12 @@ describe('classifyWebhook (D19, D33d)', () => {
     }
   });
 
-  it('asks for the signature where a secret is set, also when unsigned webhooks are allowed (D64)', () => {
+  it('requires the signature when a secret is set, even if unsigned webhooks are allowed (D64)', () => {
     const raw = { body: Buffer.from('{"triggerEvent":"BOOKING_CREATED"}'), signature: undefined };
     expect(classifyWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({ outcome: 'rejected_signature' });
   });
 
-  it('checks the signature of the exact bytes when a secret is set, before it reads them', () => {
+  it('checks the signature of the exact bytes before it parses them', () => {
     const body = Buffer.from('{"triggerEvent": "BOOKING_CREATED"}');
     const signature = createHmac('sha256', 'secret').update(body).digest('hex');
     expect(classifyWebhook({ body, signature }, signed).kind).toBe('booking');
@@ -91,7 +91,7 @@ describe('several secrets (K8)', () => {
   const policy = { ...signed, BOOKING_WEBHOOK_SECRET: ' new  old\nolder ' };
   const signBy = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
 
-  it('each vouch for an event, which tells by which it is signed', () => {
+  it('are each accepted, and the signer is reported', () => {
     const classified = ['new', 'old', 'older'].map((secret) => classifyWebhook({ body, signature: signBy(secret) }, policy));
     expect(classified.map(({ kind, signer }) => [kind, signer])).toEqual([
       ['booking', 0],
@@ -100,7 +100,7 @@ describe('several secrets (K8)', () => {
     ]);
   });
 
-  it.each(['oldest', '', 'new old', ' new  old\nolder '])('vouch for nothing that is signed with %j', (secret) => {
+  it.each(['oldest', '', 'new old', ' new  old\nolder '])('do not accept a signature with %j', (secret) => {
     expect(classifyWebhook({ body, signature: signBy(secret) }, policy)).toMatchObject({ outcome: 'rejected_signature' });
   });
 });
@@ -116,12 +116,12 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(read({ uid: 'a', rescheduleUid: 'a' }).uids).toEqual(['uid:a']);
   });
 
-  it.each([[''], ['  '], ['x'.repeat(256)], [null], [{}], [true]])('takes %p for no identifier', (uid) => {
+  it.each([[''], ['  '], ['x'.repeat(256)], [null], [{}], [true]])('does not accept %p as an identifier', (uid) => {
     expect(read({ uid }).uids).toEqual([]);
   });
 
   it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\u202e', '\u200b', '\ud800'])(
-    'takes %j out of names, titles and slugs, and refuses nothing for it (D74)',
+    'removes %j from names, titles and slugs without rejecting the event (D74)',
     (control) => {
       const dirty = (text: string): string => `${control}${text.slice(0, 1)}${control}${text.slice(1)}${control}`;
       const event = read({
@@ -137,7 +137,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     },
   );
 
-  it('makes a space of line breaks and tabs in names and titles, and nothing of them in addresses (rules/webhooks#text)', () => {
+  it('replaces line breaks and tabs by a space in names and titles, and removes them from addresses (rules/webhooks#text)', () => {
     const event = read({
       uid: 'a',
       title: 'A\ntalk\tabout\r\nlines',
@@ -155,7 +155,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(readJourneyHint(event.videoCallUrl)?.slugs).toEqual(['circle']);
   });
 
-  it('reads a booking with characters that cannot be stored, whatever field they stand in (rules/webhooks#text; D106)', () => {
+  it('parses a booking with characters that cannot be stored in any field (rules/webhooks#text; D106)', () => {
     const text = String.raw`{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"u-1","responses":{"notes":{"value":"x\u0000\ud83d"}},"n":1e99999}}`;
     const sent = ['utf8', 'utf16le', 'latin1'] as const;
     for (const encoding of sent) {
@@ -165,7 +165,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     }
   });
 
-  it('keeps the lines of a reason and takes other control characters out of it', () => {
+  it('keeps the lines of a reason and removes other control characters', () => {
     expect(read({ cancellationReason: 'ill\r\n\tsorry\u0007\u009b' }).cancellationReason).toBe('ill\r\n\tsorry');
   });
 
@@ -181,7 +181,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ startTime: '2030-01-16T12:00:00Z', endTime: '2030-01-16T13:00:00+01:00' }, undefined],
     [{ startTime: null }, undefined],
     [{}, undefined],
-  ])('says what is wrong with the times of %j (D82)', (times, problem) => {
+  ])('reports unreadable times of %j (D82)', (times, problem) => {
     expect(read(times).timesProblem).toBe(problem);
   });
 

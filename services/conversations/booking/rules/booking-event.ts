@@ -216,10 +216,10 @@ export function classifyWebhook({ body, signature }: RawWebhook, policy: Signatu
   if (secrets.length === 0 && !policy.ALLOW_UNSIGNED_WEBHOOKS) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
   }
-  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
+  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
   const signer = findSigningKey(signature, secrets, body);
   if (secrets.length > 0 && signer === undefined) {
-    return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
+    return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not match the body and the secret.' };
   }
   return { ...readWebhook(body, signer !== undefined), signer };
 }
@@ -232,10 +232,10 @@ export function readWebhook(body: Buffer, isSigned: boolean): Classification {
   const trigger = document['triggerEvent'];
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))
-    return { kind: 'ignored', trigger: toSingleLine(shorten(trigger)), message: 'No booking event that is acted on.' };
+    return { kind: 'ignored', trigger: toSingleLine(shorten(trigger)), message: 'This event type is not processed.' };
   const event = readBooking(trigger, document, isSigned);
   if (trigger === 'BOOKING_REQUESTED' && (event.uid === null || event.rescheduleUid === null))
-    return { kind: 'ignored', trigger, message: 'A request that reschedules nothing; its confirmation counts.' };
+    return { kind: 'ignored', trigger, message: 'The request does not reschedule a booking; its confirmation is processed instead.' };
   return { kind: 'booking', event };
 }
 

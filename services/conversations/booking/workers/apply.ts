@@ -31,7 +31,7 @@ export async function applyBooking(
 ): Promise<Settlement> {
   const cancels = prepared.event.trigger === 'BOOKING_CANCELLED';
   if (booking === undefined) {
-    if (cancels) return { outcome: 'waiting', message: 'The booking is not known yet.' };
+    if (cancels) return { outcome: 'waiting', message: 'The booking is unknown so far.' };
     return createBooked(dependencies, tx, undefined, prepared, prepared.personIds);
   }
   await extendChain(tx, booking.id, prepared);
@@ -50,7 +50,7 @@ async function applyLate(
   booking: BookingRow,
   { personIds, personId, guests, event, at, receiptId }: PreparedEvent,
 ): Promise<Settlement> {
-  const message = 'A newer event of this booking is applied already.';
+  const message = 'A newer event of this booking was already applied.';
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
   const before = idsFromSql(row.participants);

@@ -89,7 +89,7 @@ async function waitForEarlierReceipts(
     if (earlier === undefined) return;
     if (performance.now() - since < (earlier.is_running ? waitMs.running : waitMs.due)) continue;
     const delayMs = waitMs.delay + Math.min(earlier.wait_ms, waitMs.maxDelay);
-    throw new RetryLater('An earlier receipt of this booking is worked first', { delayMs });
+    throw new RetryLater('An earlier receipt of this booking is processed first', { delayMs });
   }
 }
 
@@ -132,7 +132,7 @@ async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, pr
   if (event.trigger === 'BOOKING_REQUESTED') return storeLink(dependencies, tx, match, prepared);
   const [first, ...others] = match.bookings;
   if (first !== undefined && first.attendee_key !== prepared.attendeeKey)
-    throw new RetryLater('The booking was changed by another event at the same time', { delayMs: 0 });
+    throw new RetryLater('Another event changed the booking at the same time', { delayMs: 0 });
   if (event.hasSeats) return applySeats(dependencies, tx, match, prepared);
   let booking: BookingRow | undefined = first;
   for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
@@ -147,7 +147,7 @@ export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match
   const { event, at, personId } = prepared;
   const { uid, rescheduleUid, hasSeats, attendees } = event;
   if (uid === null || rescheduleUid === null || uid === rescheduleUid)
-    return { outcome: 'ignored', message: 'A request that reschedules nothing; its confirmation counts.' };
+    return { outcome: 'ignored', message: 'The request does not reschedule a booking; its confirmation is processed instead.' };
   const keys = hasSeats ? attendees.map(({ key }) => key) : [];
   await addLink(tx, { uid, formerUid: rescheduleUid, attendees: keys, at: formatInstant(at) });
   if (keys.length > 0) await followRequests(dependencies, tx, await lockMatch(tx, event, personId), prepared);
@@ -156,5 +156,5 @@ export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match
     let booking: BookingRow | undefined = first;
     for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
   }
-  return { outcome: 'applied', message: 'The link to the booking before it is stored.' };
+  return { outcome: 'applied', message: 'The link to the earlier booking is stored.' };
 }

@@ -31,7 +31,7 @@ export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking:
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
-  if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
+  if (row === undefined) return { outcome: 'applied', message: 'The booking was already cancelled.' };
   emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
@@ -72,7 +72,7 @@ export async function awaitNewTime(
   emitBookingApplied(eventOutbox, tx, row.id, 'booked');
   await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
-  return { outcome: 'applied', message: 'The conversation waits for another time.', conversationId: row.id };
+  return { outcome: 'applied', message: 'The conversation waits for a new time.', conversationId: row.id };
 }
 
 export interface Removal {

@@ -110,7 +110,7 @@ export async function createBooked(
 ): Promise<Settlement> {
   const { event, at, journey, journeyError, personId, receiptId, run } = prepared;
   if (journey === undefined) {
-    if (journeyError === undefined) throw new RetryLater('The booking needs a conversation after all', { delayMs: 0 });
+    if (journeyError === undefined) throw new RetryLater('The booking needs a conversation', { delayMs: 0 });
     await addErrorNote(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
     return { outcome: 'journey_error', message: journeyError };
   }

@@ -144,6 +144,8 @@ export async function findConversationJourney(
   const journeys = await cache.findJourneysBySlugs(hint.slugs);
   const journey = journeys.find((item) => item.isConversation);
   if (journey !== undefined) return { journey, journeyError: undefined };
-  const named = hint.named ? `"${(hint.slugs[0] ?? '').slice(0, 200)}" is no conversation journey.` : 'no part of its path is one.';
+  const named = hint.named
+    ? `"${(hint.slugs[0] ?? '').slice(0, 200)}" is not a conversation journey.`
+    : 'no part of its path is the slug of one.';
   return { journey: undefined, journeyError: `The video call URL names no conversation journey: ${named}` };
 }

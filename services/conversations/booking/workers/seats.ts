@@ -47,7 +47,7 @@ export async function applySeats(dependencies: Dependencies, tx: Tx, match: Matc
   const [known] = match.bookings;
   const isCancelled = event.trigger === 'BOOKING_CANCELLED';
   const isRequested = match.requests.some(({ uid }) => uid === event.uid);
-  if (isCancelled && known === undefined && !isRequested) return { outcome: 'waiting', message: 'The booking is not known yet.' };
+  if (isCancelled && known === undefined && !isRequested) return { outcome: 'waiting', message: 'The booking is unknown so far.' };
   if (!isCancelled && known === undefined && prepared.journeyError !== undefined)
     return createBooked(dependencies, tx, known, prepared, []);
   const booking = known ?? (await addBooking(tx, prepared, { isStub: true, uid: event.uid }));
@@ -113,10 +113,10 @@ async function applyAttendance(
   const seating = await findSeating(tx, booking, since);
   const isLatest = isRecorded && (seating.since === undefined || at > seating.since);
   const isNewest = at >= parseSqlInstant(booking.last_event_at);
-  const stale: Settlement = { outcome: 'stale', message: 'Newer events of this booking are applied already.' };
+  const stale: Settlement = { outcome: 'stale', message: 'Newer events of this booking were already applied.' };
   if (hasNoGuests(seating)) {
     await syncParticipants(dependencies, tx, booking, seating, prepared);
-    return isLatest ? { outcome: 'applied', message: 'Nobody is left in the booking.' } : stale;
+    return isLatest ? { outcome: 'applied', message: 'All attendees have left the booking.' } : stale;
   }
   const row = await findOrRestore(dependencies, tx, booking, prepared);
   if (row === undefined) {
@@ -139,7 +139,7 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   await adoptParticipants(tx, booking);
   if (event.requestsReschedule && isOfAll(await findSeating(tx, booking), guests)) {
     if (at < parseSqlInstant(booking.last_event_at))
-      return { outcome: 'stale', message: 'A newer event of this booking is applied already.' };
+      return { outcome: 'stale', message: 'A newer event of this booking was already applied.' };
     if (row === undefined) return { outcome: 'waiting', message: 'The booking has no conversation yet.' };
     return awaitNewTime(dependencies, tx, booking, row, prepared);
   }
@@ -149,7 +149,7 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   const seating = await findSeating(tx, booking, since);
   const changed = await syncParticipants(dependencies, tx, booking, seating, prepared);
   const outcome = 'applied';
-  if (row === undefined) return { outcome, message: 'Noted; the booking has no conversation.' };
+  if (row === undefined) return { outcome, message: 'Recorded; the booking has no conversation.' };
   if (hasNoGuests(seating)) {
     emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
     return { outcome, message: 'Conversation deleted.', conversationId: row.id };
