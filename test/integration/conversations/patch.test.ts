@@ -179,13 +179,13 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
     },
   );
 
-  it('names the endpoint to use, or says that the namespace is written internally only', async () => {
+  it('names the endpoint to use, or states that the namespace is for internal use', async () => {
     const { id } = await fixture.create();
     expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain('POST /conversations/{id}/enter-coherence');
     expect((await refusal(id, { infos: { question_changes: [] } })).message).toContain('question-changes');
     expect((await refusal(id, { config: { publishing: {} } })).message).toContain('infos');
     for (const key of ['booking', 'pipeline', 'idempotency'])
-      expect((await refusal(id, { infos: { [key]: {} } })).message).toContain('internally only');
+      expect((await refusal(id, { infos: { [key]: {} } })).message).toContain('internal use');
   });
 });
 

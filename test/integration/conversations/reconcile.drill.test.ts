@@ -362,7 +362,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     for (const location of [`http://127.0.0.1:${inner.port}/v2/bookings`, `${calCom.baseUrl}/bookings`]) {
       const served = calCom.served.length;
       calCom.fail({ kind: 'redirect', location });
-      await expect(reconcile()).rejects.toThrow('Cal.com refused the request with 307.');
+      await expect(reconcile()).rejects.toThrow('Cal.com rejected the request with 307.');
       expect([inner.seen, calCom.served.length]).toEqual([[], served]);
     }
     await inner.stop();
