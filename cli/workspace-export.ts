@@ -38,7 +38,7 @@ export function registerExport(workspace: Command, context: CliContext): void {
       if (out === undefined) return print(context);
       const tally = await writeFile(context, out);
       const { counts, omitted, variables } = tally;
-      const rows = Object.entries(counts).map(([list, count]) => ({ list, count, left: omitted[list] ?? 0 }));
+      const rows = Object.entries(counts).map(([list, count]) => ({ list, count, skipped: omitted[list] ?? 0 }));
       context.print(
         { file: out, counts, left_out: omitted, variables: [...variables] },
         table(rows, columns, 'No data.'),
@@ -47,8 +47,8 @@ export function registerExport(workspace: Command, context: CliContext): void {
     });
 }
 
-type Row = { readonly list: string; readonly count: number; readonly left: number };
-const columns = { LIST: ({ list }: Row) => list, WRITTEN: ({ count }: Row) => count, 'LEFT OUT': ({ left }: Row) => left };
+type Row = { readonly list: string; readonly count: number; readonly skipped: number };
+const columns = { LIST: ({ list }: Row) => list, WRITTEN: ({ count }: Row) => count, 'LEFT OUT': ({ skipped }: Row) => skipped };
 
 async function print(context: CliContext): Promise<void> {
   if (context.json) {

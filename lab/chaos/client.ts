@@ -32,7 +32,7 @@ export interface Client {
   readonly random: Random;
   readonly target: ChaosPlatform;
   readonly isOver: () => boolean;
-  ask(request: Request): Promise<Requested>;
+  sendRequest(request: Request): Promise<Requested>;
   /** Asks again and again until it is told what became of it, or the run is over. */
   insist(request: Request): Promise<Requested>;
   close(): Promise<void>;
@@ -71,12 +71,12 @@ export function createClient(options: {
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   }
 
-  async function ask(request: Request): Promise<Requested> {
+  async function sendRequest(request: Request): Promise<Requested> {
     const { kind, object, input, read } = request;
     const from = history.now();
     const note = (outcome: Outcome, answer: string, output?: unknown): void => {
-      const told: Omit<Entry, 'id'> = { kind, object, input, outcome, from, to: history.now(), answer };
-      history.add(output === undefined ? told : { ...told, output });
+      const reply: Omit<Entry, 'id'> = { kind, object, input, outcome, from, to: history.now(), answer };
+      history.add(output === undefined ? reply : { ...reply, output });
     };
     try {
       const { status, bytes } = await send(request);
@@ -93,11 +93,11 @@ export function createClient(options: {
 
   return {
     ...options,
-    ask,
+    sendRequest,
     insist: async (request) => {
       for (;;) {
-        const asked = await ask(request);
-        if (asked.outcome !== 'unknown' || options.isOver()) return asked;
+        const requested = await sendRequest(request);
+        if (requested.outcome !== 'unknown' || options.isOver()) return requested;
         await sleep(againMs);
       }
     },

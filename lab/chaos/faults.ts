@@ -224,7 +224,7 @@ export const faults: Readonly<Record<string, Fault>> = {
 /** Each in turn, in an order that the seed decides, as often as there is time. */
 export function* listTurns(names: readonly string[], random: Random): Generator<string> {
   for (;;) {
-    const left = [...names];
-    while (left.length > 0) yield left.splice(random.below(left.length), 1)[0] ?? '';
+    const remainingMs = [...names];
+    while (remainingMs.length > 0) yield remainingMs.splice(random.below(remainingMs.length), 1)[0] ?? '';
   }
 }

@@ -66,6 +66,6 @@ export function readHistory(file: string): Entry[] {
 export function describeEntry(entry: Entry): string {
   const { id, kind, object, input, output, outcome, from, to, answer } = entry;
   const times = `${(from / 1000).toFixed(3)} to ${outcome === 'unknown' ? '?' : (to / 1000).toFixed(3)} s`;
-  const asked = JSON.stringify('value' in input ? input.value : 'key' in input ? input.key : input.do);
-  return `#${id} ${times} ${kind} of ${object}: ${asked} → ${outcome} (${answer})${output === undefined ? '' : ` ${JSON.stringify(output)}`}`;
+  const requested = JSON.stringify('value' in input ? input.value : 'key' in input ? input.key : input.do);
+  return `#${id} ${times} ${kind} of ${object}: ${requested} → ${outcome} (${answer})${output === undefined ? '' : ` ${JSON.stringify(output)}`}`;
 }

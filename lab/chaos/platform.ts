@@ -118,7 +118,7 @@ async function createEnvironment(servers: ChaosServers, dir: string, stops: (() 
   stops.push(() => database.close());
   const keys = generateActorKeys();
   const { accessKeyId, secretAccessKey } = servers.objectStore.server;
-  const nobody = 'http://127.0.0.1:1'; // the platform names its own
+  const unusedPort = 'http://127.0.0.1:1'; // the platform names its own
   return {
     id: `chaos-${process.pid}`,
     logger,
@@ -144,8 +144,8 @@ async function createEnvironment(servers: ChaosServers, dir: string, stops: (() 
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(dir, 'webhooks'),
-      MEDIA_URL: nobody,
-      MEDIA_INTERNAL_URL: nobody,
+      MEDIA_URL: unusedPort,
+      MEDIA_INTERNAL_URL: unusedPort,
       INTERNAL_PORT: '0',
       METRICS_PORT: '0',
       PORT: '0',

@@ -27,14 +27,14 @@ export function summarize(entries: readonly Entry[], turns: readonly Turn[], pro
   const outages = listOutages(entries);
   return [...Map.groupBy(turns, ({ fault }) => fault)].map(([fault, some]) => {
     const during = (time: number): boolean => some.some(({ from, to }) => time >= from && time < to);
-    const asked = entries.filter(({ from }) => during(from));
+    const requested = entries.filter(({ from }) => during(from));
     const count = (what: Problem['what']): number =>
       problems.filter((problem) => problem.what === what && problem.entries.some(({ from }) => during(from))).length;
     return {
       fault,
       times: some.length,
-      requests: asked.length,
-      unanswered: asked.filter(({ outcome }) => outcome === 'unknown').length,
+      requests: requested.length,
+      unanswered: requested.filter(({ outcome }) => outcome === 'unknown').length,
       lost: count('lost'),
       doubled: count('doubled'),
       unavailable: some.reduce((sum, turn) => sum + overlap(outages, turn), 0) / 1000,

@@ -126,13 +126,15 @@ async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
 
 /** The feed against what has committed: the same changes of the same conversations, each once. */
 async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
-  const rows = await sql<{ id: number; committed: number; told: number }>(
+  const rows = await sql<{ id: number; committed: number; emitted: number }>(
     `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as told
      from (select id, count(*) from conversations.committed group by id) c
      full join (select subject_id as id, count(*) from events.feed where type = 'conversation.room_updated' group by subject_id) f on f.id = c.id
      where c.count is distinct from f.count`,
   );
-  return rows.map(({ id, committed, told }) => `the feed tells of ${told} changes of the room of ${id}, of which there were ${committed}`);
+  return rows.map(
+    ({ id, committed, emitted }) => `the feed tells of ${emitted} changes of the room of ${id}, of which there were ${committed}`,
+  );
 }
 
 /** What came to the endpoint against the feed: each event that it wants, as often as it takes, and no other. */
@@ -141,9 +143,9 @@ async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<stri
     `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as wanted
      from events.feed f, events.webhook_endpoints e`,
   );
-  const [told, came] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
+  const [emitted, arrived] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
   return [
-    ...events.filter(({ id, expected }) => expected && !came.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
-    ...[...came].filter((id) => !told.has(id)).map((id) => `${id} was delivered, of which the feed does not tell`),
+    ...events.filter(({ id, expected }) => expected && !arrived.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
+    ...[...arrived].filter((id) => !emitted.has(id)).map((id) => `${id} was delivered, of which the feed does not tell`),
   ];
 }

@@ -41,10 +41,10 @@ async function countAccepted(cluster: Cluster, file: string): Promise<number> {
   const values = file === 'evaluation-values.yaml' ? evaluationSecrets : {};
   const { status, stdout, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
   if (status !== 0) throw new Error(`${file}: ${stderr}`);
-  const said = await dryRun(cluster, stdout).catch((error: unknown) => {
+  const output = await dryRun(cluster, stdout).catch((error: unknown) => {
     throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   });
-  return said.trim().split('\n').length;
+  return output.trim().split('\n').length;
 }
 
 function dryRun(cluster: Cluster, input: string): Promise<string> {

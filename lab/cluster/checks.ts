@@ -21,7 +21,7 @@ import {
   waitUntilRemoved,
   waitUntilReady,
 } from './release.ts';
-import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
+import { describeLoad, findKnown, startClient, underLoad, withStoredKeys, type Known } from './client.ts';
 import { type Cluster, CommandError, kill, mustSucceed, until } from './commands.ts';
 import { runDemo } from './demo.ts';
 import { natsServers } from './nats-cluster.ts';
@@ -88,7 +88,7 @@ export const checks: readonly Check[] = [
   {
     title: 'a pod of each component killed, one after the other: nothing acknowledged is lost, nothing done twice',
     run: async (cluster) =>
-      withLedger(cluster, await requireKnown(cluster), async () => {
+      withStoredKeys(cluster, await requireKnown(cluster), async () => {
         for (const component of components) {
           for (const { name } of await cluster.listPods(`${releaseSelector},app.kubernetes.io/component=${component}`))
             await kill(cluster, name);
@@ -99,7 +99,7 @@ export const checks: readonly Check[] = [
   {
     title: 'all pods of the release killed at once, as when a node is lost: nothing acknowledged is lost, nothing done twice',
     run: async (cluster) =>
-      withLedger(cluster, await requireKnown(cluster), async () => {
+      withStoredKeys(cluster, await requireKnown(cluster), async () => {
         await Promise.all((await cluster.listPods(platformSelector)).map(({ name }) => kill(cluster, name)));
         await waitUntilReady(cluster);
       }),
@@ -107,9 +107,9 @@ export const checks: readonly Check[] = [
   {
     title: 'each of the three NATS servers killed with its data, one after the other: nothing acknowledged is lost, nothing done twice',
     run: async (cluster) =>
-      withLedger(cluster, await requireKnown(cluster), async () => {
-        for (let place = 0; place < natsServers; place += 1) {
-          await kill(cluster, `servers-coherence-nats-${place}`);
+      withStoredKeys(cluster, await requireKnown(cluster), async () => {
+        for (let index = 0; index < natsServers; index += 1) {
+          await kill(cluster, `servers-coherence-nats-${index}`);
           // Ready again is: it has every message that the others have.
           await cluster.kubectl(['rollout', 'status', 'statefulset/servers-coherence-nats', '--timeout=180s']);
         }
@@ -245,8 +245,8 @@ async function checkUninstall(cluster: Cluster): Promise<string> {
   await mustSucceed(cluster.helm(['uninstall', releaseName, '--wait', '--timeout', '3m']));
   const expected = [`configmap/${releaseName}-test`, `pod/${releaseName}-test`].join(' ');
   await until('nothing else to be left', 60_000, async () => {
-    const left = (await listObjects(cluster, releaseName)).join(' ');
-    if (left !== expected) throw new Error(`left are ${left}`);
+    const remaining = (await listObjects(cluster, releaseName)).join(' ');
+    if (remaining !== expected) throw new Error(`left are ${remaining}`);
     return true;
   });
   await mustSucceed(applyRelease(cluster, 'install'));

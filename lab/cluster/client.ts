@@ -140,7 +140,7 @@ export async function measureLoad(
 }
 
 /** Writes while `work` is done, then asks for everything that was acknowledged. @throws Error when anything of it is lost or there twice. */
-export async function withLedger(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
+export async function withStoredKeys(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
   const written = await runBeside(cluster, 'ledger', ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
   const counts = parse(written) as Written;
   if (counts.people === 0 || counts.bookings === 0 || counts.uploads === 0) throw new Error(`too little was acknowledged: ${written}`);

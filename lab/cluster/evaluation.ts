@@ -98,8 +98,8 @@ async function uninstall(cluster: Cluster, hasVolumes: boolean): Promise<void> {
   const claims = hasVolumes ? servers.map((name) => `persistentvolumeclaim/data-${fullname}-${name}-0`) : [];
   const expected = [`configmap/${fullname}-test`, ...claims, `pod/${fullname}-test`].join(' ');
   await until('nothing else to be left', 60_000, async () => {
-    const left = (await listObjects(cluster, release)).join(' ');
-    if (left !== expected) throw new Error(`left are ${left}`);
+    const remaining = (await listObjects(cluster, release)).join(' ');
+    if (remaining !== expected) throw new Error(`left are ${remaining}`);
     return true;
   });
 }

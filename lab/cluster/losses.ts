@@ -1,5 +1,5 @@
 /** The loss of each server and of one pod of each service, under load, with two pods of each: what fails meanwhile, for how long, and that nothing acknowledged is lost. */
-import { execInClient, measureLoad, withLedger, type Known } from './client.ts';
+import { execInClient, measureLoad, withStoredKeys, type Known } from './client.ts';
 import { callUrl, type Cluster, kill, mustSucceed, until } from './commands.ts';
 import { natsServers } from './nats-cluster.ts';
 import { poolerSelector, startPooler, stopPooler, untilPooled } from './pooler.ts';
@@ -101,7 +101,7 @@ async function loseEach(cluster: Cluster, known: Known, losses: readonly Loss[])
 
 async function measure(cluster: Cluster, known: Known, title: string, lose: () => Promise<void>): Promise<Row> {
   let load: Awaited<ReturnType<typeof measureLoad>> | undefined;
-  const acknowledged = await withLedger(cluster, known, async () => {
+  const acknowledged = await withStoredKeys(cluster, known, async () => {
     load = await measureLoad(cluster, known, lose);
   });
   if (load === undefined) throw new Error('there was no load');
@@ -181,7 +181,10 @@ async function listNats(cluster: Cluster): Promise<{ server: string; leads: bool
     const { account_details: accounts } = await answer.json();
     console.log(accounts.flatMap(({ stream_detail: streams }) => streams).find(({ name }) => name === '${stream}').cluster.leader);`;
   const leader = (await execInClient(cluster, ['node', '--input-type=module', '--eval', program])).trim();
-  const servers = Array.from({ length: natsServers }, (_, place) => ({ server: `${nats}-${place}`, leads: `${nats}-${place}` === leader }));
+  const servers = Array.from({ length: natsServers }, (_, position) => ({
+    server: `${nats}-${position}`,
+    leads: `${nats}-${position}` === leader,
+  }));
   if (!servers.some(({ leads }) => leads)) throw new Error(`the leader of ${stream} is "${leader}"`);
   return servers.toSorted((one, other) => Number(other.leads) - Number(one.leads));
 }

@@ -32,8 +32,8 @@ async function test(): Promise<boolean> {
       const startedAt = performance.now();
       const seconds = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
       try {
-        const told = await check.run(cluster);
-        log(`ok      ${index + 1} ${check.title} (${seconds()})${told === undefined ? '' : `\n          ${told}`}`);
+        const reported = await check.run(cluster);
+        log(`ok      ${index + 1} ${check.title} (${seconds()})${reported === undefined ? '' : `\n          ${reported}`}`);
       } catch (error) {
         failed += 1;
         log(`FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`);

@@ -26,7 +26,7 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
     const answer = await cluster.kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes']).catch(() => '');
     return answer.includes('NodeMetricsList');
   });
-  let told = `${before} pods kept, then at least ${least}`;
+  let reported = `${before} pods kept, then at least ${least}`;
   if (hasMetrics) {
     const summary = await underLoad(cluster, known, () =>
       until('the load to bring one more', 300_000, async () => {
@@ -35,16 +35,16 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
         return (await listReady(cluster)).length === most;
       }),
     );
-    told += `, ${most} under load: ${describeLoad(summary)}`;
+    reported += `, ${most} under load: ${describeLoad(summary)}`;
   } else {
     await until('its status to say what is missing', settleMs, async () => (await conditionsOf(cluster))['ScalingActive'] === 'False');
-    told += '; its status says that it has no metrics';
+    reported += '; its status says that it has no metrics';
   }
   await retainsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
   await waitUntilRemoved(cluster, 1);
-  return told;
+  return reported;
 }
 
 /** UPGRADING.md, "Switching autoscaling on": another owner keeps the number of pods when helm gives it up. */

@@ -63,7 +63,7 @@ export function fillVariables(expr: string, { name, templating }: Dashboard, rat
     const variable = braced ?? bare ?? '';
     if (variable === '__rate_interval') return rateInterval;
     const value = templating.list.find((item) => item.name === variable)?.allValue;
-    if (value === undefined) throw new Error(`${name}: $${variable} is no variable with a value for all`);
+    if (value === undefined) throw new Error(`${name}: $${variable} must be a variable with a value for all`);
     return value;
   });
 }

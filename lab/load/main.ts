@@ -35,7 +35,7 @@ async function run(args: readonly string[]): Promise<number> {
       own = await startOwnPlatform();
     }
     const settings = readRunning(own?.dataDir ?? dataDir);
-    if (settings === undefined) throw new Error('The platform is gone.');
+    if (settings === undefined) throw new Error('The platform has stopped.');
     model = await playModel(settings);
     const { prefix } = await seedPlatform(seedFile, { ...process.env, COHERENCE_DATA_DIR: own?.dataDir ?? dataDir });
     const baseUrl = `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`;

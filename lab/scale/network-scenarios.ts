@@ -7,13 +7,13 @@ const day = '2026-06-01T00:00:00Z';
 
 /** @param token of somebody who sees nothing private */
 export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[] {
-  const callRoute = createRequester(sizes, token);
+  const callRoute = createRouteCall(sizes, token);
   return [...describeSearch(callRoute), ...describePeople(callRoute), ...describeHolons(callRoute), ...describeLists(callRoute)];
 }
 
-type Requester = ReturnType<typeof createRequester>;
+type RouteCall = ReturnType<typeof createRouteCall>;
 
-function createRequester(sizes: NetworkSizes, token: string) {
+function createRouteCall(sizes: NetworkSizes, token: string) {
   const get = (path: string, query: Readonly<Record<string, string | number>> = {}): Request => {
     const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString();
     return { method: 'GET', path: `/api/v1${path}${text === '' ? '' : `?${text}`}`, headers: { authorization: `Bearer ${token}` } };
@@ -37,7 +37,7 @@ function createRequester(sizes: NetworkSizes, token: string) {
 const word = (kind: Parameters<typeof plantedWord>[0], target: number): string => plantedWord(kind, target).toLowerCase();
 const emailOf = (sizes: NetworkSizes, target: number): string => `ada.bergendal${personTarget(sizes, target)}@example.org`;
 
-function describeSearch({ sizes, get, scenario }: Requester): Scenario[] {
+function describeSearch({ sizes, get, scenario }: RouteCall): Scenario[] {
   return [
     scenario('/search name', (target) => get('/search', { q: word('name', target) })),
     scenario('/search description', (target) => get('/search', { q: word('description', target) })),
@@ -54,7 +54,7 @@ function describeSearch({ sizes, get, scenario }: Requester): Scenario[] {
   ];
 }
 
-function describePeople({ get, scenario, growing }: Requester): Scenario[] {
+function describePeople({ get, scenario, growing }: RouteCall): Scenario[] {
   return [
     ...(['name', 'latest', 'updated'] as const).map((sort) =>
       scenario(`/people name, ${sort}`, (target) => get('/people', { q: word('name', target), sort })),
@@ -72,7 +72,7 @@ function describePeople({ get, scenario, growing }: Requester): Scenario[] {
   ];
 }
 
-function describeHolons({ sizes, get, scenario, growing, list }: Requester): Scenario[] {
+function describeHolons({ sizes, get, scenario, growing, list }: RouteCall): Scenario[] {
   return [
     scenario('/holons name', (target) => get('/holons', { q: word('name', target) })),
     scenario('/holons description', (target) => get('/holons', { q: word('description', target) })),
@@ -92,7 +92,7 @@ function describeHolons({ sizes, get, scenario, growing, list }: Requester): Sce
   ];
 }
 
-function describeLists({ sizes, get, scenario, growing, list }: Requester): Scenario[] {
+function describeLists({ sizes, get, scenario, growing, list }: RouteCall): Scenario[] {
   return [
     ...list('/holons/{holon}/memberships', {}, { sort: '-name' }, { sort: 'follow_up_after' }, { sort: 'person_created' }),
     ...list('/holons/{holon}/memberships', { journey: 'journey-3' }, { follow_up: 'overdue' }, { follow_up: 'none' }, { q: 'ada' }),

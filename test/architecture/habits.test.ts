@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readSources, repoDir, type SourceFile } from './sources.ts';
@@ -117,23 +116,6 @@ function listLongFunctions(): string[] {
   });
 }
 
-/** Left column of the glossary's last table: words for ideas that have another. */
-function readUnusedWords(): string[] {
-  const glossary = readFileSync(join(repoDir, 'docs', 'glossary.md'), 'utf8');
-  const [, section = ''] = glossary.split(/## Words that we do not use|^\| tell,/m); // the others: tools/check/words.ts
-  return [...section.matchAll(/^\| (?!not\b|-)([^|]+) \|/gm)].flatMap(([, words = '']) => words.split(', '));
-}
-
-/** Words of what a file declares: `createHolonNode` has `create`, `holon` and `node`. */
-function wordsOf(text: string): Set<string> {
-  const declared = text.matchAll(
-    /\b(?:const|let|function|class|interface|type)\s+([\w$]+)|^\s*(?:readonly |async )*([a-z_$][\w$]*)\??[(:]/gm,
-  );
-  return new Set(
-    [...declared].flatMap(([, own, member]) => (own ?? member ?? '').match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase()),
-  );
-}
-
 function listPaths(pattern: RegExp, files: readonly SourceFile[]): string[] {
   return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
@@ -188,17 +170,6 @@ describe('habits that CONTRIBUTING.md claims', () => {
     const wished = /^\s*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*['"`](?:should|shall|must|will)\b/m;
     expect(listPaths(outside, tests)).toEqual([]);
     expect(listPaths(wished, tests)).toEqual([]);
-  });
-
-  it('names have the words of the glossary', () => {
-    const unused = readUnusedWords();
-    const parts = sources.filter(({ path }) => /^(services|libs|cli)\//.test(path));
-    const found = parts.flatMap(({ path, text }) => {
-      const words = wordsOf(text);
-      return unused.filter((word) => words.has(word)).map((word) => `${path}: ${word}`);
-    });
-    expect(unused.length).toBeGreaterThan(20);
-    expect(found).toEqual([]);
   });
 
   it('no more tests sleep', () => {

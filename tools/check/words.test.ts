@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { repoDir } from './commands.ts';
 import { findProblems, readVocabulary } from './words.ts';
 
 const vocabulary = readVocabulary(`
@@ -46,6 +49,13 @@ describe('the check of words', () => {
     'throw new Error("There is no job, it is no longer there");',
   ])('accepts %s', (text) => {
     expect(findIn(text)).toEqual([]);
+  });
+
+  it('reads the tables of the glossary', () => {
+    const { parts, names, phrases } = readVocabulary(readFileSync(join(repoDir, 'docs', 'glossary.md'), 'utf8'));
+    expect([...parts.keys()]).toEqual(expect.arrayContaining(['invitee', 'janitor', 'told']));
+    expect([...names.keys()]).toContain('createGate');
+    expect([...phrases.keys()]).toContain('for good');
   });
 
   it('reads file names', () => {

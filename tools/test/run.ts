@@ -83,10 +83,10 @@ function report(status: number, failedSteps: readonly string[], args: readonly s
 
 /** Builds the programs in sequence. A failure is printed here and fails the tests that need the program. */
 async function provide(requested: readonly (DebianProgram | GoTool)[]): Promise<void> {
-  const say = (line: string): void => console.log(`   ${line}`);
+  const print = (line: string): void => console.log(`   ${line}`);
   for (const item of requested) {
     try {
-      await ('module' in item ? provideGoTool(item, say) : provideDebianProgram(item, say));
+      await ('module' in item ? provideGoTool(item, print) : provideDebianProgram(item, print));
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);
     }

@@ -23,10 +23,10 @@ export function checkObject(model: Model, entries: readonly Entry[]): Verdict {
   return found ? { is: 'linearizable' } : { is: 'wrong', shortest: shorten(model, entries) };
 }
 
-interface Place {
+interface ListedEntry {
   readonly state: string;
   /** One bit for each operation that has its place. */
-  readonly placed: bigint;
+  readonly listed: bigint;
 }
 
 /** @returns undefined when it was given up */
@@ -34,20 +34,20 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
   const operations = prepare(entries);
   const certain = operations.reduce((bits, entry, index) => (entry.outcome === 'done' ? bits | (1n << BigInt(index)) : bits), 0n);
   const seen = new Set<string>();
-  const stack: Place[] = [{ state: model.initial, placed: 0n }];
+  const stack: ListedEntry[] = [{ state: model.initial, listed: 0n }];
   for (let steps = 0; stack.length > 0; steps++) {
     if (steps > maxSteps) return undefined;
-    const { state, placed } = stack.pop() as Place;
-    if ((placed & certain) === certain) return true;
-    for (const [index, entry] of listCandidates(operations, placed)) {
+    const { state, listed } = stack.pop() as ListedEntry;
+    if ((listed & certain) === certain) return true;
+    for (const [index, entry] of listCandidates(operations, listed)) {
       const next = model.step(state, entry);
       // What nobody was told of and what changes nothing may as well come at the very end.
       if (next === undefined || (next === state && entry.outcome === 'unknown')) continue;
-      const place = { state: next, placed: placed | (1n << BigInt(index)) };
-      const key = `${place.placed.toString(36)} ${next}`;
+      const node = { state: next, listed: listed | (1n << BigInt(index)) };
+      const key = `${node.listed.toString(36)} ${next}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      stack.push(place);
+      stack.push(node);
     }
   }
   return false;
@@ -59,20 +59,20 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
  */
 function prepare(entries: readonly Entry[]): Entry[] {
   const visible = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
-  const tells = ({ outcome, input }: Entry): boolean => {
+  const isInformative = ({ outcome, input }: Entry): boolean => {
     if (outcome !== 'unknown') return outcome === 'done';
     return input.do === 'write' ? visible.has(JSON.stringify(input.value)) : input.do !== 'read';
   };
-  return entries.filter(tells).toSorted((one, other) => one.from - other.from);
+  return entries.filter(isInformative).toSorted((one, other) => one.from - other.from);
 }
 
 /** Operations that may come next: nothing without a place was answered before they were asked. The earliest answered is tried first. */
-function listCandidates(operations: readonly Entry[], placed: bigint): [number, Entry][] {
+function listCandidates(operations: readonly Entry[], listed: bigint): [number, Entry][] {
   const found: [number, Entry][] = [];
   let earliest = Infinity;
   for (const [index, entry] of operations.entries()) {
     if (entry.from > earliest) break;
-    if (((placed >> BigInt(index)) & 1n) === 1n) continue;
+    if (((listed >> BigInt(index)) & 1n) === 1n) continue;
     found.push([index, entry]);
     if (entry.outcome === 'done') earliest = Math.min(earliest, entry.to);
   }

@@ -39,8 +39,8 @@ export const singleton: Model = {
   initial: 'null',
   step: (state, entry) => {
     if (!isKnown(entry)) return state === 'null' ? unknownOutcome : state;
-    const told = text(entry.output);
-    return state === 'null' || state === unknownOutcome || state === told ? told : undefined;
+    const reply = text(entry.output);
+    return state === 'null' || state === unknownOutcome || state === reply ? reply : undefined;
   },
   listRemovable: (entries) => entries.map((entry) => [entry]),
 };

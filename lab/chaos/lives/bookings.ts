@@ -11,7 +11,7 @@ interface Event {
   readonly trigger: string;
   readonly uid: string;
   /** Hours after the first booking. */
-  readonly place: number;
+  readonly slot: number;
   /** Of the provider: which of the events of a step came first there. */
   readonly second: number;
   readonly guests: readonly string[];
@@ -26,7 +26,7 @@ export async function book(client: Client): Promise<Step> {
   return async () => {
     const uid = `booking-${count}`;
     const effect = { object: 'booking', key: uid };
-    await send(client, { trigger: 'BOOKING_CREATED', uid, place: 2 * count++, second: 0, guests: [`Guest ${uid}`], effect });
+    await send(client, { trigger: 'BOOKING_CREATED', uid, slot: 2 * count++, second: 0, guests: [`Guest ${uid}`], effect });
   };
 }
 
@@ -35,16 +35,20 @@ export async function bookSeats(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
     const uid = `seats-${count}`;
-    const [stays, moves, leaves] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [string, string, string];
+    const [remainingGuest, movedGuest, removedGuest] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [
+      string,
+      string,
+      string,
+    ];
     const seats = { seatsPerTimeSlot: 6 };
-    const about = { uid, place: 2 * count++, more: seats };
+    const about = { uid, slot: 2 * count++, more: seats };
     const moved = { ...seats, rescheduleUid: uid, attendeeSeatId: 'seat' };
     const events: Event[] = [
-      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [stays], effect: { object: 'seat', key: stays } },
-      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [moves], effect: { object: 'seat', key: moves } },
-      { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [leaves] },
-      { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [leaves] },
-      { ...about, trigger: 'BOOKING_RESCHEDULED', uid: `${uid}-moved`, place: about.place + 1, second: 4, guests: [moves], more: moved },
+      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [remainingGuest], effect: { object: 'seat', key: remainingGuest } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [movedGuest], effect: { object: 'seat', key: movedGuest } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [removedGuest] },
+      { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [removedGuest] },
+      { ...about, trigger: 'BOOKING_RESCHEDULED', uid: `${uid}-moved`, slot: about.slot + 1, second: 4, guests: [movedGuest], more: moved },
     ];
     for (const event of shuffle(client, events)) await send(client, event);
   };
@@ -61,24 +65,24 @@ export async function bookSeries(client: Client): Promise<Step> {
     const created = [0, 1, 2].map((number): Event => {
       const uid = `${series}-${number}`;
       const effect = number === 1 ? undefined : { object: 'occurrence', key: uid };
-      return { trigger: 'BOOKING_CREATED', uid, place: from + number, second: number, guests, effect, more };
+      return { trigger: 'BOOKING_CREATED', uid, slot: from + number, second: number, guests, effect, more };
     });
-    const cancelled: Event = { trigger: 'BOOKING_CANCELLED', uid: `${series}-1`, place: from + 1, second: 5, guests, more };
+    const cancelled: Event = { trigger: 'BOOKING_CANCELLED', uid: `${series}-1`, slot: from + 1, second: 5, guests, more };
     for (const event of shuffle(client, [...created, cancelled])) await send(client, event);
   };
 }
 
 function shuffle(client: Client, events: readonly Event[]): Event[] {
-  const left = [...events];
-  return events.flatMap(() => left.splice(client.random.below(left.length), 1));
+  const remaining = [...events];
+  return events.flatMap(() => remaining.splice(client.random.below(remaining.length), 1));
 }
 
-async function send(client: Client, { trigger, uid, place, second, guests, effect, more = {} }: Event): Promise<void> {
+async function send(client: Client, { trigger, uid, slot, second, guests, effect, more = {} }: Event): Promise<void> {
   const { workspace } = client.target;
-  const start = bookedFrom + place * hour;
+  const start = bookedFrom + slot * hour;
   const booking = {
     triggerEvent: trigger,
-    createdAt: new Date(Date.UTC(2031, 0, 1, place) + second * 1_000).toISOString(),
+    createdAt: new Date(Date.UTC(2031, 0, 1, slot) + second * 1_000).toISOString(),
     payload: {
       uid,
       title: 'Intro',

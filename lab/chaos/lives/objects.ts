@@ -33,18 +33,18 @@ export function describeFind(person: number, journey: string, time: string): Req
 }
 
 /** The conversation of this number, of the client's own or of those that share it. 0 when the run was over before. */
-async function find(client: Client, count: number, place: number = client.number): Promise<number> {
+async function find(client: Client, count: number, slot: number = client.number): Promise<number> {
   const { workspace } = client.target;
-  const { output } = await client.insist(describeFind(workspace.people[place] ?? 0, workspace.journey, at(count)));
+  const { output } = await client.insist(describeFind(workspace.people[slot] ?? 0, workspace.journey, at(count)));
   return typeof output === 'number' ? output : 0;
 }
 
 /** Gives the same conversation for so many steps, then the next one. */
-function takeTurns(client: Client, steps: number, place?: number): (count: number) => Promise<number> {
+function takeTurns(client: Client, steps: number, slot?: number): (count: number) => Promise<number> {
   const found = new Map<number, number>();
   return async (count) => {
     const turn = Math.floor(count / steps);
-    const id = found.get(turn) ?? (await find(client, turn, place));
+    const id = found.get(turn) ?? (await find(client, turn, slot));
     if (id !== 0) found.set(turn, id);
     return id;
   };
@@ -72,7 +72,7 @@ const describePairRead = (id: number): Request => ({
 
 async function patch(client: Client, id: number, value: string): Promise<void> {
   const pair: Pair = { left: value, right: value };
-  await client.ask({
+  await client.sendRequest({
     kind: 'PATCH conversation',
     object: `register pair of conversation ${id}`,
     input: { do: 'write', value: pair },
@@ -91,7 +91,7 @@ async function patchAndRead(client: Client): Promise<Step> {
     count += 1;
     if (id === 0) return;
     if (client.random.below(2) === 0) await patch(client, id, `${client.number}-${count}`);
-    else await client.ask(describePairRead(id));
+    else await client.sendRequest(describePairRead(id));
   };
 }
 
@@ -139,8 +139,8 @@ export async function recordSteps(client: Client): Promise<Step> {
       read: stepOf(client.target),
     };
     await client.insist(request);
-    if (client.random.below(3) === 0) await client.ask(request);
-    await client.ask(describeStepRead(client.target, id));
+    if (client.random.below(3) === 0) await client.sendRequest(request);
+    await client.sendRequest(describeStepRead(client.target, id));
   };
 }
 
@@ -161,7 +161,7 @@ export async function writeRoom(client: Client): Promise<Step> {
     const phase = `phase-${count}`;
     count += 1;
     if (id === 0) return;
-    await client.ask({
+    await client.sendRequest({
       kind: 'POST room',
       object: `register room of conversation ${id}`,
       input: { do: 'write', value: phase },
@@ -170,7 +170,7 @@ export async function writeRoom(client: Client): Promise<Step> {
       json: { phase },
       read: (bytes) => (parse(bytes) as { phase: string }).phase,
     });
-    if (client.random.below(2) === 0) await client.ask(describeRoomRead(id));
+    if (client.random.below(2) === 0) await client.sendRequest(describeRoomRead(id));
   };
 }
 
@@ -194,7 +194,7 @@ export async function uploadAudio(client: Client): Promise<Step> {
     const bytes = Uint8Array.from({ length: audioBytes }, () => client.random.below(256));
     const form = new FormData();
     form.append('audio', new Blob([bytes]), `talk-${count}.mp3`);
-    const { outcome } = await client.ask({
+    const { outcome } = await client.sendRequest({
       kind: 'upload',
       object: `register audio of conversation ${id}`,
       input: { do: 'write', value: sha256(bytes) },
@@ -203,7 +203,7 @@ export async function uploadAudio(client: Client): Promise<Step> {
       body: form,
       token: client.target.workspace.session,
     });
-    if (outcome === 'done') await client.ask(describeAudioRead(id));
+    if (outcome === 'done') await client.sendRequest(describeAudioRead(id));
   };
 }
 
@@ -231,8 +231,8 @@ export async function renameHolon(client: Client): Promise<Step> {
   await client.insist(rename('Spring begins'));
   let count = 0;
   return async () => {
-    await client.ask(rename(`Spring ${count++}`));
-    await client.ask(describeHolonRead(client.target));
+    await client.sendRequest(rename(`Spring ${count++}`));
+    await client.sendRequest(describeHolonRead(client.target));
   };
 }
 
