@@ -71,7 +71,7 @@ describe('verifyChain (A2)', () => {
     ['request_id', null],
     ['ip', '192.0.2.2'],
     ['outcome', 'refused'],
-  ])('names an entry whose %s was changed: %j', async (field, value) => {
+  ])('reports an entry whose %s was changed: %j', async (field, value) => {
     const changed = chain.map((link) => (link.id === 5 ? { ...link, [field]: value } : link));
     expect(await breakOf(changed)).toEqual({ id: 5, problem: 'was changed after it was written' });
   });

@@ -3,7 +3,8 @@ import { type Actor, mayReadOps, type RequestOf, type auditRpcs } from '#libs/co
 import { appError } from '#libs/errors';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
-import { listEntries, readLinks } from './statements.ts';
+import type { Metrics } from '#libs/telemetry';
+import { findVerification, listEntries, readLinks } from './statements.ts';
 
 type ListRequest = RequestOf<ReturnType<typeof auditRpcs>['searchAudit']>;
 
@@ -31,4 +32,16 @@ export function auditHandlers(db: Queryable) {
     readAudit: async (request: { readonly after: number; readonly limit: number }): Promise<RawJson> =>
       rawJson((await readLinks(db, request)).body),
   };
+}
+
+/** Metrics of the last verification of a service's audit log. */
+export function measureAudit(metrics: Metrics, db: Queryable): void {
+  metrics.gauge('audit_log_broken', '1 when the last verification of the audit log found its chain broken', [], async (gauge) =>
+    gauge.set((await findVerification(db)).broken ? 1 : 0),
+  );
+  const help = 'Seconds since the audit log was verified, or since its first entry where it never was';
+  metrics.gauge('audit_log_verified_seconds', help, [], async (gauge) => {
+    const { age_seconds: age } = await findVerification(db);
+    if (age !== null) gauge.set(age);
+  });
 }

@@ -3,8 +3,7 @@
  * modification (docs/adr/audit-log-hash-chain.md).
  */
 export { type ChainBreak, type ChainEnd, type ChainPage, type ChainReport, ChainVerifier, hashLink, verifyChain } from './chain.ts';
-export { auditHandlers } from './handlers.ts';
-export { measureAudit } from './metrics.ts';
+export { auditHandlers, measureAudit } from './handlers.ts';
 export { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from './pages.ts';
 export { type AuditContext, changedFields, describeBulkAct, listSome, type NewAuditEntry, recordAudit } from './record.ts';
 export { storeVerification, readLinks, removeOldEntries } from './statements.ts';

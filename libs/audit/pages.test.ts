@@ -77,7 +77,7 @@ describe('readCursor (A3)', () => {
     write(['audit', at, 'media', 7]),
     write({ 0: 'audit' }),
     'A'.repeat(500),
-  ])('refuses what is no cursor of this list: %s', (text) => {
+  ])('rejects an invalid cursor: %s', (text) => {
     expect(readCursor(text, services)).toBeUndefined();
   });
 });

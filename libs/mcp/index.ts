@@ -3,7 +3,11 @@
  * Stateless: each request gets its own server.
  */
 import type { ProtocolError, Server } from '@modelcontextprotocol/server';
-import { explainParams, invalidParams, isResponse, readAnswer, readMessage, refuseParams } from './messages.ts';
+import { isJsonObject, type JsonObject } from '#libs/json';
+
+/** JSON-RPC code for invalid parameters. */
+const invalidParams = -32_602;
+const internalError = -32_603;
 
 export interface McpTool {
   readonly name: string;
@@ -23,7 +27,7 @@ export interface McpResult {
 export interface McpTools {
   list(): readonly McpTool[];
   /** Never throws. */
-  call(name: string, given: Readonly<Record<string, unknown>>): Promise<McpResult>;
+  call(name: string, args: Readonly<Record<string, unknown>>): Promise<McpResult>;
 }
 
 /** Response format: JSON, or a stream with one event. */
@@ -38,7 +42,7 @@ interface McpRequest {
   readonly format: McpFormat | undefined;
 }
 
-interface McpAnswer {
+interface McpResponse {
   readonly status: number;
   readonly contentType: string;
   /** Absent for notifications and client responses. */
@@ -56,12 +60,12 @@ const notAcceptable = {
 
 export function createMcp(server: { readonly name: string; readonly version: string; readonly instructions: string }) {
   const { name, version, instructions } = server;
-  return async ({ headers, message: given, format }: McpRequest, tools: McpTools): Promise<McpAnswer> => {
+  return async ({ headers, message: received, format }: McpRequest, tools: McpTools): Promise<McpResponse> => {
     if (format === undefined) return write(406, notAcceptable, 'json');
-    const message = readMessage(given);
+    const message = readMessage(received);
     if (isResponse(message)) return { status: 202, contentType: mcpFormats.json, body: undefined };
-    const refusal = refuseParams(message);
-    if (refusal !== undefined) return write(200, refusal, format);
+    const rejection = rejectParams(message);
+    if (rejection !== undefined) return write(200, rejection, format);
     const library = await import('@modelcontextprotocol/server'); // loaded on first use: few installations use MCP
     const handler = library.createMcpHandler(
       () => serveTools(new library.Server({ name, version }, { capabilities: { tools: {} }, instructions }), tools, library.ProtocolError),
@@ -77,12 +81,12 @@ export function createMcp(server: { readonly name: string; readonly version: str
     const response = await handler.fetch(request, { parsedBody: message });
     const text = await response.text();
     if (text === '') return { status: response.status, contentType: mcpFormats.json, body: undefined };
-    return write(response.status, explainParams(readAnswer(text, response.headers.get('content-type'))), format);
+    return write(response.status, explainParams(readResponse(text, response.headers.get('content-type'))), format);
   };
 }
 
 /** Errors by status are JSON for all clients; they do not read event streams. */
-function write(status: number, message: unknown, format: McpFormat): McpAnswer {
+function write(status: number, message: unknown, format: McpFormat): McpResponse {
   const text = JSON.stringify(message);
   const isStream = format === 'events' && status === 200;
   const body = Buffer.from(isStream ? `event: message\ndata: ${text}\n\n` : text, 'utf8');
@@ -100,4 +104,60 @@ function serveTools(server: Server, tools: McpTools, Refused: typeof ProtocolErr
     return { content: [{ type: 'text', text }], isError };
   });
   return server;
+}
+
+/** Normalizes numbers, so that `1.0` is an integer; null parameters count as absent. */
+function readMessage(received: unknown): unknown {
+  const message: unknown = JSON.parse(JSON.stringify(received));
+  if (!isJsonObject(message)) return message;
+  const { params, ...rest } = message;
+  if (params === undefined || params === null) return rest;
+  return isJsonObject(params)
+    ? { ...rest, params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null)) }
+    : message;
+}
+
+/** Whether the message is a client's response. We send no requests, so it is ignored. */
+function isResponse(message: unknown): boolean {
+  return isJsonObject(message) && message['method'] === undefined && ('result' in message || 'error' in message);
+}
+
+/** Error response for parameters that are not an object; undefined for other messages. */
+function rejectParams(message: unknown): JsonObject | undefined {
+  if (!isJsonObject(message) || message['id'] === undefined || message['params'] === undefined || isJsonObject(message['params']))
+    return undefined;
+  return { jsonrpc: '2.0', id: message['id'], error: { code: invalidParams, message: 'Invalid params: params must be an object' } };
+}
+
+/** The single message of the library's response, JSON or an event stream. */
+function readResponse(text: string, contentType: string | null): unknown {
+  if (contentType?.startsWith('text/event-stream') !== true) return JSON.parse(text);
+  const lines = text.split('\n').filter((line) => line.startsWith('data:'));
+  return JSON.parse(lines.at(-1)?.slice('data:'.length) ?? 'null');
+}
+
+/** Rewrites the library's parameter errors, which it reports as server errors or as JSON in the message. */
+function explainParams(response: unknown): unknown {
+  if (!isJsonObject(response) || !isJsonObject(response['error'])) return response;
+  const { code, message } = response['error'];
+  if ((code !== invalidParams && code !== internalError) || typeof message !== 'string') return response;
+  const problems = readProblems(message);
+  if (problems === undefined) return response;
+  return { ...response, error: { code: invalidParams, message: `Invalid params: ${problems.join('; ')}` } };
+}
+
+interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+function readProblems(message: string): string[] | undefined {
+  const start = message.indexOf('[');
+  if (start === -1) return undefined;
+  try {
+    const problems = JSON.parse(message.slice(start)) as Problem[];
+    return problems.map((problem) => `${problem.path.join('.')}: ${problem.message.replace(/^Invalid input: /, '')}`);
+  } catch {
+    return undefined;
+  }
 }

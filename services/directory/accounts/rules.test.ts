@@ -77,7 +77,7 @@ describe('passwords (D40)', () => {
       ['fewer passes', 19_456, 1, {}],
       ['a shorter salt', 19_456, 2, { saltBytes: 8 }],
       ['a shorter tag', 19_456, 2, { tagBytes: 16 }],
-    ])('are raised when they match: %s', async (_what, memory, passes, sizes) => {
+    ])('are upgraded when they match: %s', async (_what, memory, passes, sizes) => {
       const stored = await store(memory, passes, sizes);
       const { matches, upgraded } = await passwords.check('right', stored);
       expect([matches, upgraded]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
@@ -89,7 +89,7 @@ describe('passwords (D40)', () => {
       [19_456, 2],
       [19_456, 3],
       [65_536, 1],
-    ])('are left as they are where they cost as much or more: m=%i, t=%i', async (memory, passes) => {
+    ])('are kept if they cost as much or more: m=%i, t=%i', async (memory, passes) => {
       expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, upgraded: undefined });
     });
 
@@ -149,7 +149,7 @@ describe('findPasswordProblem (rules/access#passwords)', () => {
     'x'.repeat(128),
     'ada.lovelace@example.org',
     'lovelace1234',
-  ])('refuses what is easy to guess: %s', async (password) => {
+  ])('rejects an easily guessed password: %s', async (password) => {
     await expect(findPasswordProblem(password, email)).resolves.toMatch(/^is too easy to guess/);
   });
 
@@ -159,7 +159,7 @@ describe('findPasswordProblem (rules/access#passwords)', () => {
     'Jahrhundertwende 7 Birnen',
     '我喜歡吃蘋果和香蕉還有梨子',
     demoValues.DEMO_PASSWORD,
-  ])('takes %s', async (password) => expect(await findPasswordProblem(password, email)).toBeUndefined());
+  ])('accepts %s', async (password) => expect(await findPasswordProblem(password, email)).toBeUndefined());
 });
 
 describe('tokens (rules/access#login)', () => {
@@ -189,7 +189,7 @@ describe('tokens (rules/access#login)', () => {
     [`${good}\n`, 'trailing line end'],
     [good.replace('svc_agentic', 'svc_other'), 'another prefix'],
     ['test-api-token', 'the shared token'],
-  ])('refuses %j (%s)', (text) => {
+  ])('rejects %j (%s)', (text) => {
     expect(parseToken(text)).toBeUndefined();
   });
 });

@@ -85,7 +85,7 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     ['since', '2023-02-29'],
     ['since', '2024-2-9'],
     ['since', 20240101],
-  ])('refuses %s = %j and names the field', (key, value) => {
+  ])('rejects %s = %j and names the field', (key, value) => {
     const given = Object.fromEntries([
       ['open', true],
       [key, value],

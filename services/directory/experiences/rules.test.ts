@@ -9,7 +9,7 @@ describe('slugs of new holons', () => {
     ['..', 'holon'],
     ['a'.repeat(200), 'a'.repeat(80)],
     [`${'a'.repeat(79)} b`, 'a'.repeat(79)],
-  ])('%j gives %j', (name, slug) => {
+  ])('converts %j to %j', (name, slug) => {
     expect(slugOf(name)).toBe(slug);
   });
 

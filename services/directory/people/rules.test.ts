@@ -17,7 +17,7 @@ describe('validation of a new person (D43, D44)', () => {
     [{ name: '  ' }, 'name'],
     [{ name: 'A', contact: { email: 'no address' } }, 'contact.email'],
     [{ name: 'A', photo_url: 'javascript:steal()' }, 'photo_url'],
-  ])('refuses %j', (given, field) => {
+  ])('rejects %j', (given, field) => {
     expect(() => checkNewPerson(given)).toThrow(expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(field) }));
   });
 

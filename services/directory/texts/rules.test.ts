@@ -59,13 +59,13 @@ const texts = [
 ];
 
 describe('findLinkProblem (D72)', () => {
-  it.each(links)('takes %j', (value) => expect(findLinkProblem(value)).toBeUndefined());
-  it.each([...refused, ...texts])('refuses %j', (value) => expect(findLinkProblem(value)).toMatch(/^must /));
+  it.each(links)('accepts %j', (value) => expect(findLinkProblem(value)).toBeUndefined());
+  it.each([...refused, ...texts])('rejects %j', (value) => expect(findLinkProblem(value)).toMatch(/^must /));
 });
 
 describe('findContactProblem (D72)', () => {
-  it.each([...links, ...texts])('takes %j', (value) => expect(findContactProblem(value)).toBeUndefined());
-  it.each([...refused, 'a\u0000b', 'a\u0085b', 'a\u001b[31m'])('refuses %j', (value) =>
+  it.each([...links, ...texts])('accepts %j', (value) => expect(findContactProblem(value)).toBeUndefined());
+  it.each([...refused, 'a\u0000b', 'a\u0085b', 'a\u001b[31m'])('rejects %j', (value) =>
     expect(findContactProblem(value)).toMatch(/^must /),
   );
 
@@ -94,8 +94,8 @@ describe('findContactProblem (D72)', () => {
 });
 
 describe('isWebAddress', () => {
-  it.each(['https://example.org', 'http://a'])('takes %j', (value) => expect(isWebAddress(value)).toBe(true));
-  it.each(['mailto:a@b.c', '//example.org', 'https://', 'https://a\u0000', 'https://a/\u009f', ' https://a'])('refuses %j', (value) =>
+  it.each(['https://example.org', 'http://a'])('accepts %j', (value) => expect(isWebAddress(value)).toBe(true));
+  it.each(['mailto:a@b.c', '//example.org', 'https://', 'https://a\u0000', 'https://a/\u009f', ' https://a'])('rejects %j', (value) =>
     expect(isWebAddress(value)).toBe(false),
   );
 });

@@ -37,7 +37,7 @@ describe('follow_up_after (rules/memberships#updates)', () => {
     ' 2026-05-01',
     '20260501',
     '10000-01-01',
-  ])('refuses %j with 400', (text) => {
+  ])('rejects %j with 400', (text) => {
     expect(isCalendarDate(text)).toBe(false);
     expect(() => checkFollowUp(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
@@ -91,7 +91,7 @@ describe('step fields of an update (rules/memberships#updates)', () => {
     { advance_step: true, step_slug: 'a', journey_slug: 'j' },
     { journey_slug: 'j' },
     { journey_slug: 'j', advance_step: false },
-  ])('refuse %j', (controls) => {
+  ])('reject %j', (controls) => {
     expect(() => checkStepControls(controls)).toThrow(refusal);
   });
 

@@ -65,7 +65,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have at least 12 characters, and has 11.'],
       [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
       [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
-    ])('is refused before anything is stored: %j', async (request, reason, message) => {
+    ])('is rejected without storing anything: %j', async (request, reason, message) => {
       expect(await fixture.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
       await expect(fixture.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
     });

@@ -175,7 +175,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     ['events', 'prune', '--before', '1d'],
     ['endpoints', 'disable', '1'],
     ['backup', 'prune', '--keep-days', '1', '--from', tmpdir()],
-  ])('refuses an act that cannot be undone without a terminal and without --yes: %s %s', async (...args) => {
+  ])('rejects an irreversible command without terminal and --yes: %s %s', async (...args) => {
     await expect(ask(...args)).rejects.toThrow(/^No terminal for the confirmation prompt; use --yes/);
   });
 

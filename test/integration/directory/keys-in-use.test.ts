@@ -41,7 +41,7 @@ describe('a key at two gateways (K6)', () => {
     ['revoked', (id: string) => fixture.call(revokeAnyKey, { key_id: id })],
     ['rotated without an overlap', (id: string) => fixture.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
     ['ended with its account', () => fixture.call(deactivateAccount, { email })],
-  ])('is refused by both within a second when it is %s', async (_how, end) => {
+  ])('is rejected by both within a second when it is %s', async (_how, end) => {
     const { key, token } = await make();
     // Asked again and again, so that each remembers the key at the moment of its end.
     const use = async (gateway: string): Promise<number> => {

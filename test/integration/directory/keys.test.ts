@@ -90,7 +90,7 @@ describe('directory.keys.create (K1, K5)', () => {
     [{ scopes: ['media:read', 'everything'] }, 'The scope "everything" does not exist'],
     [{ name: ' ' }, 'blank'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'future'],
-  ])('refuses %j, and changes nothing', async (wrong, message) => {
+  ])('rejects %j without changes', async (wrong, message) => {
     const before = await fixture.call(listKeys, {}, ada);
     const refusal = await fixture.refusal(createKey, wish(wrong), ada);
     expect([refusal.code, refusal.message]).toEqual(['bad_request', expect.stringContaining(message)]);

@@ -78,7 +78,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     ['one that is easy to guess', 'password1234', 'weak_password', 'too easy to guess'],
     ['the email', 'person@example.org', 'weak_password', 'too easy to guess'],
     ['a long one', 'kR7#vQ2pX9s-'.repeat(11), 'weak_password', 'must have at most 128 characters'],
-  ])('refuses %s and changes nothing', async (_what, password, reason, message) => {
+  ])('rejects %s without changes', async (_what, password, reason, message) => {
     const [own, other] = [await logIn(), await logIn()];
     const refusal = await refuseChange(own, firstPassword, password.replace('person@', `person-${ipNumber}@`));
     expect(refusal).toMatchObject({ code: 'bad_request', reason, message: expect.stringContaining(message) });

@@ -82,7 +82,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     ['an empty email', { email: '', password: '' }],
     ['SQL in the email', { email: `' or 1=1 --`, password: 'the right password' }],
     ['a very long password', { email: 'ada@example.org', password: 'p'.repeat(100_000) }],
-  ])('answers %s with the one refusal', async (_what, credentials) => {
+  ])('rejects %s with the same error', async (_what, credentials) => {
     const error = await fixture.refusal(login, { ...credentials, ip });
     expect(error.toBody()).toEqual({ code: 'unauthenticated', message: 'Invalid credentials.' });
   });

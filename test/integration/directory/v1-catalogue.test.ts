@@ -69,7 +69,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     ['holon', 'old-circle'],
     ['person', 'organisation'],
     ['holon', 'unknown'],
-  ])('knows no active class %s/%s', async (kind, slug) => {
+  ])('returns 404 for the class %s/%s', async (kind, slug) => {
     expect(await fixture.refusal(getClass, { object_kind: kind, slug })).toMatchObject({ code: 'not_found' });
   });
 });

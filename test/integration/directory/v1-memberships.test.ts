@@ -146,7 +146,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     [{ follow_up: 'none' }, ['cleo-hub', 'ada-hub-none']],
     [{ journey: 'join', follow_up: 'none' }, ['cleo-hub']],
     [{ responsible_person_id: 0 }, []],
-  ])('are narrowed by %j, and so is the count', async (query, expected) => {
+  ])('are filtered by %j, including the count', async (query, expected) => {
     const reply = await ofHolon(query);
     expect(keysOf(reply.items)).toEqual(expected);
     expect(reply.count).toBe(expected.length);
@@ -287,7 +287,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     ['a journey outside the catalogue', { journey_slug: 'foreign', step_slug: 'start' }],
     ['an unknown person as responsible', { responsible_person_id: 2_000_000_000 }],
     ['an impossible person as responsible', { responsible_person_id: 9_007_199_254_740_991 }],
-  ])('refuses %s with 400', async (_what, request) => {
+  ])('rejects %s with 400', async (_what, request) => {
     expect(await refusal('ada-camp', request)).toMatchObject({ code: 'bad_request' });
   });
 

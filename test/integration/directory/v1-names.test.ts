@@ -144,7 +144,7 @@ describe('folded texts (D87)', () => {
     '+49\u00a030\u2011123',
     '＋４９３０１２３',
     'mailto:doris.u@b%C3%BCcher.example',
-  ])('an email or phone number is found by %s', async (q) => {
+  ])('finds an email or phone number by %s', async (q) => {
     expect(await people(q)).toEqual(q === 'Doris.U@b' ? [] : [unger]);
     expect(await found(q)).toEqual([unger]);
   });

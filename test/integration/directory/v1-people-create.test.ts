@@ -188,7 +188,7 @@ describe('people.create, duplicates (D44)', () => {
     'linkedin.com/in/known%2Fde',
     'linkedin.com/in/known%3Fa',
     'linkedin.com/mwlite/company/known',
-  ])('does not take %s for it', async (linkedin) => {
+  ])('rejects %s', async (linkedin) => {
     await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
   });
 

@@ -165,7 +165,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     ['host', ['cellar', 'core', 'council']],
     ['editor', ['cellar', 'core', 'council', 'vault']],
     ['root', ['cellar', 'core', 'council', 'vault']],
-  ])('shows and counts private holons to %s as far as the authority goes', async (who, seen) => {
+  ])('lists and counts private holons to %s within their authority', async (who, seen) => {
     for (const request of [
       { class: 'inner-circle' },
       { class: 'inner-circle', q: 'co' },

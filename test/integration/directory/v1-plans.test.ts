@@ -273,7 +273,7 @@ describe('indexes used by search (rules/people#search)', () => {
     ['few rows among words of many', `carla ${word('channel')}`, true],
     ['many rows', 'carla', false],
     ['fewer than five characters', word('name').slice(0, 4), false],
-  ])('are those of long grams for a word of five characters and more that is in few rows: %s', async (_, q, asked) => {
+  ])('are the long-gram indexes for a rare word of at least five characters: %s', async (_, q, asked) => {
     const sent = await listSent(() => fixture.call(rpcs.searchDirectory, { q }, stranger));
     const indexes = (await Promise.all(sent.map(findIndexes))).flat();
     expect(longGrams.map((index) => indexes.includes(index))).toEqual([asked, asked]);

@@ -93,7 +93,7 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     ['a malformed date', { follow_up_after: '01.05.2026' }],
     ['an unknown step', { step_slug: 'nowhere' }],
     ['both step controls', { step_slug: 'asked', advance_step: true }],
-  ])('refuses %s with 400 and changes nothing', async (_what, request) => {
+  ])('rejects %s with 400 without changes', async (_what, request) => {
     const read = async () => (await ofHolon()).items.find((item) => item.relationship_id === id('annex-hub'));
     const before = await read();
     expect(await fixture.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe('bad_request');

@@ -131,7 +131,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     ['overdue,today', ['late', 'very-late', 'secret-late', 'r-late', 'due', 'r-old', 'r-secret']],
     [' future , overdue ', ['late', 'very-late', 'secret-late', 'r-late', 'later']],
     ['today,future', ['due', 'r-old', 'r-secret', 'later']],
-  ])('narrows to %s in the configured time zone (D50)', async (when, expected) => {
+  ])('filters by %s in the configured time zone (D50)', async (when, expected) => {
     await expectList({ when }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'secret-late', 'r-late', 'r-secret'].includes(key));
     await expectList({ when, responsible: fixture.id('people', 'sam') }, sam);
@@ -144,7 +144,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     ['group', ['r-late', 'r-old', 'r-undated', 'r-secret', 'r-both']],
     ['closed,camp', ['r-late', 'r-old', 'r-secret', 'r-both']],
     ['person,inner', ['late', 'very-late', 'due', 'later', 'undated', 'secret-late', 'secret-undated', 'r-both']],
-  ])('narrows to the type %s, descendants and retired classes included', async (type, expected) => {
+  ])('filters by the type %s, including descendants and retired classes', async (type, expected) => {
     await expectList({ type }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'].includes(key));
     await expectList({ type, responsible: fixture.id('people', 'sam') }, sam);
@@ -156,7 +156,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
   });
 
   it.each([{ type: 'nowhere' }, { type: 'person,Camp' }, { when: 'soon' }, { when: 'today,none' }])(
-    'refuses %j with 400',
+    'rejects %j with 400',
     async (query) => {
       expect(await fixture.refusal(rpcs.listResponsible, query, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
     },

@@ -126,7 +126,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     'example.org',
     'example_org',
     'zephyr blew',
-  ])('ranks %j in memory, where it is in few rows, as it does tier by tier', async (q) => {
+  ])('ranks the rare text %j in memory with the same result as by tiers', async (q) => {
     for (const who of ['stranger', 'keeper', 'root']) {
       for (const limit of [1, 3, 50]) {
         const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(fixture.actors[who]) };
@@ -159,7 +159,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     ['host', true],
     ['editor', true],
     ['root', true],
-  ])('shows a private holon to %s: %s', async (who, visible) => {
+  ])('returns a private holon to %s: %s', async (who, visible) => {
     const found = async (q: string) => shown(await search({ q, types: 'holon' }, who)).some((row) => row[1] === 'Zephyr council');
     for (const q of ['zephyr', 'zephyr council', 'council', 'ze', 'phyr co']) expect([q, await found(q)]).toEqual([q, visible]);
     expect((await search({ q: 'https://council.example.org' }, who)).count).toBe(visible ? 1 : 0);

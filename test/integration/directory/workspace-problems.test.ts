@@ -82,7 +82,7 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
     ],
     ['conversations', { conversations: [] }],
     ['a link that a browser runs', { holons: [{ slug: 'spring', links: { site: 'javascript:x' } }] }],
-  ])('refuses %s', async (_what, document) => {
+  ])('rejects %s', async (_what, document) => {
     const problems = (await problemsOf(document)) as unknown[];
     expect(problems.length).toBeGreaterThan(0);
   });

@@ -152,7 +152,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
       expect.stringContaining('scheme'),
     ],
     ['people.0.description', { people: [{ key: 'a', description: 'x'.repeat(100_001) }] }, 'is longer than 100000 characters'],
-  ])('refuses %s (D72, D74)', (place, document, message) => {
+  ])('rejects %s (D72, D74)', (place, document, message) => {
     expect(checkDocument(document).problems.map(({ path, message: said }) => [path.join('.'), said])).toEqual([[place, message]]);
   });
 
@@ -177,7 +177,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(checkDocument({ memberships: [{ person: 'a', holon: 'h', follow_up_after: date }] }).problems).toHaveLength(1);
   });
 
-  it.each(['a b', 'a/b', '', '.', '..', 'ä', 'a'.repeat(201)])('refuses the slug %j', (slug) => {
+  it.each(['a b', 'a/b', '', '.', '..', 'ä', 'a'.repeat(201)])('rejects the slug %j', (slug) => {
     expect(checkDocument({ holons: [{ slug }] }).problems).toHaveLength(1);
   });
 
