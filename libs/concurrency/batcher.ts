@@ -1,11 +1,11 @@
 /**
- * Collects what comes in one turn of the event loop, and while as many batches run as may, into the next one: one round trip for many at
+ * Batches items added in one turn of the event loop, and items added while the maximum of batches runs: one round trip for many items under
  * load, no delay without it.
  */
 export interface Batcher<Item, Result> {
-  /** Resolves with the item's result, undefined when the batch has none for it. @throws what the batch throws */
+  /** Resolves with the item's result, undefined when the batch has none for it. @throws the error of the batch */
   add(item: Item): Promise<Result | undefined>;
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no item is pending. */
   idle(): Promise<void>;
 }
 
@@ -15,17 +15,15 @@ interface PendingItem<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * `keyOf` names an item; two of the same key never share a batch. `run` gives results by key.
- */
+/** Items with the same `keyOf` never share a batch. `run` returns results by key. */
 export function createBatcher<Item, Result>(options: {
   readonly keyOf: (item: Item) => string;
   readonly run: (items: [Item, ...Item[]]) => Promise<ReadonlyMap<string, Result>>;
   readonly maxItems?: number;
-  /** What `maxSize` bounds, in the same unit; a larger item has a batch of its own, and none overtakes one that did not fit. */
+  /** Size limit of a batch, in the unit of `sizeOf`. A larger item has a batch of its own; items stay in order. */
   readonly sizeOf?: (item: Item) => number;
   readonly maxSize?: number;
-  /** Batches under way at the same time, default 2. */
+  /** Maximum concurrent batches, default 2. */
   readonly maxParallel?: number;
 }): Batcher<Item, Result> {
   const { keyOf, run, maxItems = 500, sizeOf = () => 0, maxSize = Infinity, maxParallel = 2 } = options;

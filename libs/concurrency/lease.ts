@@ -1,22 +1,24 @@
 /**
- * Keeping a lease: a right in the database that ends by itself when its holder stops renewing it. Only the database says that a lease is lost.
- * While it is away nobody can take the lease over either, so the work goes on; should somebody have taken it over all the same, the transaction
- * that records the work finds that out and refuses.
+ * Lease renewal. A lease is a right in the database that expires unless its holder renews it. Work continues while the database is
+ * unavailable, since nobody else can acquire the lease then. If the lease was lost anyway, the transaction that records the work detects
+ * it.
  */
 export interface RenewalOptions {
   readonly leaseMs: number;
-  /** Hears why the lease could not be renewed this time. */
+  /** Called when a renewal fails. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Lease {
-  /** Aborts when somebody else has the lease. */
+  /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
-  /** Renews it no more; it ends by itself, or by what its holder does next. */
+  /** Stops the renewal; the lease expires, or the holder releases it. */
   readonly stop: () => void;
 }
 
-/** Renews a lease until stopped. `renew` says whether it is still held; `reason` is what its loss aborts with. */
+/**
+ * Renews a lease until stopped. `renew` resolves with whether the lease is still held; `reason` creates the abort reason of a lost lease.
+ */
 export function renewLease(options: RenewalOptions & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error }): Lease {
   const lost = new AbortController();
   const stop = renewPeriodically({
@@ -30,7 +32,7 @@ export function renewLease(options: RenewalOptions & { readonly renew: () => Pro
   return { lost: lost.signal, stop };
 }
 
-/** Calls `renew` every third of a lease, never while the last call still runs. @returns the end of it */
+/** Calls `renew` every third of the lease, never concurrently. @returns stops it */
 export function renewPeriodically({ leaseMs, renew, onFailure }: RenewalOptions & { readonly renew: () => Promise<void> }): () => void {
   let renewing = false;
   const run = async (): Promise<void> => {

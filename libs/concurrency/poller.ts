@@ -1,24 +1,24 @@
 /**
- * Looks for work that is due: now and then, at once when somebody calls, and a last time before the stop. While looking fails nobody can hurry
- * it; of failures in a row the log has the first one.
+ * Polls for due work: periodically, immediately when woken, and a last time when stopped. After a failure it waits for the interval
+ * although woken; of consecutive failures only the first is logged.
  */
 import type { Logger } from '#libs/logger';
 
 export interface PollRun {
-  /** Somebody called since the look before. */
+  /** `wake` was called since the previous poll. */
   readonly woken: boolean;
-  /** The stop waits for it. */
+  /** The last poll, before the stop. */
   readonly last: boolean;
 }
 
 export interface PollerOptions {
   readonly look: (look: PollRun) => Promise<void>;
-  /** From the end of a look to the next one that nobody calls for. */
+  /** From the end of a poll to the next one, unless woken. */
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** What the log says of a failure, and of the look that succeeds again. */
+  /** Log messages of the first failure and of the recovery. */
   readonly texts: { readonly failure: string; readonly recovery: string };
-  /** What the log has of an error. */
+  /** Log fields of an error. */
   readonly describeError?: (error: unknown) => object;
 }
 
@@ -39,13 +39,13 @@ export class Poller {
     this.#running ??= this.#run();
   }
 
-  /** There may be work. */
+  /** Polls now. */
   wake(): void {
     this.#woken = true;
     if (!this.#failing) this.#endWait?.();
   }
 
-  /** There may be work in `delayMs`. */
+  /** Polls within `delayMs`. */
   wakeIn(delayMs: number): void {
     if (this.#stopped || delayMs >= this.#options.intervalMs) return;
     const atMs = performance.now() + delayMs + 1;
@@ -58,7 +58,7 @@ export class Poller {
     this.#wakeTimer = { atMs, timer: setTimeout(ring, Math.ceil(delayMs) + 1) };
   }
 
-  /** Ends after the last look. Never rejects. */
+  /** Stops after the last poll. Never rejects. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#wakeTimer?.timer);

@@ -1,7 +1,7 @@
 /**
- * A collection for what comes and goes thousands of times a second. A `Set` or `Map` that lives long and is used so keeps what has left it: V8 renews its
- * table again and again, and a table that was given up still names what was in it and the next one, so that all of these grow old with it and wait
- * for a collection of the whole heap (docs/performance-notes.md#slab-for-in-flight-requests).
+ * A table for short-lived items. A long-lived `Set` or `Map` with high turnover keeps deleted entries alive: V8 replaces its table
+ * repeatedly, and old tables reference their entries and the next table, so that all of them survive until a full collection
+ * (docs/performance-notes.md#slab-for-in-flight-requests).
  */
 export class Slab<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -11,12 +11,12 @@ export class Slab<Item> {
     return this.#items.length - this.#free.length;
   }
 
-  /** Where the next one will be. */
+  /** Index of the next item. */
   get nextIndex(): number {
     return this.#free.at(-1) ?? this.#items.length;
   }
 
-  /** @returns its place, until it is removed; then somebody else's */
+  /** @returns its index, which is reused after `remove` */
   add(item: Item): number {
     const place = this.#free.pop() ?? this.#items.length;
     this.#items[place] = item;
@@ -27,14 +27,14 @@ export class Slab<Item> {
     return this.#items[place];
   }
 
-  /** Nothing happens where nothing is. */
+  /** Does nothing for a free index. */
   remove(place: number): void {
     if (this.#items[place] === undefined) return;
     this.#items[place] = undefined;
     this.#free.push(place);
   }
 
-  /** In the order of their places; what is added or removed meanwhile may be left out. */
+  /** Iterates by index; items added or removed meanwhile may be skipped. */
   *[Symbol.iterator](): Generator<Item> {
     for (const item of this.#items) if (item !== undefined) yield item;
   }

@@ -1,6 +1,6 @@
 /**
- * Configuration from environment variables through a schema (architecture#configuration): read once per process, every problem told at
- * once, before the process connects to anything.
+ * Configuration from environment variables with a schema (architecture#configuration): read once per process, before any connection; all
+ * problems are reported together.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { compileSchema } from '#libs/schema';
@@ -25,7 +25,7 @@ export {
   minSecretLength,
 } from './secrets.ts';
 
-/** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */
+/** All problems of the environment in one message; values are never quoted, since they may be secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -36,14 +36,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** A frozen configuration that satisfies the schema; names that the schema does not have are left out. */
+/** A frozen configuration that satisfies the schema, without undeclared names. */
 export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<Properties>>>;
 
 /**
- * Reads the variables that `schema` names. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) where the
- * schema asks for one; an empty variable counts as absent; an absent one takes the schema's default. Where others reach the process (in
- * production, or when it listens on more than the loopback address) public and short secrets are problems too.
- * @throws ConfigError with all problems.
+ * Reads the variables of `schema`. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) by type; an empty variable counts
+ * as absent; an absent one has the schema's default. In production, or when listening on more than the loopback address, public and short
+ * secrets are problems too.
+ * @throws ConfigError with all problems
  */
 export function loadConfig<Properties extends TProperties>(
   schema: TObject<Properties>,
@@ -73,7 +73,7 @@ export function loadConfig<Properties extends TProperties>(
   return Object.freeze(values) as ConfigOf<Properties>;
 }
 
-/** White space alone is a slip: it vouches for nothing, and an empty variable says that there is no secret. */
+/** White space as a secret is a mistake: it protects nothing. An empty variable means no secret. */
 function describeBlank(schema: TSchema): string {
   const wanted = readKeyword(schema, 'errorMessage');
   return `${typeof wanted === 'string' ? `${wanted}, and ` : ''}is blank: set a value, or leave it empty for none${describe(schema)}`;
@@ -120,7 +120,7 @@ const url = (description: string, protocols: string): TSchemaString =>
   });
 type TSchemaString = ReturnType<typeof Type.String>;
 
-/** Address on which a service listens. The default is reached by this machine alone: who opens a service says so. */
+/** Address to listen on. The default is reachable from this machine only. */
 const host = (description: string) =>
   listenHost(
     Type.String({
@@ -133,7 +133,7 @@ const host = (description: string) =>
 
 const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
-/** Parameters of NATS_URL by the settings that say the same. */
+/** Parameters of NATS_URL by setting. */
 export const natsFileParameters = {
   NATS_CREDS_FILE: 'creds_file',
   NATS_NKEY_SEED_FILE: 'nkey_seed_file',
@@ -143,7 +143,7 @@ export const natsFileParameters = {
 } as const;
 const natsFile = (description: string) => Type.Optional(Type.String({ description: `${description}; read again for each connection` }));
 
-/** NATS server, how a process proves its identity to it, and the prefix that lets several installations share one. */
+/** NATS server, credentials, and the prefix that lets several installations share a server. */
 export const natsSettings = {
   NATS_URL: secret(url('NATS server, e.g. nats://localhost:4222, or several separated by commas', 'nats|tls')),
   NATS_CREDS_FILE: natsFile(
@@ -163,8 +163,8 @@ export const natsSettings = {
 };
 
 /**
- * The address of NATS with where its credentials are (libs/nats).
- * @param user of the settings, where they name those of several: `_GATEWAY` reads NATS_URL_GATEWAY, NATS_CREDS_FILE_GATEWAY, …
+ * NATS_URL with the credential files as parameters (libs/nats).
+ * @param user suffix of settings for several users: `_GATEWAY` reads NATS_URL_GATEWAY, NATS_CREDS_FILE_GATEWAY, …
  */
 export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user = ''): string {
   const values = settings as Variables;
@@ -176,7 +176,7 @@ export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user =
   return parameters.length === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${parameters.join('&')}`;
 }
 
-/** By which a service knows who acts (libs/actor). Not secret, but one of a pair with what is: an installation keeps them together. */
+/** Verification of actors (libs/actor). Not secret, but one half of a key pair: an installation stores both together. */
 export const actorSettings = {
   ACTOR_PUBLIC_KEY: secret(
     Type.String({
@@ -187,7 +187,7 @@ export const actorSettings = {
   ),
 };
 
-/** With which the gateway, and nobody else, says who acts (libs/actor). */
+/** Signing of actors, in the gateway only (libs/actor). */
 export const actorSigningSettings = {
   ACTOR_SIGNING_KEY: secret(
     Type.String({
@@ -198,7 +198,7 @@ export const actorSigningSettings = {
   ),
 };
 
-/** Of every service that answers on the bus. */
+/** Settings of every service that replies on the bus. */
 export const replySettings = {
   CHECK_REPLIES: Type.Boolean({
     default: false,
@@ -207,7 +207,7 @@ export const replySettings = {
   }),
 };
 
-/** Where the password of DATABASE_URL is, when it rotates; read for each new connection. */
+/** Source of a rotating database password, read for each new connection. */
 export const databasePasswordSettings = {
   DATABASE_PASSWORD_FILE: Type.Optional(
     Type.String({
@@ -223,7 +223,7 @@ export const databasePasswordSettings = {
   ),
 };
 
-/** The address of PostgreSQL with where its password is (libs/orm). @throws ConfigError when it is said twice, or the command is malformed */
+/** DATABASE_URL with the source of its password (libs/orm). @throws ConfigError when two sources are set, or the command is malformed */
 export function buildDatabaseUrl(settings: Readonly<Record<string, unknown>>): string {
   const { DATABASE_URL: address, DATABASE_PASSWORD_FILE: file = '', DATABASE_PASSWORD_COMMAND: command = '' } = settings as Variables;
   if (file === '' && command === '') return address ?? '';
@@ -243,12 +243,12 @@ function splitCommand(text: string): readonly string[] {
     const words: unknown = JSON.parse(text);
     if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')) return words;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new ConfigError(['DATABASE_PASSWORD_COMMAND must be words separated by white space, or a JSON list of texts']);
 }
 
-/** PostgreSQL, with the size of this process's pool. */
+/** PostgreSQL, with the pool size of this process. */
 export const databaseSettings = {
   DATABASE_URL: secret(
     url(
@@ -265,7 +265,7 @@ export const databaseSettings = {
   }),
 };
 
-/** Object store: anything that speaks S3. */
+/** An S3-compatible object store. */
 export const s3Settings = {
   S3_ENDPOINT: url('object store, e.g. http://localhost:9000', 'http|https'),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
@@ -294,7 +294,7 @@ export const s3Settings = {
   S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
 };
 
-/** Of every process. */
+/** Settings of every process. */
 export const logSettings = {
   NODE_ENV: Type.String({
     default: '',
@@ -314,7 +314,7 @@ export const logSettings = {
   ),
 };
 
-/** Metrics, health and traces (rules/operations#health, rules/operations#metrics); port 0 takes any free one. */
+/** Metrics, health and traces (rules/operations#health, rules/operations#metrics); port 0 = any free one. */
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
@@ -333,7 +333,7 @@ export const telemetrySettings = {
   ...tracingSettings,
 };
 
-/** Of services that speak HTTP (rules/operations#availability). */
+/** Settings of HTTP services (rules/operations#availability). */
 export const drainSettings = {
   DRAIN_WINDOW_SECONDS: Type.Integer({
     default: 3,
@@ -343,7 +343,7 @@ export const drainSettings = {
   }),
 };
 
-/** Of services that take webhooks (D64, D68). */
+/** Settings of services that receive webhooks (D64, D68). */
 export const webhookSettings = {
   ALLOW_UNSIGNED_WEBHOOKS: Type.Boolean({
     default: false,
@@ -357,7 +357,7 @@ export const webhookSettings = {
   }),
 };
 
-/** One of a list of hosts: `host`, `host:port`, either behind `http://` or `https://`, or IPv6 with or without brackets. */
+/** A host: `host`, `host:port`, with or without `http://` or `https://`, or IPv6 with or without brackets. */
 const hostEntry = String.raw`(?:(?:https?://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s,;/:@?#*\[\]]+)(?::[0-9]{1,5})?/?|(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f.:]*)`;
 const hostList = (description: string) =>
   Type.String({
@@ -372,12 +372,12 @@ export const outboundSettings = {
   OUTBOUND_ALLOWED_HOSTS: hostList('private hosts of configured providers that outgoing calls may reach; never for webhook endpoints'),
 };
 
-/** Private hosts of addresses that accounts choose (D90). */
+/** Private hosts of URLs that accounts configure (D90). */
 export const webhookHostSettings = {
   WEBHOOK_ALLOWED_HOSTS: hostList('private hosts that webhook endpoints of accounts may use, without TLS too'),
 };
 
-/** Who signs people in; the gateway asks it, the directory knows its identities (rules/access#identity-provider). */
+/** Identity provider; used by the gateway for signing in and by the directory for identities (rules/access#identity-provider). */
 export const issuerSetting = Type.Optional(
   url(
     'identity provider (OpenID Connect), exactly as in the `iss` of its tokens; unset = sign-in by email and password alone',

@@ -2,11 +2,11 @@ import { type TSchema, Type } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 
 /**
- * Which secrets are good enough where others reach the platform: in production, and wherever a service listens on more than the loopback
- * address. On one's own machine anything will do, and `npm start` uses the values below.
+ * Strength of secrets in production and wherever a service listens on more than the loopback address. On a developer's machine anything is
+ * allowed, and `npm start` uses the values below.
  */
 
-/** What `npm start` uses on the loopback address, where nobody else comes. */
+/** Used by `npm start` on the loopback address. */
 export const demoValues = {
   API_TOKEN: 'demo-api-token',
   API_LOGIN_SECRET: 'demo-login-secret',
@@ -14,7 +14,7 @@ export const demoValues = {
   DEMO_PASSWORD: 'coherence-demo-password',
 } as const;
 
-/** Values that anybody knows: those above, and what earlier releases, examples and servers come with. */
+/** Publicly known values: those above and defaults of earlier releases, examples and servers. */
 const publicValues: ReadonlySet<string> = new Set([
   ...Object.values(demoValues),
   ...['ada', 'ben', 'editor', 'admin'].map((name) => `${name}-demo-password`),
@@ -27,16 +27,16 @@ const publicValues: ReadonlySet<string> = new Set([
   'changeme',
 ]);
 
-/** Characters of a secret that an installation chooses itself. */
+/** Minimum length of a secret chosen by the operator. */
 export const minSecretLength = 24;
-/** Values of one secret that are accepted at once, while one takes the place of another (K8). */
+/** Maximum values of one secret, accepted together during a rotation (K8). */
 export const maxSecretValues = 4;
 const remedy = 'make one with: npm run --silent cli -- secrets generate';
 
-/** Every value that is refused wherever others reach the platform. */
+/** All values that are rejected on exposed installations. */
 export const listPublicSecrets = (): string[] => [...publicValues].toSorted();
 
-/** True for a secret that stands in the documents, so that it is none. */
+/** True for a secret that is published in the documents. */
 export function isPublicSecret(text: string): boolean {
   return publicValues.has(text);
 }
@@ -50,27 +50,26 @@ type Marked = TSchema & {
   listensOn?: boolean;
 };
 
-/** Marks a setting that must not be shown or kept beside ordinary ones: the chart takes it from a Secret. */
+/** Marks a secret setting: the chart takes it from a Secret. */
 export function secret<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, writeOnly: true };
 }
 
-/** Marks the name of an account: kept with the secrets, and not one by itself. */
+/** Marks an account name: stored with the secrets without being one. */
 export function accountName<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, writeOnly: true, namesAccount: true };
 }
 
 /**
- * Marks a secret that an installation chooses itself: it must be long where others reach the platform.
- * `neededUnless`: there it must be set too, unless that setting is true.
+ * Marks a secret chosen by the operator: exposed installations require a minimum length, and a value at all unless `neededUnless` is true.
  */
 export function operatorSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
   return { ...schema, writeOnly: true, chosenByUs: true, ...options };
 }
 
 /**
- * A secret that an installation chooses itself and can change without a refused request: several values, separated by white space, are accepted at
- * once (K8). `listSecretValues` reads them; options as those of `operatorSecret`.
+ * A secret with rotation: several values, separated by white space, are accepted together (K8). `listSecretValues` parses them; options as
+ * those of `operatorSecret`.
  */
 export function rotatedSecret(options: { description: string; default?: string; neededUnless?: string }) {
   const { neededUnless, description, ...rest } = options;
@@ -83,12 +82,12 @@ export function rotatedSecret(options: { description: string; default?: string; 
   return { ...operatorSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: maxSecretValues };
 }
 
-/** The values of a `rotatedSecret` in the order in which they stand, each once; none of an empty text. */
+/** The distinct values of a `rotatedSecret` in order; empty for an empty text. */
 export function listSecretValues(text: string): string[] {
   return [...new Set(text.split(/\s+/).filter((value) => value !== ''))];
 }
 
-/** Marks a setting as an address that a service listens on. */
+/** Marks a setting as a listen address. */
 export function listenHost<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, listensOn: true };
 }
@@ -97,10 +96,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/**
- * Whether others reach the process.
- * @param values as read, by name
- */
+/** Whether the process is reachable from other machines. @param values parsed, by name */
 export function isExposed(
   properties: Readonly<Record<string, TSchema>>,
   values: Readonly<Record<string, unknown>>,
@@ -110,7 +106,7 @@ export function isExposed(
   return environment === 'production' || listens.some(([name]) => typeof values[name] === 'string' && !isLoopback(values[name]));
 }
 
-/** What is wrong with the secrets of a process that others reach; the words never repeat one. */
+/** Problems of the secrets of an exposed process, without quoting them. */
 export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries<Marked>(properties).flatMap(([name, schema]) => {
     const value = values[name];
@@ -129,25 +125,25 @@ export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, v
   });
 }
 
-/** What is wrong with one secret, in words that follow its name. */
+/** The problem of one secret, as the rest of a sentence after its name. */
 function findWeakness(value: string, chosenByUs: boolean): string | undefined {
   if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret)) return 'is, or holds, a password that anybody knows';
   return chosenByUs && value.length < minSecretLength ? `is shorter than ${minSecretLength} characters` : undefined;
 }
 
-/** Of an address such as `postgresql://user:password@host`, or of several servers in one, which is no URL to others: `nats://user:password@one,two`. */
+/** Passwords in an address such as `postgresql://user:password@host` or `nats://user:password@one,two`, which is not a valid URL. */
 function listPasswords(address: string): string[] {
   if (!address.includes('://')) return [];
   return [...address.matchAll(/(?:^|,)(?:\w+:\/\/)?[^:@/,]*:([^@/]*)@/g)].map(([, password = '']) => password);
 }
 
-/** Last words of the names of what is secret, e.g. `bot_token`, `webhookSecret`, `api_key`. */
+/** Suffixes of secret names, e.g. `bot_token`, `webhookSecret`, `api_key`. */
 const secretName = /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
 
 /**
- * A copy with `{env: NAME}` in the place of every secret, as the workspace file names them (rules/workspace#workspace-file).
- * @param prefix begins the names of the variables
- * @param names taken so far; the new ones are added
+ * A copy with `{env: NAME}` in place of every secret, as in workspace files (rules/workspace#workspace-file).
+ * @param prefix of the variable names
+ * @param names in use; new names are added
  */
 export function replaceSecrets(value: unknown, prefix: string, names: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item, index) => replaceSecrets(item, `${prefix}_${index + 1}`, names));

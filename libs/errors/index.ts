@@ -1,8 +1,6 @@
-/**
- * The one error class of the platform and its table of codes. Every surface (`/api`, `/api/v1`, RPC) maps from here.
- */
+/** The error class of the platform with its codes. Every surface (`/api`, `/api/v1`, RPC) maps errors from here. */
 
-/** Code → HTTP status, the code shown on `/api/v1` (rules/http#error-envelopes) and whether a caller may simply try again. */
+/** HTTP status, `/api/v1` code (rules/http#error-envelopes) and retryability by code. */
 export const errorCodes = {
   bad_request: { status: 400, v1: 'validation_error', retryable: false },
   unauthenticated: { status: 401, v1: 'unauthenticated', retryable: false },
@@ -26,22 +24,22 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What travels over NATS and what the surfaces render. */
+/** The error format on NATS and the source of HTTP error bodies. */
 export interface ErrorBody {
   code: ErrorCode;
   /** Application code such as `version_conflict`; absent for errors that use the framework envelope `{detail}`. */
   reason?: string;
   message: string;
-  /** Extra keys of the envelope, e.g. `{currentVersion: 3}`. Never secrets, never speech. */
+  /** Additional fields of the body, e.g. `{currentVersion: 3}`. Never secrets or speech. */
   details?: Record<string, unknown>;
 }
 
-/** Values that a message quotes are cut after so many characters, and the message itself (D60): both may come from a request. */
+/** Maximum characters of quoted values and of messages (D60): both may contain request data. */
 export const maxQuoteLength = 120;
 const maxMessageLength = 1_000;
 const longQuotation = new RegExp(`"([^"]{${maxQuoteLength}})[^"]+"`, 'g');
 
-/** A text cut after `max` UTF-16 units, never through a character. */
+/** Truncates to `max` UTF-16 units without splitting a character. */
 export function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = text.codePointAt(max - 1) === text.charCodeAt(max - 1) ? max : max - 1;
@@ -54,8 +52,8 @@ function boundMessage(message: string): string {
 }
 
 /**
- * An expected failure with a code. Anything else that is thrown is a fault: logged at the border and shown as `internal`.
- * On `/api`: with a reason `{error: reason, message, ...details}`, without one `{detail: message}` (rules/http#error-envelopes).
+ * An expected error with a code. All other errors are unexpected: logged at the boundary and shown as `internal`.
+ * On `/api`: `{error: reason, message, ...details}` with a reason, otherwise `{detail: message}` (rules/http#error-envelopes).
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -88,10 +86,10 @@ export class AppError extends Error {
   }
 }
 
-/** A refusal that was kept under an `Idempotency-Key` and is told again (I1). */
+/** An error stored under an `Idempotency-Key` and replayed (I1). */
 export class ReplayedError extends AppError {}
 
-/** For operators: the message, and what the driver of a server said, e.g. `Object store unavailable: S3: ECONNREFUSED for bucket …`. */
+/** Message with its cause, for operators, e.g. `Object store unavailable: S3: ECONNREFUSED for bucket …`. */
 export function describeWithCause(error: Error): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
@@ -104,22 +102,22 @@ export function appError(code: ErrorCode, reason: string, message: string, detai
   return new AppError({ code, reason, message, ...(details === undefined ? {} : { details }) });
 }
 
-/** 404 in the framework envelope, `{detail: message}`. */
+/** 404 as `{detail: message}`. */
 export function notFound(message = 'Not Found'): AppError {
   return new AppError({ code: 'not_found', message });
 }
 
-/** 400 without a reason of its own: `validation_error` on `/api/v1`, `{detail: message}` elsewhere. */
+/** 400 without a reason: `validation_error` on `/api/v1`, `{detail: message}` elsewhere. */
 export function badRequest(message: string): AppError {
   return new AppError({ code: 'bad_request', message });
 }
 
-/** 503: a dependency is missing or the service is overloaded; clients may retry. */
+/** 503: a dependency is unavailable or the service is overloaded; clients may retry. */
 export function unavailable(message = 'Service unavailable', options?: ErrorOptions): AppError {
   return new AppError({ code: 'unavailable', message }, options);
 }
 
-/** Whatever was thrown as an ErrorBody; faults become `internal` without their text, which may hold data. */
+/** Converts anything thrown to an ErrorBody; unexpected errors become `internal` without their message, which may contain data. */
 export function toErrorBody(error: unknown): ErrorBody {
   return error instanceof AppError ? error.toBody() : { code: 'internal', message: 'Internal error' };
 }

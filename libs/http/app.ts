@@ -1,6 +1,6 @@
 /**
- * The edge of the HTTP surface as one koa middleware: request id, surface, CORS, one error mapper, one log line and one
- * observation per request. Everything else is a route.
+ * The HTTP edge as one koa middleware: request id, surface, CORS, one error mapper, one log line and one metric observation per request.
+ * Everything else is a route.
  */
 import Koa, { type Next } from 'koa';
 import { AppError, badRequest, notFound } from '#libs/errors';
@@ -14,21 +14,21 @@ import { ClientDisconnected, drainRequest } from './incoming.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 const allowedMethods = 'GET, POST, PUT, PATCH, OPTIONS';
-/** What a page may read of an answer besides its type and length. */
+/** Response headers that scripts may read besides the safelisted ones. */
 const exposedHeaders = 'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed';
-/** For as long a browser does not ask again. */
+/** Browsers cache the preflight response for this long. */
 const maxAgeSeconds = '600';
 
 export interface CorsOptions {
-  /** `*` is every origin. */
+  /** `*` allows every origin. */
   readonly origins: readonly string[];
-  /** Of requests; undefined = those of the contract. */
+  /** Allowed request headers; undefined = those of the contract. */
   readonly headers?: readonly string[] | undefined;
 }
 
 const contractHeaders = ['Authorization', 'Content-Type'] as const;
 
-/** Adds the headers for an origin of the list. */
+/** Adds CORS headers for an allowed origin. */
 export function createCors(allowed: CorsOptions): (ctx: HttpContext) => void {
   const origins = new Set(allowed.origins);
   const any = origins.has('*');
@@ -48,37 +48,37 @@ export function createCors(allowed: CorsOptions): (ctx: HttpContext) => void {
   };
 }
 
-/** Each once, however it is written. */
+/** Removes duplicates, ignoring case. */
 function joinHeaders(names: readonly string[]): string {
   const written = names.map((name) => name.toLowerCase());
   return names.filter((_name, index) => written.indexOf(written[index] ?? '') === index).join(', ');
 }
 
-/** True for the question that a browser asks before a cross-origin call; it is answered before routing and authentication. */
+/** True for a CORS preflight request; it is answered before routing and authentication. */
 export function isPreflight({ req, method }: HttpContext): boolean {
   return method === 'OPTIONS' && req.headers.origin !== undefined && req.headers['access-control-request-method'] !== undefined;
 }
 
 export interface AppOptions {
   logger: Logger;
-  /** Value of `X-Api-Version` on every answer of `/api/*`. */
+  /** Value of `X-Api-Version` on every response of `/api/*`. */
   apiVersion: string;
   corsAllowedOrigins: readonly string[];
-  /** Headers that requests from there may have besides those of the contract. */
+  /** Request headers allowed for cross-origin calls besides those of the contract. */
   corsAllowedHeaders?: readonly string[];
-  /** Proxies before this server that append to `X-Forwarded-For`; 0 = believe the socket only. */
+  /** Number of trusted proxies that append to `X-Forwarded-For`; 0 = use the socket address. */
   trustedProxyHops: number;
-  /** Called once per request after its answer is sent or broken; `route` is a template. */
+  /** Called once per request after the response is sent or aborted; `route` is a template. */
   observe?: (observation: { method: string; route: string; status: number; seconds: number; traceparent: string }) => void;
-  /** Called when a guard refuses a request or ends a connection. */
+  /** Called when a guard rejects a request or closes a connection. */
   refused?: (reason: Refusal) => void;
 }
 
 export type HttpApp = Koa<ExchangeState>;
 
-/** nginx's word for a client that went away before the answer. */
+/** nginx's status code for a client that disconnected before the response. */
 const clientGoneStatus = 499;
-/** Bytes of answers that clients have not taken yet, for all of them together. */
+/** Limit of response bytes that clients have not read yet, for all clients together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const ignore = (): void => undefined;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -158,10 +158,13 @@ export function createApp(options: AppOptions): HttpApp {
   return app;
 }
 
-/** Answers with the surface's envelope; once a response has started, its connection is closed instead, so that it does not look complete. */
+/**
+ * Responds with the surface's error envelope. Once a response has started, the connection is closed instead, so that the response does not
+ * look complete.
+ */
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
-  // A fault of a service was logged there, under the same request id.
+  // A service logged its own unexpected error, under the same request id.
   if (!(error instanceof AppError || error instanceof ClientDisconnected)) {
     logger.error({ err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route }, 'request failed');
   }
@@ -173,7 +176,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const answer = renderError(state.surface, error);
   ctx.respond = true;
   for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag']) res.removeHeader(name);
-  // Nor is an error kept where its success would be.
+  // Errors must not be cached like the successful response would be.
   res.setHeader('Cache-Control', 'no-store');
   ctx.status = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
@@ -181,7 +184,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   ctx.body = answer.body;
 }
 
-/** The last middleware: nothing matched. */
+/** The last middleware: no route matched. */
 export function respondNotFound(): never {
   throw notFound();
 }

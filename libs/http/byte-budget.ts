@@ -1,29 +1,27 @@
 /**
- * Bounds the bytes that clients have in this process at the same time: of bodies that arrive, of answers that are taken. Nobody gets
- * a place in advance. Who brings bytes while there is no room for them waits, and who has been under way longest makes room: a
- * client that dribbles, not the next one (D62, D77).
+ * Limits the bytes of transfers in this process: request bodies being received, responses being read. Without free budget, new data waits;
+ * under pressure the oldest transfer is aborted, i.e. the slow client, not the next one (D62, D77).
  */
 import { lookRegularly } from '#libs/transfer';
 
-/** One transfer. */
 export interface Transfer {
-  /** `performance.now()` at its beginning. */
+  /** `performance.now()` at its start. */
   readonly since: number;
-  /** Its bytes here. */
+  /** Bytes that it has in memory. */
   bytes: number;
-  /** There is no room: nothing more may come. */
+  /** Called when the budget is exhausted: stop reading. */
   pause(): void;
   resume(): void;
-  /** It has to go; `leave` is called for it. */
+  /** Aborts the transfer; `remove` is called for it. */
   evict(): void;
 }
 
-/** Time under way after which a transfer may be sent away. */
+/** Minimum age of a transfer that can be aborted. */
 const evictableAfterMs = 2_000;
 
 export class ByteBudget {
   readonly #maxBytes: number;
-  /** Under way, the oldest first. */
+  /** Ordered by age, the oldest first. */
   readonly #active = new Set<Transfer>();
   readonly #paused = new Set<Transfer>();
   #bytes = 0;
@@ -33,7 +31,7 @@ export class ByteBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** More than half of the room is taken. */
+  /** Whether more than half of the budget is in use. */
   get isOverHalf(): boolean {
     return this.#bytes > this.#maxBytes / 2;
   }
@@ -42,7 +40,7 @@ export class ByteBudget {
     this.#active.add(guest);
   }
 
-  /** Bytes that are here and move no more. @returns what ends their stay */
+  /** Counts bytes without a transfer. @returns releases them */
   reserve(bytes: number): () => void {
     let kept = bytes;
     this.#bytes += bytes;
@@ -53,7 +51,7 @@ export class ByteBudget {
     };
   }
 
-  /** The guest has so many bytes more, or less, than before. */
+  /** Adds a positive or negative number of bytes to a transfer. */
   adjust(guest: Transfer, bytes: number): void {
     guest.bytes += bytes;
     this.#bytes += bytes;
@@ -64,7 +62,7 @@ export class ByteBudget {
     this.#stopEviction ??= lookRegularly((nowMs) => this.#evictOldest(nowMs));
   }
 
-  /** Nothing more will come; the bytes stay until `leave`. */
+  /** The transfer is complete; its bytes count until `remove`. */
   finish(guest: Transfer): void {
     this.#active.delete(guest);
     this.#paused.delete(guest);
@@ -86,7 +84,7 @@ export class ByteBudget {
     for (const guest of paused) guest.resume();
   }
 
-  /** While what is under way takes less than half of the room, it is the work that has to end first. */
+  /** While transfers use less than half of the budget, received bodies under work have to be released first. */
   #evictOldest(nowMs: number): void {
     let moving = 0;
     for (const { bytes } of this.#active) moving += bytes;

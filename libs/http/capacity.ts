@@ -1,32 +1,32 @@
 /**
- * What requests may take at the same time. Anonymous ones have places, room and memory of their own, so that they take none of those
- * that callers with a credential wait for, and neither do bodies that have not come yet (D62, D77).
+ * Concurrency and memory limits of requests. Anonymous requests have limits of their own and cannot exhaust those of authenticated callers;
+ * bodies that are still being received count separately (D62, D77).
  */
 import { unavailable } from '#libs/errors';
 import type { HttpContext, Refusal } from './exchange.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 export interface Capacity {
-  /** Bodies as they arrive. */
+  /** Bodies being received. */
   readonly bodies: ByteBudget;
-  /** Bodies as they are worked on, by `weighJson`. */
+  /** Parsed bodies, weighed by `estimateJsonBytes`. */
   readonly memory: WeightedSemaphore;
-  /** Takes a place for work; the function gives it back. @throws AppError unavailable */
+  /** Acquires a request slot. Returns its release. @throws AppError unavailable */
   acquire(ctx: HttpContext): () => void;
 }
 
 export interface Capacities {
   readonly authenticated: Capacity;
   readonly anonymous: Capacity;
-  /** Takes a place for an anonymous request that waits for others (`waitsLong`). */
+  /** Acquires a slot of an anonymous request that waits for others (`isLongRunning`). */
   acquireWait(ctx: HttpContext): () => void;
-  /** Takes a place for the check of a credential that the directory has to be asked about. */
+  /** Acquires a slot of a credential check that has to call the directory. */
   acquireCheck(ctx: HttpContext): () => void;
 }
 
 const mebibyte = 1_048_576;
 
-/** @param maxInFlight requests of a class that are worked on at the same time; more are answered 503. */
+/** @param maxInFlight concurrent requests per class; further ones get 503 */
 export function createCapacities(maxInFlight: number): Capacities {
   return {
     authenticated: {
@@ -63,8 +63,8 @@ function createSlots(max: number, refusal: Refusal): (ctx: HttpContext) => () =>
 
 export interface WeightedSemaphore {
   /**
-   * Lets work of the weight in, in order of arrival; one that is heavier than all that fits goes alone.
-   * Gives the function that gives the place back. @throws AppError unavailable when there is no place by `deadlineMs` (epoch; Infinity = waits).
+   * Admits work of this weight in order of arrival; work heavier than the limit runs alone. Resolves with the release.
+   * @throws AppError unavailable when it was not admitted by `deadlineMs` (epoch; Infinity = no limit)
    */
   acquire(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
 }
@@ -74,7 +74,7 @@ interface Waiting {
   admit(): void;
 }
 
-/** @param maxWeight of all work inside. */
+/** @param maxWeight total weight of concurrent work */
 export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
   const waiting = new Set<Waiting>();
   let inside = 0;

@@ -1,4 +1,4 @@
-/** One HTTP exchange as the library's parts see it: koa's context with what the edge knows of the request. */
+/** One HTTP exchange: koa's context with the state that the edge adds to it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
@@ -7,12 +7,12 @@ import type { Metrics } from '#libs/telemetry';
 import { isIP } from 'node:net';
 
 /**
- * `/api/*` answers with `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` with `{code, message, retryable}`, and without CORS
- * (rules/http#error-envelopes).
+ * Error format of a path: `/api/*` uses `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` use `{code, message, retryable}` and
+ * have no CORS (rules/http#error-envelopes).
  */
 export type Surface = 'api' | 'v1' | 'other';
 
-/** Why a guard refused a request or ended a connection; the label of a metric. */
+/** Why a guard rejected a request or closed a connection; a metric label. */
 export const refusals = [
   'answer_too_slow',
   'body_too_late',
@@ -31,38 +31,38 @@ export const refusals = [
 export type Refusal = (typeof refusals)[number];
 
 export interface ExchangeState {
-  /** From `X-Request-Id` or made here; in every answer, log line and hop. */
+  /** From `X-Request-Id` or generated; part of every response, log line and nested call. */
   requestId: string;
   surface: Surface;
   /** `performance.now()` at arrival. */
   startedAt: number;
-  /** Template of the matched route, or `unmatched`; never an id (it labels metrics). */
+  /** Template of the matched route, or `unmatched`; a metric label, so never an id. */
   route: string;
   actor: Actor | undefined;
-  /** True for what came in by the door of the console, where other credentials are taken than elsewhere. */
+  /** True for requests to the console, which accepts other credentials. */
   isFromConsole: boolean;
-  /** W3C trace context of what is done for this request. */
+  /** W3C trace context of this request. */
   traceparent: string;
-  /** Hops before this server whose `X-Forwarded-For` entries are believed. */
+  /** Number of trusted proxies that append to `X-Forwarded-For`. */
   trustedProxyHops: number;
   /**
-   * Checks the credential and the rights of the request again, as they are now: for requests that wait before they are answered (D89).
+   * Repeats the authentication and authorization of the request, for requests that wait before they are answered (D89).
    * @throws AppError 401, 403, 503
    */
   authorize: () => Promise<Actor | undefined>;
-  /** Counts what a guard refuses. */
+  /** Counts a rejection by a guard. */
   countRefusal: (reason: Refusal) => void;
-  /** The work is done and the answer begins, which may take as long as the client likes: gives the place for work back. */
+  /** Releases the request slot when the response starts, which may take as long as the client reads. */
   beginResponse: () => void;
-  /** The answer is written whole, even when the connection is kept open for the rest of the request. */
+  /** The response is complete, although the connection stays open for the rest of the request. */
   isWritten: boolean;
-  /** Bytes of answers that clients have not taken yet. */
+  /** Budget of response bytes that clients have not read yet. */
   responseBudget: ByteBudget;
 }
 
 export type HttpContext = ParameterizedContext<ExchangeState>;
 
-/** What the guards of bodies and answers see of an exchange, koa's or another server's. */
+/** What the guards of bodies and responses need of an exchange, of koa or another server. */
 export interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -79,15 +79,15 @@ export function findSurface(path: string): Surface {
   return isWithin(path, '/api/v1') || isWithin(path, '/api/ops') ? 'v1' : 'api';
 }
 
-/** From here on the request is one for this path: routes and envelopes see no other. Its log line keeps the path that it came with. */
+/** Changes the path for routing and error format. The log line keeps the original path. */
 export function rewritePath(ctx: HttpContext, path: string): void {
   ctx.path = path;
   ctx.state.surface = findSurface(path);
 }
 
 /**
- * What limits count the client by (`toAddressBlock`): the peer, or with `hops` trusted proxies the entry that the outermost of them wrote.
- * Entries further left are the client's own words.
+ * The client address for rate limits (`toAddressBlock`): the peer, or with trusted proxies the `X-Forwarded-For` entry that the outermost
+ * of them appended. Entries to the left of it are set by the client and ignored.
  */
 export function clientAddressOf(ctx: HttpContext): string {
   const peer = ctx.req.socket.remoteAddress ?? '';
@@ -101,24 +101,24 @@ export function clientAddressOf(ctx: HttpContext): string {
   return toAddressBlock(entries.at(-hops) ?? entries[0] ?? peer);
 }
 
-/** The path of a request as logs have it: the name of a public file, whose knowledge opens it, is left out. */
+/** The path for logs, without the name of a public file, which grants access to it. */
 export function redactPath(path: string): string {
   return path.replace(/^(\/media\/[^/]*\/[^/]*\/).+/s, '$1…');
 }
 
-/** @returns what counts one */
+/** @returns counts one rejection */
 export function countRefusals(metrics: Metrics): (reason: Refusal) => void {
   const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', { reason: refusals });
   return (reason) => total.inc({ reason }, 1);
 }
 
 /**
- * An IPv4 address, or the /64 of an IPv6 address, each in one spelling: whoever has one IPv6 address has the 2^64 beside it (D71). IPv4 that is
- * seen through IPv6 counts as IPv4. A port, which proxies may add, is left out; all that is no address counts as one client.
+ * An IPv4 address, or the /64 block of an IPv6 address, in canonical form: the owner of an IPv6 address usually has the whole block (D71).
+ * IPv4-mapped addresses count as IPv4. Ports are removed; invalid addresses count as one client.
  */
 export function toAddressBlock(text: string): string {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
-  const address = bare.replace(/%.*/s, ''); // the interface of a link-local address
+  const address = bare.replace(/%.*/s, ''); // zone id of a link-local address
   const version = isIP(address);
   if (version === 4) return address;
   if (version !== 6) return 'unknown';

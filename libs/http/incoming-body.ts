@@ -1,29 +1,28 @@
-/** A request body on its way from the client to its reader, within the limits of all bodies (D62, D77). */
+/** A request body while it is received, within the limits of all bodies (D62, D77). */
 import { Readable } from 'node:stream';
 import { unavailable } from '#libs/errors';
 import type { HttpContext } from './exchange.ts';
 import { ClientDisconnected, bodyTimeout, enforceBodyPace } from './incoming.ts';
 import type { Transfer, ByteBudget } from './byte-budget.ts';
 
-/** Time to send a body that is read as a whole (D62). */
+/** Time limit for a body that is buffered as a whole (D62). */
 const deadlineMs = 30_000;
-/** A body may come as millions of chunks of a byte, each of which costs a hundred by itself; the reader gets pieces of this size or more. */
+/** A body can arrive as millions of one-byte chunks with a hundred bytes of overhead each; chunks are joined to at least this size. */
 const pieceBytes = 16_384;
 
 /**
- * The body of a request as its reader sees it: bytes without the headers that say how to take them. Its bytes count in their room until
- * `leave`. It fails, with what the client is to be answered, at once when the client leaves (ClientDisconnected), when it comes too slowly
- * (request_timeout) and when others need its room (unavailable).
+ * The request body as a stream without the headers that describe it. Its bytes count in the budget until `leave`. It fails immediately when
+ * the client disconnects (ClientDisconnected), when it is too slow (request_timeout) and under memory pressure (unavailable).
  */
 export class IncomingBody extends Readable {
-  /** Empty, so that no reader acts on them: nothing is unpacked (D61), and the route decides the type. */
+  /** Empty, so that no reader acts on them: nothing is decompressed (D61), and the route decides the type. */
   readonly headers = {};
   readonly #room: ByteBudget;
   readonly #guest: Transfer;
   readonly #piece = new Piece();
   readonly #settle: () => void;
 
-  /** The body of `ctx` must be one that may come (`hasBody`), and its connection open. */
+  /** The request must have a body (`hasBody`) and an open connection. */
   constructor(ctx: HttpContext, room: ByteBudget) {
     super({ autoDestroy: false, emitClose: false });
     const { req } = ctx;
@@ -50,12 +49,12 @@ export class IncomingBody extends Readable {
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   }
 
-  /** What was read is not needed any more. */
+  /** Releases the bytes from the budget. */
   leave(): void {
     this.#room.remove(this.#guest);
   }
 
-  /** What comes is handed over as it comes. */
+  /** Passes chunks on without joining them. */
   override _read(): void {}
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -89,12 +88,12 @@ function noRoom({ res, state }: HttpContext): Error {
 
 const empty = Buffer.alloc(0);
 
-/** Chunks laid together, in memory that doubles; one chunk stays as it is. */
+/** Joins chunks in a buffer that doubles; a single chunk is kept as it is. */
 class Piece {
   size = 0;
   #block: Buffer = empty;
 
-  /** @returns bytes of memory taken by it. */
+  /** @returns allocated bytes */
   add(chunk: Buffer): number {
     const before = this.#block.length;
     const size = this.size + chunk.length;
@@ -111,7 +110,7 @@ class Piece {
     return this.#block.length - before;
   }
 
-  /** Its bytes; it is empty again. */
+  /** Returns its bytes and empties it. */
   take(): Buffer {
     const { size } = this;
     const block = this.#block;

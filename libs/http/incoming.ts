@@ -1,13 +1,13 @@
-/** Bodies while they arrive: how fast they must come, and what becomes of the rest of one that was answered before its end (D62, D77). */
+/** Receiving request bodies: minimum pace, and draining the rest of a body after its request was answered (D62, D77). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '#libs/errors';
 import { bodyPace, type Look, lookRegularly, Pace, type PaceRule } from '#libs/transfer';
 import type { HttpContext, HttpExchange } from './exchange.ts';
 
-/** Time for the rest of a body whose request was answered; a connection closed at once would be reset, and the answer lost. */
+/** Time to drain the rest of a body after the response. Closing the connection earlier would reset it and could lose the response. */
 const lingerMs = 30_000;
 
-/** The client went away in the middle of its request; nobody is there to be answered, and nothing is wrong here. */
+/** The client disconnected during its request: there is no response to send, and it is not an error of the server. */
 export class ClientDisconnected extends Error {
   constructor() {
     super('the client went away before the end of its request');
@@ -15,17 +15,17 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** False for requests that can have no body by their headers. */
+/** False when the headers say that there is no body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** True until the client is told to send the body, which it holds back (`Expect: 100-continue`). */
+/** True while the client waits for `100 Continue` before it sends the body (`Expect: 100-continue`). */
 export function awaitsContinue({ headers }: IncomingMessage): boolean {
   return headers.expect !== undefined;
 }
 
-/** Tells the client to send its body with the first attempt to read it. What is answered without reading it ends the connection (D107). */
+/** Sends `100 Continue` when the body is first read. A response without reading the body closes the connection (D107). */
 export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): void {
   const { shouldKeepAlive } = res;
   res.shouldKeepAlive = false;
@@ -38,8 +38,8 @@ export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): v
 }
 
 /**
- * Calls `onSlow` once when the body comes slower than it may. The body must be about to be read. The returned function ends the watch,
- * and must be called when the body is there.
+ * Calls `onSlow` once when the body falls below the minimum pace. Start it right before reading; call the returned function when the body
+ * is complete.
  */
 export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => void, rule = bodyPace): () => void {
   const give = (): void => {
@@ -50,21 +50,21 @@ export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => 
   return stop;
 }
 
-/** 408; the connection is closed with the answer. */
+/** A 408 error; its response closes the connection. */
 export function bodyTimeout({ res, state }: HttpExchange, reason: 'body_too_slow' | 'body_too_late'): AppError {
   state.countRefusal(reason);
   if (!res.headersSent) res.setHeader('Connection', 'close');
   return new AppError({ code: 'request_timeout', message: 'The request body did not arrive in time' });
 }
 
-/** The rest of the body of a request passes by behind its answer, at its pace and for a while; then the connection is cut. */
+/** Discards the rest of a body after its response, at the minimum pace and for a limited time; then the connection is closed. */
 export function drainRequest(ctx: HttpContext): void {
   const { req } = ctx;
   if (req.complete || req.destroyed || !hasBody(req) || awaitsContinue(req)) return;
   const { socket } = req;
   const answeredAt = performance.now();
   const look = watchPace(ctx, () => socket.destroy(), bodyPace);
-  // A body that was late has had its time.
+  // A body that was too slow gets no more time.
   if (ctx.status !== 408) req.once('end', deferEnd(ctx));
   req.resume();
   const stop = lookRegularly((nowMs, isLate) => {
@@ -75,8 +75,8 @@ export function drainRequest(ctx: HttpContext): void {
 }
 
 /**
- * Lets an answer be written and not ended until the returned function is called: with the end of the last answer of a connection node closes it,
- * whatever is still arriving. Its length tells the client that it is whole.
+ * Delays `res.end` until the returned function is called: node closes the connection with the end of its last response, although the body
+ * is still arriving. The client sees a complete response by its length.
  */
 function deferEnd({ res, state }: HttpContext): () => void {
   if (res.writableEnded) return () => undefined;

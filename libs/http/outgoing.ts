@@ -1,12 +1,12 @@
-/** Answers while a client takes them: how slowly it may, and how much of them may wait here for all clients together. */
+/** Sending responses: minimum pace of the client, and the total of unread bytes. */
 import { answerPace, lookRegularly, Pace } from '#libs/transfer';
 import type { Refusal, HttpExchange } from './exchange.ts';
 import type { Transfer } from './byte-budget.ts';
 
 /**
- * Ends the answer when the client takes it too slowly, or when others need its room and it is under way longest. For answers that are
- * not taken in one go.
- * @param waitingBytes bytes of it in this process.
+ * Aborts the response when the client reads too slowly, or when it is the oldest one while the budget is exhausted. Not needed for
+ * responses that fit in one write.
+ * @param waitingBytes unread bytes of the response in this process
  */
 export function enforceResponsePace({ req, res, state }: HttpExchange, waitingBytes: () => number, rule = answerPace): void {
   const { socket } = req;

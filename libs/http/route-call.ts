@@ -1,7 +1,4 @@
-/**
- * Operations that a handler reads for its own caller (rules/mcp#tools): the route's checks of input, its operation and its answer, without a
- * request of HTTP.
- */
+/** Calls the operation of a route for another handler (rules/mcp#tools), with the input checks of the route and without an HTTP request. */
 import type { Actor, Route, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { CallContext, RawReply } from '#libs/nats';
@@ -10,17 +7,17 @@ import { findSurface, type HttpContext } from './exchange.ts';
 import { compileArguments } from './input.ts';
 import { mergeFields } from './reply.ts';
 
-/** What the route would answer: its body, of an error its envelope. */
+/** Status and body of the route, or its error envelope. */
 export interface RouteCallResult {
   readonly status: number;
   readonly body: Buffer;
 }
 
 export interface RouteCallOptions {
-  /** Who may. @throws AppError permission_denied */
+  /** Checks the rights of the caller. @throws AppError permission_denied */
   readonly authorize: (route: Route, actor: Actor) => void;
   readonly callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
-  /** Larger answers are refused: who asked holds them whole. */
+  /** Larger replies are rejected, since the caller holds them in memory. */
   readonly maxBytes: number;
 }
 
@@ -31,7 +28,10 @@ export type CallRoute = (
   given: Readonly<Record<string, unknown>>,
 ) => Promise<RouteCallResult>;
 
-/** Reads one route, which must be a GET of an operation. Values go by the names of its path and query. Failures are answers. */
+/**
+ * Compiles calls of one GET route with an operation. Arguments have the names of path and query parameters. Errors are returned as
+ * responses.
+ */
 export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxBytes }: RouteCallOptions): CallRoute {
   const { rpc } = route;
   if (rpc === undefined || route.method !== 'GET') throw new Error(`route ${route.path} cannot be read`);
@@ -52,7 +52,7 @@ export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxB
 
 const namesOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-/** Values as they stand in an address. @throws AppError unprocessable for what no address has */
+/** Arguments as path and query text. @throws AppError unprocessable for values that have no such form */
 function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {
   const [inPath, inQuery] = [new Set(namesOf(route.params)), new Set(namesOf(route.query))];
   return (given) => {

@@ -1,7 +1,4 @@
-/**
- * A node server: how many connections it takes and how long each may wait, its answers to requests that are no HTTP, and
- * its orderly end.
- */
+/** A node HTTP server: limits of connections and timeouts, responses to malformed requests, and graceful shutdown. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,45 +11,45 @@ import { plainPath } from './malformed.ts';
 import { sendContinueOnRead, hasBody } from './incoming.ts';
 
 export interface HttpServer {
-  /** Resolves with the port really used. @throws Error when it is taken. */
+  /** Resolves with the actual port. @throws Error when it is in use */
   listen(at: { host: string; port: number }): Promise<number>;
-  /** Ends it as `prepareDrain` of libs/lifecycle says. */
+  /** Stops it gracefully, see `prepareDrain` of libs/lifecycle. */
   drain(options: DrainOptions): Promise<void>;
-  /** Ends it at once, with its connections. */
+  /** Stops it immediately and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Koa's callback, or whatever else answers requests; never rejects. */
+/** Koa's callback or another request handler; never rejects. */
 export type HandleRequest = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 export interface HttpServerOptions {
-  /** `X-Api-Version` of answers that `handle` has no part in. */
+  /** `X-Api-Version` of responses that `handle` does not send. */
   apiVersion?: string;
-  /** Name of the setting that the port comes from, for the message when it is taken. */
+  /** Name of the setting of the port, for the error message. */
   portName: string;
-  /** Connections at the same time; for one more the cheapest is closed (`Connections`). */
+  /** Maximum connections; beyond it the least valuable one is closed (`Connections`). */
   maxConnections: number;
-  /** Whether a request may be given up when connections run out; default: none. */
+  /** Whether a request may be aborted when connections run out; default: none. */
   isAnonymous?: (req: IncomingMessage) => boolean;
   refused?: (reason: Refusal) => void;
 }
 
-/** Longer than the usual 60 s of proxies, so that none writes on a connection that is being closed. */
+/** Longer than the 60 s of common proxies, so that none reuses a connection that is being closed. */
 const keepAliveMs = 65_000;
-/** From the connection, or the first byte of a later request, to the end of the headers. */
+/** Time limit from the connection, or the first byte of a later request, to the end of the headers. */
 const headersTimeoutMs = 15_000;
 const headersCheckMs = 2_000;
-/** Name and value of all headers together; more is 431. */
+/** Limit of all headers together; more is 431. */
 const maxHeaderBytes = 16_384;
 const maxRequestsPerConnection = 10_000;
-/** Requests of one connection that are worked on at the same time. Browsers and proxies send the next one after the answer. */
+/** Concurrent requests per connection. Browsers and proxies send the next request after the response. */
 const maxPipelined = 16;
-/** Server, log, guards and streams of an answer all want to know of its end. */
+/** Server, log, guards and response streams all listen for its end. */
 const maxListeners = 20;
-/** How long a refused client has to take the answer: closed at once with bytes of its unread, the connection is reset, and the answer may be lost. */
+/** Time for a rejected client to read the response. Closing the connection with unread bytes would reset it and could lose the response. */
 const lingerMs = 1_000;
 const allMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-/** A client that takes nothing of an answer for so long. */
+/** Time after which a client that reads nothing of a response is disconnected. */
 const stallLimitMs = 60_000;
 
 export function createHttpServer(handle: HandleRequest, options: HttpServerOptions): HttpServer {
@@ -62,9 +59,9 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: headersCheckMs,
     maxHeaderSize: maxHeaderBytes,
-    // Bodies have a rule of their own (D62).
+    // Bodies have their own time limits (D62).
     requestTimeout: 0,
-    // Node's own answer has no body and none of our headers: `rejectMalformed`.
+    // Node's own response has no body and none of our headers, see `rejectMalformed`.
     requireHostHeader: false,
   };
   const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
@@ -81,7 +78,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     }
   };
   const server: Server = createServer(limits, (req, res) => {
-    delete req.headers.expect; // of HTTP/1.0, which knows none
+    delete req.headers.expect; // of HTTP/1.0, which does not define it
     answer(req, res);
   });
   server.on('checkExpectation', answer);
@@ -92,7 +89,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   });
   server.on('connect', ({ socket }: IncomingMessage) => refuseConnect(socket, options.apiVersion));
   server.maxRequestsPerSocket = maxRequestsPerConnection;
-  // Comes when a connection has been silent: a kept one that is not used, one whose client takes nothing, or one that waits for its answer.
+  // Emitted for a silent connection: unused keep-alive, a client that does not read, or one that waits for its response.
   server.setTimeout(stallLimitMs, (socket) => {
     if (socket.writableLength > 0) refused('answer_too_slow');
     else if (connections.countRunning(socket) > 0) return;
@@ -113,7 +110,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   };
 }
 
-/** Behind this answer the connection ends, so that further requests need none. */
+/** Closes the connection after this response. */
 function refusePipelined(res: ServerResponse, apiVersion: string | undefined): void {
   const body = '{"detail":"Too many requests at once on one connection"}';
   const { socket } = res.req;
@@ -126,7 +123,7 @@ function refusePipelined(res: ServerResponse, apiVersion: string | undefined): v
   res.end(body);
 }
 
-/** Headers of an answer that the app has no part in. */
+/** Headers of a response that the app does not send. */
 function plainHeaders(apiVersion: string | undefined): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -138,11 +135,11 @@ function plainHeaders(apiVersion: string | undefined): Record<string, string> {
 }
 
 interface ParseError extends NodeJS.ErrnoException {
-  /** What the parser got last: as a rule the request from its beginning. */
+  /** The data that the parser read last, usually the request from its start. */
   readonly rawPacket?: Buffer;
 }
 
-/** What the parser refuses never reaches koa; it gets an envelope all the same, that of its surface where that can be read. */
+/** Requests that the parser rejects never reach koa. They get the error envelope of their surface as far as the path can be read. */
 function refuseMalformed(error: ParseError, socket: Socket, apiVersion: string | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
@@ -160,7 +157,7 @@ function readSurface({ rawPacket }: ParseError): Surface {
   return path === undefined ? 'other' : findSurface(plainPath(path));
 }
 
-/** There is no way through this server to another one. */
+/** This server is not a proxy. */
 function refuseConnect(socket: Socket, apiVersion: string | undefined): void {
   socket.on('error', () => undefined);
   writePlain(socket, '405 Method Not Allowed', toDetail('Method not allowed'), { Allow: allMethods, ...plainHeaders(apiVersion) });
@@ -168,7 +165,7 @@ function refuseConnect(socket: Socket, apiVersion: string | undefined): void {
 
 const toDetail = (detail: string): string => JSON.stringify({ detail });
 
-/** An answer without node's part; the connection ends with it. */
+/** Writes a response directly to the socket and closes the connection. */
 function writePlain(socket: Socket, status: string, body: string, given: Readonly<Record<string, string>>): void {
   const headers = { Connection: 'close', 'Content-Length': String(body.length), ...given };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,4 +1,4 @@
-/** Jobs as operators see them: RPCs of every service that has jobs, the same everywhere, for the gateway and the admin CLI (P2, P3). */
+/** Operator access to jobs: the same RPCs for every service with jobs, for the gateway and the admin CLI (P2, P3). */
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -36,7 +36,7 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
     if (state === undefined) throw appError('not_found', 'job_not_found', 'There is no such job.');
     return { state };
   };
-  // The gateway has looked at the rights already; jobs are worth a second look.
+  // The gateway has checked the rights already; this is defence in depth.
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {
@@ -65,14 +65,14 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   };
 }
 
-/** The filter or the ids, and what became of the jobs (A4, D99). */
+/** The filter or the ids, with the outcome (A4, D99). */
 function describeChange({ ids, dry_run: _isDry, ...filter }: ChangeRequest, counts: Omit<JobChange, 'items'>): NewAuditEntry {
   return describeBulkAct({ filter, ids }, counts);
 }
 
-/** Jobs that one statement changes. */
+/** Jobs changed per statement. */
 const batchSize = 1_000;
-/** Jobs that the answer to an act shows. */
+/** Jobs listed in the reply to a change. */
 const shown = 100;
 
 function toValues(wanted: JobFilter) {
@@ -90,24 +90,24 @@ function toValues(wanted: JobFilter) {
   };
 }
 
-/** The smallest id of an instant or later: ids have whole milliseconds. */
+/** The smallest job id of this instant or later: ids have whole milliseconds. */
 function firstIdOf(text: string): string {
   const parsed = parseInstant(text);
   const timeMs = parsed.kind === 'invalid' ? 0 : Number((parsed.instant + 999n) / 1_000n);
   return minUuidAt(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
 }
 
-/** States out of which an act takes jobs; which are named counts: nothing is taken that nobody may have meant. */
+/** States from which a change takes jobs. A filter takes fewer than explicit ids, so that it cannot affect jobs by accident. */
 type StatesOf = (request: ChangeRequest) => readonly JobState[];
-/** What somebody has cancelled is queued again only by its id. */
+/** Cancelled jobs are queued again only by id. */
 const redrivable: StatesOf = ({ ids }) => (ids === undefined ? ['dead'] : ['dead', 'cancelled']);
-/** A dead job is given up only by its id, or where dead ones are asked for. */
+/** Dead jobs are cancelled only by id, or with the filter `dead`. */
 const cancellable: StatesOf = ({ ids, state }) =>
   ids === undefined && state !== 'dead' ? ['queued', 'running'] : ['queued', 'running', 'dead'];
 
-/** Operators' access to one service's jobs. */
+/** Operator access to the jobs of one service. */
 export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdmin {
-  /** All or nothing, with what `record` writes of it when anything was changed. */
+  /** One transaction, with what `record` writes when anything was changed. */
   const change = async (
     { statesOf, statement }: { statesOf: StatesOf; statement: typeof statements.redriveJobs },
     request: ChangeRequest,
@@ -121,7 +121,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
       const { matched, known, first } = await statements.countMatching(tx, { ...choice, limit: shown });
       const unknown = (ids?.length ?? 0) - known;
       const done = request.dry_run === true || matched === 0 ? 0 : await changeAll(tx, statement, choice);
-      // What is matched and cannot be taken is ending at this moment.
+      // Jobs that match and cannot be changed are ending at this moment.
       const missed = request.dry_run === true ? 0 : Math.max(0, matched - done);
       const counts = { matched, changed: done, failed: unknown + missed };
       if (done > 0) {
@@ -167,7 +167,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
 
 type Choice = Omit<Parameters<typeof statements.redriveJobs>[1], 'after' | 'limit'>;
 
-/** Runs a statement until nothing is left that it would take. @returns how many it took */
+/** Repeats a statement until it changes no more rows. @returns how many it changed */
 async function changeAll(tx: Tx, statement: typeof statements.redriveJobs, choice: Choice): Promise<number> {
   let total = 0;
   let after: string | undefined; // a job that dies again at once is not taken twice

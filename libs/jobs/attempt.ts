@@ -1,4 +1,4 @@
-/** One attempt of one job: the handler's view of it, its time limit, and the fenced end inside a transaction. */
+/** One attempt of one job: the handler's interface, the time limit, and the fenced completion in a transaction. */
 import type { Job } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import { newContext } from '#libs/nats';
@@ -10,7 +10,7 @@ import type { JobRun, Jobs, JobTuning } from './types.ts';
 import type { Database } from '#libs/orm';
 
 const progressIntervalMs = 250;
-/** Results are for people who look at a job; larger ones belong in the service's own tables. */
+/** Results are for operators; larger data belongs in the service's own tables. */
 const maxResultLength = 16_384;
 
 export interface AttemptDependencies {
@@ -21,7 +21,7 @@ export interface AttemptDependencies {
   readonly tuning: JobTuning;
 }
 
-/** JSON of a handler's result, null when there is none worth keeping. */
+/** JSON of a handler's result; null when there is none to store. */
 export function encodeResult(result: unknown): string | null {
   if (result === undefined || result === null) return null;
   const text = JSON.stringify(result) as string | undefined;
@@ -39,11 +39,11 @@ export class JobAttempt {
   #progress: { percent: number; phase: string | null } | undefined;
   #progressWrittenMs = -Infinity;
   #over = false;
-  /** The effect and `succeeded` are committed. */
+  /** True once the effect and the state `succeeded` are committed. */
   completed = false;
   /**
-   * The transaction of `complete` holds the job's row, which keeps everybody else off it however long the effect takes; a renewal or a
-   * progress report would only wait for it, and hold up those of other jobs.
+   * The transaction of `complete` locks the row of the job. A lease renewal or progress report would wait for that lock and delay those of
+   * other jobs.
    */
   fenced = false;
 
@@ -72,7 +72,7 @@ export class JobAttempt {
     clearTimeout(this.#progressTimer);
   }
 
-  /** What the handler gets. Its functions may be taken out of it. */
+  /** The handler's interface. Its functions can be destructured. */
   createRun(payload: unknown): JobRun<unknown> {
     const { id, type, attempts, request_id: requestId } = this.#row;
     const traceparent = this.#traceparent;
@@ -106,7 +106,7 @@ export class JobAttempt {
     const { id, lease } = this.#row;
     const effect = this.#deps.jobs.transaction(async (tx) => {
       this.signal.throwIfAborted();
-      // First the fence: it locks the row, so nobody can take the job over before this transaction ends.
+      // The fence comes first: it locks the row, so that no other worker can claim the job before this transaction ends.
       this.fenced = true;
       const rows = await succeedJobs(tx, { ids: [id], leases: [lease], results: [null] });
       if (rows.length === 0) throw new LeaseLost();
@@ -128,7 +128,7 @@ export class JobAttempt {
     this.#progressTimer = setTimeout(() => void this.#writeProgress(), waitMs);
   }
 
-  /** Never rejects: progress is a courtesy. */
+  /** Never rejects: progress is best effort. */
   async #writeProgress(): Promise<void> {
     this.#progressTimer = undefined;
     this.#progressWrittenMs = performance.now();

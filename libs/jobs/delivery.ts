@@ -1,4 +1,4 @@
-/** What a delivered message asks for: a job of this service by its id, or another service's job with everything in it. */
+/** Parses a delivered message: a job of this service by its id, or a complete job of another service. */
 import { findJsonProblem, isJsonObject, parseJson } from '#libs/json';
 import type { Delivery } from '#libs/nats';
 import { readRequestId, readTraceIds } from '#libs/telemetry';
@@ -6,16 +6,16 @@ import { isUuid } from './uuid.ts';
 
 export interface DeliveredJob {
   readonly id: string;
-  /** Present when another service made the job: it gets its row here. */
+  /** Set for a job from another service, which gets its row here. */
   readonly content?: { readonly key: string | null; readonly delayMs: number; readonly payload: string } | undefined;
 }
 
-/** What an index of PostgreSQL surely takes. */
+/** Fits in an index entry of PostgreSQL. */
 const mostKeyBytes = 2_000;
-/** The last time that a `Date` knows: PostgreSQL knows it too. */
+/** The latest time that both `Date` and PostgreSQL can represent. */
 const lastTimeMs = 8.64e15;
 
-/** The job that a message calls for, undefined when it is no such message: nothing in it can be trusted then. */
+/** The job of a message; undefined for a malformed message, of which nothing can be trusted. */
 export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
   try {
     const body = parseJson(Buffer.from(delivery.data).toString('utf8'));
@@ -23,7 +23,7 @@ export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
     if (!('payload' in body)) return { id: body['id'] };
     const key = typeof body['key'] === 'string' ? body['key'] : null;
     const runAtMs = typeof body['run_at'] === 'number' ? body['run_at'] : 0;
-    // What the database refuses would come again for ever, and would take what is stored together with it along.
+    // Values that the database rejects would be redelivered forever and fail the batch they are stored with.
     if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > mostKeyBytes || runAtMs > lastTimeMs) return undefined;
     return {
       id: body['id'],
@@ -34,7 +34,7 @@ export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
   }
 }
 
-/** Who caused the job, as the message's headers tell; what is no id of a request, or no `traceparent`, is not stored. */
+/** Origin of the job by the message headers. An invalid request id or `traceparent` is dropped. */
 export function readOrigin(delivery: Delivery): { requestId: string | null; traceparent: string | null } {
   const requestId = delivery.header('Request-Id');
   const traceparent = delivery.header('traceparent');

@@ -1,4 +1,4 @@
-/** How an attempt of a job ends badly, and what may be told about it. */
+/** Errors that end an attempt, and what may be published about them. */
 import { types } from 'node:util';
 import { AppError } from '#libs/errors';
 import { toStorableText } from '#libs/json';
@@ -6,12 +6,12 @@ import { truncateText } from '#libs/text';
 import { sqlStateOf } from '#libs/orm';
 import { redactText } from '#libs/redaction';
 
-/** Trying again cannot help: the job is dead at once, with this message. No payload content in it. */
+/** Retrying cannot help: the job is dead immediately, with this message. The message must not contain payload data. */
 export class PermanentJobError extends Error {
   override readonly name = 'PermanentJobError';
 }
 
-/** Not now: the job is queued again and the attempt does not count. Without `delayMs` the policy's backoff decides. */
+/** Queues the job again without counting the attempt. Without `delayMs` the backoff of the policy applies. */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater';
   readonly delayMs: number | undefined;
@@ -22,7 +22,7 @@ export class RetryLater extends Error {
   }
 }
 
-/** The worker no longer holds the job's lease: somebody else has the job, or it was cancelled. Its effect is rolled back. */
+/** The worker no longer holds the lease: another worker has the job, or it was cancelled. Its effect is rolled back. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -31,7 +31,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The attempt took longer than its policy allows. */
+/** The attempt exceeded the timeout of its policy. */
 export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 
@@ -40,7 +40,7 @@ export class AttemptTimeout extends Error {
   }
 }
 
-/** The process stops; the job is given back. */
+/** The process stops; the job is released. */
 export class WorkerStopping extends Error {
   override readonly name = 'WorkerStopping';
 
@@ -52,8 +52,8 @@ export class WorkerStopping extends Error {
 const maxErrorLength = 1000;
 
 /**
- * The text stored with a failed job: the message of an error that was written for it, without secrets, else only the kind of fault. Messages of
- * other errors may quote the data they failed on (a JSON parser does), which must not leave the job.
+ * The error text stored with a job: the message of an error made for it, with secrets redacted, otherwise only the type. Messages of other
+ * errors may quote the data they failed on, as those of JSON parsers do.
  */
 export function describeError(error: unknown): string {
   const ours =
@@ -61,12 +61,12 @@ export function describeError(error: unknown): string {
   return ours ? truncate(redactText(error.message.slice(0, maxErrorLength + 1))) : `Internal error (${nameFault(error)})`;
 }
 
-/** Facts of a fault for the log: kind, code and place, never its message. */
+/** Log fields of an unexpected error: type, code and stack frames, never its message. */
 export function describeFault(error: unknown): Record<string, unknown> {
   return { fault: nameFault(error), reason: describeError(error), at: readFrames(error) };
 }
 
-/** The first places of a stack. The message before them is cut off as a whole: it may look like places. */
+/** The first frames of a stack. The message is cut off first, since it may look like frames. */
 function readFrames(error: unknown): string[] {
   if (!types.isNativeError(error) || error.stack === undefined) return [];
   const start = error.message === '' ? 0 : error.stack.indexOf(error.message) + error.message.length;

@@ -1,4 +1,4 @@
-/** Puts the parts together for one service. */
+/** Composes the job library for one service. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, ServiceContract } from '#libs/contract';
@@ -12,10 +12,10 @@ import { Sweeper } from './sweeper.ts';
 import { defaultTuning, type JobHandler, type Jobs, type JobsOptions, type WorkOptions } from './types.ts';
 import { Worker } from './worker.ts';
 
-/** Longest wait for the broker before a committed change is answered all the same. */
+/** Longest wait for the broker after a commit. */
 const relayWaitMs = 1_000;
 
-/** The jobs of one service. Enqueueing works at once; relay, sweeper and workers start with `work`. */
+/** The jobs of one service. Enqueueing works immediately; relay, sweeper and workers start with `work`. */
 export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): Jobs<C> {
   const { contract, db, bus, logger } = options;
   const { service } = contract;
@@ -60,7 +60,7 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     await workers.stop();
     await relay.stop();
   };
-  /** After a start that failed there is nothing left to stop. */
+  /** After a failed start nothing is left to stop. */
   const stop = async (): Promise<void> => {
     await started?.then(stopParts, () => undefined);
   };
@@ -81,7 +81,7 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
   };
 }
 
-/** Handlers by job type. Both the declaration's key and its type name a handler. */
+/** Handlers by job type. A handler is named by the declaration's key or by its type. */
 function matchHandlers(
   contract: ServiceContract,
   handlers: Readonly<Record<string, JobHandler<never>>>,

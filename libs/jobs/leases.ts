@@ -1,6 +1,6 @@
 /**
- * Keeps what this process holds: every third of the lease it renews the rows of running jobs, then tells the broker that their
- * messages are worked on. The row first, so that the broker never delivers again before the row's lease has ended.
+ * Renews the leases of this process: every third of the lease it first renews the rows of running jobs, then extends the ack wait of their
+ * messages. In this order the broker cannot redeliver a message before the lease in the row has ended.
  */
 import { renewPeriodically, Slab } from '#libs/concurrency';
 import type { Logger } from '#libs/logger';
@@ -9,10 +9,10 @@ import type { Database } from '#libs/orm';
 import { describeFault } from './errors.ts';
 import { renewLeases } from './statements.ts';
 
-/** A message in this process's hands, and the job it called for once that is claimed. */
+/** A message in progress, and its job once that is claimed. */
 export interface HeldLease {
   readonly delivery: Delivery;
-  /** Among those that are held. */
+  /** Index in the slab. */
   readonly place: number;
   job?: { readonly id: string; readonly lease: number; readonly isFenced: () => boolean; readonly onLost: () => void };
 }
@@ -52,7 +52,7 @@ export class LeaseRenewer {
     if (this.#held.get(holding.place) === holding) this.#held.remove(holding.place);
   }
 
-  /** The broker hears of the work even when the rows cannot be renewed: nobody else can take them over then. */
+  /** Extends the ack wait even when the rows cannot be renewed: without the database no other worker can claim them. */
   async #renew(): Promise<void> {
     try {
       await this.#renewRows();

@@ -5,7 +5,7 @@ import type { Outcome } from './policy.ts';
 import { countJobs, type CountRow, readOutboxAge } from './statements.ts';
 
 export interface JobMetrics {
-  /** Counts an attempt; `malformed` = a message that is no job. */
+  /** Counts an attempt; `malformed`: the message was not a job. */
   attempted(type: string, outcome: Outcome | 'malformed', seconds: number, traceparent?: string): void;
 }
 

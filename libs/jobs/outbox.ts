@@ -1,4 +1,4 @@
-/** Putting jobs and events into a transaction: their rows travel with the commit, their messages follow it. */
+/** Adds jobs and events to a transaction: their rows are written with the commit, their messages are published after it. */
 import type { Event, Job, TSchema } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
@@ -8,7 +8,7 @@ import { type DueRow, insertJobs, insertKeyedJob, insertOutbox } from './stateme
 import type { EnqueueOptions, JobTuning } from './types.ts';
 import { createUuid } from './uuid.ts';
 
-/** A row of the outbox, not written yet: an event, or a job of another service. */
+/** An outbox row to be written: an event, or a job of another service. */
 interface NewMessage {
   readonly kind: 'job' | 'event';
   readonly messageId: string;
@@ -18,24 +18,24 @@ interface NewMessage {
   readonly traceparent: string | null;
 }
 
-/** A job of this service, not written yet. */
+/** A job of this service to be written. */
 interface NewJob extends DueRow {
   readonly payload: string;
   readonly delayMs: number;
-  /** Sent by this process right after the commit. */
+  /** Published by this process right after the commit. */
   readonly now: boolean;
 }
 
-/** What one transaction writes with its commit and sends after it. */
+/** The rows that one transaction writes before its commit and publishes after it. */
 interface Pending {
   readonly jobs: NewJob[];
   readonly outbox: NewMessage[];
   readonly messages: Message[];
-  /** Its rows are on their way: nothing more can be put in. */
+  /** The rows are being written: nothing more can be added. */
   sealed: boolean;
-  /** Something else has become due: the relay looks. */
+  /** An existing job became due earlier: the relay polls. */
   wake: boolean;
-  /** Older events wait, so the ones of this transaction must not overtake them. */
+  /** Older events are waiting; the events of this transaction must not overtake them. */
   behind: boolean;
   sending: Promise<void> | undefined;
 }
@@ -57,7 +57,7 @@ export class Outbox {
     this.#tuning = deps.tuning;
   }
 
-  /** @throws Error when the payload breaks the declaration, or the declaration does not let this service start the job. */
+  /** @throws Error when the payload violates its schema, or when this service may not start the job. */
   async enqueue(tx: Tx, declaration: Job, payload: unknown, options: EnqueueOptions): Promise<string> {
     const { type, startedBy } = declaration;
     const isOwn = type.startsWith(`${this.#service}.`);
@@ -99,12 +99,12 @@ export class Outbox {
     this.#pendingOf(tx).outbox.push({ ...message, ...originOf(options, `emit ${declaration.subject}`, declaration.subject) });
   }
 
-  /** What the transaction has sent, if it committed and anything was to be sent. */
+  /** The publication of a committed transaction; undefined when it published nothing. */
   sendingOf(tx: Tx): Promise<void> | undefined {
     return this.#pending.get(tx)?.sending;
   }
 
-  /** No row means that a concurrent transaction added the job between the look and the insert: the next look finds it. */
+  /** No row means that a concurrent transaction inserted the job after the lookup: the next lookup finds it. */
   async #insertKeyed(tx: Tx, job: NewJob, key: string): Promise<{ id: string; added: boolean; unsent: boolean }> {
     const { id, type, payload, delayMs, now, request_id: requestId, traceparent } = job;
     const values = { id, type, payload, delay: delayMs, sent: now, requestId, traceparent, key };
@@ -168,7 +168,7 @@ export class Outbox {
   }
 }
 
-/** Where the work comes from, kept with it; with tracing on, a span of its own says when it was handed over. */
+/** Request id and trace of the caller, stored with the job. With tracing on, a span marks the time of the enqueueing. */
 function originOf(
   { requestId, traceparent }: Origin,
   name: string,

@@ -1,36 +1,36 @@
-/** What follows an attempt: the rules of the state machine that need no database. */
+/** Rules of the job state machine after an attempt, without IO. */
 import type { Job, JobPolicy } from '#libs/contract';
 import { describeError, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 
-/** How an attempt ended: label `outcome` of the metrics. */
+/** Outcome of an attempt: the label `outcome` of the metrics. */
 export type Outcome = 'succeeded' | 'retried' | 'postponed' | 'dead' | 'given_back' | 'lost';
 
-/** What to write of an attempt that did not succeed. */
+/** What to write after an attempt that did not succeed. */
 export interface AttemptDecision {
   readonly outcome: Exclude<Outcome, 'succeeded'>;
   readonly dead: boolean;
   readonly delayMs: number;
-  /** null = keep the error of the attempt before. */
+  /** null = keep the error of the previous attempt. */
   readonly error: string | null;
-  /** False: the attempt is taken back. */
+  /** False: the attempt does not count. */
   readonly counts: boolean;
 }
 
-/** Attempts as a number that PostgreSQL's integer holds. */
+/** Maximum attempts as a PostgreSQL integer. */
 export function maxAttempts(policy: JobPolicy): number {
   return Number.isFinite(policy.maxAttempts) ? policy.maxAttempts : 2 ** 31 - 1;
 }
 
 /**
- * Delay before the next attempt, milliseconds: doubles with each one up to the policy's longest, and is drawn from the upper half of that, so
- * that jobs that failed together do not return together.
+ * Delay before the next attempt, milliseconds: doubles with each failure up to the policy's maximum, with jitter over its upper half so
+ * that jobs which failed together do not retry together.
  */
 export function backoffMs(policy: JobPolicy, failures: number, random: () => number = Math.random): number {
   const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   return Math.round(full / 2 + (random() * full) / 2);
 }
 
-/** Judges what an attempt threw. `attempt` counts from 1, `requeued` how often the job was queued again before. */
+/** Maps the error of an attempt to its outcome. `attempt` counts from 1; `requeued` = how often the job was queued again before. */
 export function decideOutcome(
   error: unknown,
   policy: JobPolicy,
@@ -48,7 +48,7 @@ export function decideOutcome(
   return { outcome: 'retried', dead: false, delayMs: backoffMs(policy, attempt), error: text, counts: true };
 }
 
-/** Policies of the types of jobs, column by column. */
+/** Policies of job types, one array per column. */
 export interface PolicyColumns {
   readonly types: readonly string[];
   readonly maxAttempts: readonly number[];
@@ -56,7 +56,7 @@ export interface PolicyColumns {
   readonly longestDelays: readonly number[];
 }
 
-/** Attempts, first and longest delay of each type, as columns for the sweeper. */
+/** Maximum attempts, first and longest delay per type, for the sweeper. */
 export function policyColumns(declarations: readonly Job[]): PolicyColumns {
   return {
     types: declarations.map(({ type }) => type),

@@ -1,11 +1,11 @@
 /**
- * Jobs and outbox of a database that was put back to an earlier moment (architecture#jobs): what it says is to be done is handed to the broker
- * again, under new message ids; nobody works on what was running then.
+ * Queue of a restored database (architecture#jobs): pending jobs and outbox rows are published again under new message ids; jobs that ran
+ * at the time of the backup are queued.
  */
 import { sql, statement, t } from '#libs/sql';
 import type { Database } from '#libs/orm';
 
-/** An attempt that the restore cut off does not count. */
+/** The attempt that the backup interrupted does not count. */
 export const requeueJobs = statement.one({
   name: 'jobs.requeue-restored',
   row: { count: t.bigint },
@@ -20,7 +20,8 @@ export const requeueJobs = statement.one({
 });
 
 /**
- * What the broker had for other services, under message ids that it has not seen within its two minutes; who has received the job knows it by its own id.
+ * Jobs already sent to other services, under new message ids, since the broker drops known ids for two minutes. The receiver recognizes a
+ * job by its own id.
  */
 export const resendRemoteJobs = statement.one({
   name: 'jobs.hand-over-again',
@@ -44,7 +45,7 @@ export const releaseOutbox = statement.one({
     select count(*) from released`,
 });
 
-/** Run it while no process of the service works. @returns how many jobs, and messages for other services, will be sent */
+/** Run it only while no process of the service runs. @returns numbers of jobs and of messages for other services that will be published */
 export async function rebuildQueue(db: Database): Promise<{ jobs: number; outbox: number }> {
   return db.transaction(async (tx) => {
     const jobs = (await requeueJobs(tx)).count;

@@ -1,6 +1,6 @@
 /**
- * Hands to the broker what transactions have left: at once what this process has just committed, and by polling whatever nobody
- * has sent (delayed jobs, retries, rows of processes that died, everything after an outage).
+ * Publishes what transactions have written: rows of this process right after the commit, all others by polling (delayed jobs, retries, rows
+ * of processes that died, everything after an outage).
  */
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -10,7 +10,7 @@ import { describeFault } from './errors.ts';
 import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, claimDueJobs, claimOutbox, markUnsent } from './statements.ts';
 import type { JobTuning } from './types.ts';
 
-/** One message for the broker, and the row that remembers it until it is there. */
+/** One message for the broker, and the row that stores it until it is published. */
 export interface Message {
   readonly source:
     | { readonly table: 'jobs'; readonly id: string; readonly generation: number }
@@ -27,14 +27,14 @@ const batchSize = 500;
 const eventLock = '.events';
 
 /**
- * Message id of a job's n-th way to the broker: a repetition within its window is one message, a retry is a new one. The message that
- * brought the job from another service has the job's bare id.
+ * Message id of the n-th publication of a job: a duplicate within the broker's window is dropped, a retry has a new id. Jobs from other
+ * services use the bare id of the job.
  */
 function messageIdOf(id: string, generation: number): string {
   return `${id}.${generation}`;
 }
 
-/** The message that calls a worker to a job of this service; the row has everything else. */
+/** The message that starts a job of this service. It contains the id only; the row has everything else. */
 export function toJobMessage(row: DueRow): Message {
   return {
     source: { table: 'jobs', id: row.id, generation: row.generation },
@@ -89,7 +89,7 @@ export class Relay {
     });
   }
 
-  /** Whether a commit of now may be sent at once; otherwise the polling finds it. */
+  /** Whether rows committed now may be published immediately; otherwise polling finds them. */
   get ready(): boolean {
     return this.#bus.connected && !this.#stopped;
   }
@@ -100,8 +100,8 @@ export class Relay {
   }
 
   /**
-   * Sends what has just been committed. Never rejects: what fails is due again for the polling. `behind`: older events still wait, so
-   * the events among these join them.
+   * Publishes rows that were just committed. Never rejects: polling retries what fails.
+   * @param behind older events are still waiting, so the events of this transaction queue behind them
    */
   send(messages: readonly Message[], behind: boolean): Promise<void> {
     const sending = this.#sendCommitted(messages, behind).finally(() => this.#sending.delete(sending));
@@ -109,17 +109,17 @@ export class Relay {
     return sending;
   }
 
-  /** Looks for due rows now. */
+  /** Polls for due rows now. */
   wake(): void {
     this.#poller.wake();
   }
 
-  /** Looks for due rows in `delayMs` at the latest: a delayed job then need not wait for the next poll. */
+  /** Polls for due rows within `delayMs`, so that a delayed job does not wait for the next regular poll. */
   wakeIn(delayMs: number): void {
     this.#poller.wakeIn(delayMs);
   }
 
-  /** Ends the polling after one last look, when the broker is there. */
+  /** Stops polling after one last pass, which is skipped when the broker is unavailable. */
   async stop(): Promise<void> {
     this.#unhook?.();
     this.#stopped = true;
@@ -140,7 +140,7 @@ export class Relay {
     while (this.#bus.connected && (await this.#pass()));
   }
 
-  /** One round; true when there may be more. */
+  /** One pass. Returns true when more rows may be due. */
   async #pass(): Promise<boolean> {
     const [jobs, outbox] = await Promise.all([
       claimDueJobs(this.#db, { limit: batchSize }),
@@ -154,7 +154,7 @@ export class Relay {
     return jobs.length === batchSize || outbox.length === batchSize;
   }
 
-  /** A backlog of events: each waits for the one before. False when the broker refused one. */
+  /** Publishes pending events in order, each after the acknowledgement of the one before. Returns false when the broker rejected one. */
   async #sendInOrder(events: readonly Message[]): Promise<boolean> {
     for (const [index, event] of events.entries()) {
       if (await this.#publish(event)) void this.#forget(event);
@@ -180,7 +180,7 @@ export class Relay {
     return refused.length === 0;
   }
 
-  /** False when the broker did not say that it has the message; it may have it all the same, the message id tells. */
+  /** Returns false without an acknowledgement. The broker may have stored the message all the same; its message id prevents a duplicate. */
   async #publish(message: Message): Promise<boolean> {
     try {
       await this.#bus.publishDurable(message.subject, message.body, {
@@ -194,7 +194,7 @@ export class Relay {
     }
   }
 
-  /** A job's row stays, an outbox row has served. A row that cannot be deleted now is sent again, which is harmless. */
+  /** Job rows stay; outbox rows are deleted. A row that cannot be deleted is published again, which is harmless. */
   async #forget(message: Message): Promise<void> {
     if (message.source.table === 'outbox') await this.#stored.add(message.source.id).catch(() => undefined);
   }
@@ -208,7 +208,7 @@ export class Relay {
       }
       if (outbox.length > 0) await releaseOutbox(this.#db, { ids: outbox });
     } catch {
-      // the sweeper finds the jobs, time the outbox rows
+      // the sweeper recovers jobs, the claim timeout recovers outbox rows
     }
   }
 }

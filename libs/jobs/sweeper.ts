@@ -1,6 +1,6 @@
 /**
- * Repairs what was lost between two steps: leases of workers that are gone, jobs whose message is gone. Every replica sweeps; the
- * statements leave each other's rows alone.
+ * Recovers jobs whose lease expired with its worker or whose message was lost. Every replica sweeps; the statements skip rows that another
+ * one has locked.
  */
 import { consumerOf, type Job } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -15,9 +15,9 @@ import { deleteFinished, deleteSentRemoteJobs, expireLeases, findOverdueTypes, r
 import type { Jobs, JobTuning, OnDead } from './types.ts';
 import { minUuidAt } from './uuid.ts';
 
-/** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
+/** A queued job is published again in spite of a backlog at the broker after this multiple of the usual limit. */
 const patience = 15;
-/** Shorter than finished jobs are kept: who has worked a job knows it when it comes again. */
+/** Less than the retention of finished jobs: a receiver recognizes a job that it has already run. */
 const keepHandedOverMs = 86_400_000;
 const expiredText = 'The worker stopped before the job was done (its lease expired)';
 
@@ -56,7 +56,7 @@ export class Sweeper {
   start(onDead: OnDead | undefined): void {
     this.#onDead = onDead;
     const schedule = (): void => {
-      // Replicas that started together drift apart.
+      // Jitter keeps replicas that started together apart.
       const delayMs = this.#tuning.sweepMs * (0.75 + Math.random() / 2);
       this.#timer = setTimeout(() => void this.sweep().then(schedule), delayMs);
     };
@@ -76,7 +76,7 @@ export class Sweeper {
     return this.#sweeping;
   }
 
-  /** Takes jobs from workers whose lease has ended: queued again, or dead when that was the last attempt. All of them, or these. */
+  /** Recovers jobs with expired leases, all or the given ones: they are queued again, or dead after their last attempt. */
   async expire(ids: readonly string[] | null): Promise<void> {
     const onDead = this.#onDead;
     const values = { ...this.#policies, ids, error: expiredText };
@@ -106,7 +106,7 @@ export class Sweeper {
     }
   }
 
-  /** Repairs wait for it, so it uses a part of the time between two sweeps only. */
+  /** Recovery waits for this, so it takes only part of the interval between two sweeps. */
   async #removeOld(): Promise<void> {
     const { finishedRetentionMs: age, sweepMs } = this.#tuning;
     const { signal } = this.#stopping;
@@ -124,7 +124,7 @@ export class Sweeper {
     await removeInBatches({ remove: removeHandedOver, signal, budgetMs });
   }
 
-  /** A job waits although it was sent: either the broker has a queue, then it may wait, or its message is gone. */
+  /** A job was published and has not started: either the broker has a backlog, then it may wait, or its message was lost. */
   async #requeueOverdue(): Promise<void> {
     const limitMs = this.#tuning.queuedTooLongMs;
     const overdue = await findOverdueTypes(this.#db, { age: limitMs });

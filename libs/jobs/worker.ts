@@ -1,6 +1,6 @@
 /**
- * Works the jobs of one service: claims what the broker delivers, runs the handler under a lease, writes the outcome, and only then
- * acknowledges. Whatever is lost on the way is found again by the broker's redelivery or by the sweeper.
+ * Runs the jobs of one service: claims delivered jobs, runs their handlers under a lease, writes the outcome, and acknowledges the message
+ * last. Lost messages are recovered by redelivery or by the sweeper.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerOf, type Job } from '#libs/contract';
@@ -24,7 +24,7 @@ import type { Sweeper } from './sweeper.ts';
 import type { DeadJob, JobHandler, Jobs, JobTuning, OnDead } from './types.ts';
 import { uuidTimeMs } from './uuid.ts';
 
-/** Time that a handler has to stop after its signal; then its attempt is over and its lease is gone. */
+/** Time for a handler to stop after its abort signal; after it the attempt ends without its result. */
 const abortGraceMs = 2_000;
 const lockedDelayMs = 200;
 
@@ -47,14 +47,14 @@ interface Line {
   readonly check: SchemaCheck;
 }
 
-/** Another service's job as it comes. */
+/** A job received from another service. */
 type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<DeliveredJob['content']> & ReturnType<typeof readOrigin>;
 
 export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseRenewer;
   readonly #running = new Slab<JobAttempt>();
-  /** An attempt that begins now, of a job that was taken long ago, is given back at once. */
+  /** Attempts that start during the shutdown release their job immediately. */
   #graceIsOver = false;
   readonly #consumers: RunningConsumer[] = [];
   #onDead: OnDead | undefined;
@@ -119,7 +119,7 @@ export class Worker {
     }
   }
 
-  /** Takes nothing new; running attempts may finish for the grace time, then they are given back. */
+  /** Stops claiming jobs. Running attempts have the grace time to finish; then their jobs are released. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => {
       this.#graceIsOver = true;
@@ -146,7 +146,7 @@ export class Worker {
       if (row === undefined) await this.#settleUnclaimed(type, message, delivery);
       else await this.#work(row, holding);
     } catch (error) {
-      // The database is away, or worse: the message comes again.
+      // The database is unavailable: the message is redelivered.
       const log = error instanceof AppError ? 'debug' : 'error';
       this.#deps.logger[log]({ job: type, ...describeFault(error) }, 'job cannot be taken now');
       delivery.nak(500 + Math.random() * 1_500);
@@ -155,7 +155,7 @@ export class Worker {
     }
   }
 
-  /** Gives another service's job its row, once; a job that waits under the same key already makes it superfluous. */
+  /** Stores the row of a job from another service, once. It is redundant while a job with the same key waits. */
   async #acceptForeign(type: string, { id, content }: DeliveredJob, delivery: Delivery): Promise<void> {
     if (content === undefined) return;
     await this.#accept.add({ id, type, ...content, ...readOrigin(delivery) });
@@ -172,7 +172,7 @@ export class Worker {
     } else if (status.state === 'running' && status.wait_ms > 0) {
       delivery.nak(status.wait_ms + lockedDelayMs);
     } else {
-      // Over, or not due yet (the relay calls then), or left behind by a worker that is gone.
+      // The job is finished, not due yet (the relay sends it then), or leased by a worker that died.
       if (status.state === 'running') await this.#deps.sweeper.expire([id]);
       delivery.ack();
     }
@@ -206,7 +206,7 @@ export class Worker {
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
     this.#tell(row, outcome, performance.now() - startedMs, failure, traceparent);
-    // A lost job's message belongs to whoever has the job now.
+    // The message of a lost job belongs to the new lease holder.
     if (outcome !== 'lost') holding.delivery.ack();
   }
 
@@ -230,7 +230,7 @@ export class Worker {
     }
   }
 
-  /** Writes the end of an attempt that did not succeed. */
+  /** Writes the outcome of an attempt that did not succeed. */
   async #end({ declaration }: Line, row: ClaimedRow, failure: unknown): Promise<Outcome> {
     const { policy } = declaration;
     const verdict = decideOutcome(failure, policy, { attempt: row.attempts, requeued: row.generation });
@@ -262,7 +262,7 @@ export class Worker {
     });
   }
 
-  /** Tries a write again while the database is away, as long as the lease would last. @throws what the last try threw */
+  /** Retries a write while the database is unavailable, for the duration of the lease. @throws the error of the last attempt */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     const until = performance.now() + this.#deps.tuning.leaseMs;
     for (let delayMs = 50; ; delayMs = Math.min(2_000, delayMs * 2)) {
@@ -292,7 +292,7 @@ export class Worker {
   }
 }
 
-/** The span of one attempt, in the trace of what asked for the job. */
+/** The span of one attempt, in the trace that enqueued the job. */
 function startAttempt({ id, type, attempts, traceparent }: ClaimedRow): Span | undefined {
   const attributes = {
     'messaging.system': 'nats',

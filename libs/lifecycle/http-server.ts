@@ -1,25 +1,25 @@
-/** The orderly end of an HTTP server whose clients keep connections and hear of the end only after a moment. */
+/** Listening, and graceful shutdown of an HTTP server with keep-alive connections. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket, AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Slab } from '#libs/concurrency';
 
 export interface DrainOptions {
-  /** Time in which requests are still taken, on connections old and new, until whoever distributes them has noticed. */
+  /** Time in which requests are still accepted, until load balancers have noticed the shutdown. */
   readonly windowMs: number;
-  /** After the window: what is still running then is broken off. */
+  /** After the window, requests still running are aborted at this deadline. */
   readonly deadlineMs: number;
 }
 
-/** Time between looks for idle connections while draining. */
+/** Interval between checks for idle connections while draining. */
 const idleSweepMs = 50;
-/** Time after the window in which the first byte of a connection may still come. */
+/** Time after the window in which the first byte of a connection may arrive. */
 const silentMs = 250;
 
 /**
- * Prepares a server for its end; call it before the server listens. The returned function ends it: during the window every answer
- * closes its connection, so that no client writes on a connection that is being closed; then the server takes no new connection,
- * lets running requests finish and closes what is idle, also connections that clients have opened in advance and never used.
+ * Prepares a graceful shutdown; call it before the server listens. The returned function runs it: during the window every response closes
+ * its connection; then the server accepts no connections, finishes running requests and closes idle connections, including those that
+ * clients opened in advance and never used.
  */
 export function prepareDrain(server: Server): (options: DrainOptions) => Promise<void> {
   const running = new Slab<ServerResponse>();
@@ -42,9 +42,9 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
     if (windowMs > 0 && server.listening) await sleep(windowMs);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
-      // A kept connection becomes idle when its last answer is sent, which may be after this.
+      // A connection can become idle later, when its last response is sent.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
-      // To Node they are not idle.
+      // Node does not count them as idle.
       const unused = setTimeout(() => {
         for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
       }, silentMs);
@@ -64,8 +64,8 @@ function closeAfter(response: ServerResponse): void {
 }
 
 /**
- * Resolves with the port really used (0 takes any free one). `::` means every address of the machine, on one without IPv6 too.
- * @throws Error that names the setting of the port, or the host, when nobody can listen there.
+ * Listens and resolves with the actual port (0 = any free one). `::` means all addresses, on a machine without IPv6 too.
+ * @throws Error that names the setting of the port, or the host, when listening fails
  */
 export function listen(server: Server, options: { host: string; port: number; portName: string }): Promise<number> {
   const { host, port, portName } = options;
@@ -78,7 +78,7 @@ export function listen(server: Server, options: { host: string; port: number; po
   });
 }
 
-/** `host:port` by which this machine reaches who listens on `host`. */
+/** `host:port` by which this machine reaches a server that listens on `host`. */
 export function reachableAddress(host: string, port: number | string): string {
   const name = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;

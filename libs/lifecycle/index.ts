@@ -1,7 +1,4 @@
-/**
- * Life of a service process: start, run until a signal, drain, stop within a deadline (architecture#services: any replica may go
- * at any time).
- */
+/** Lifecycle of a service process: start, run until a signal, drain, stop within a deadline (architecture#services). */
 import { flushCompileCache } from 'node:module';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -11,17 +8,14 @@ import { collectSoon } from '#libs/transfer';
 export { listen, reachableAddress, prepareDrain, type DrainOptions } from './http-server.ts';
 
 export interface Service {
-  /** Resolves when the service can work; rejects when it cannot. */
+  /** Resolves when the service is ready; rejects when it cannot start. */
   start(): Promise<void>;
-  /** Refuses new work, finishes what runs, closes connections. */
+  /** Rejects new work, finishes work in progress, closes connections. */
   stop(): Promise<void>;
 }
 
 export interface RunOptions {
-  /**
-   * The heap is cleaned when it has grown by so many percent since the last time; without it V8 lets a heap that is used much grow to four times
-   * its size.
-   */
+  /** Heap growth in percent that triggers a full collection. By default V8 lets a busy heap grow to four times its size. */
   readonly heapGrowingPercent?: number;
 }
 
@@ -29,9 +23,8 @@ export interface RunOptions {
 const stopDeadlineMs = 25_000;
 
 /**
- * Runs a service as this process's only task. SIGTERM, SIGINT and the loss of a parent that holds an IPC channel stop it;
- * exit status 0 after a clean stop, 1 after a configuration error (printed as text), a failed start, an uncaught error or an
- * exceeded deadline.
+ * Runs a service as the only task of this process. SIGTERM, SIGINT and a closed IPC channel of the parent stop it. Exit status: 0 after a
+ * clean stop; 1 after a configuration error (printed as text), a failed start, an uncaught error or an exceeded deadline.
  */
 export async function runService(name: string, create: () => Promise<Service>, { heapGrowingPercent }: RunOptions = {}): Promise<void> {
   setHeapFlags(heapGrowingPercent);
@@ -67,7 +60,7 @@ export async function runService(name: string, create: () => Promise<Service>, {
   try {
     service = await create();
     await service.start();
-    collectSoon(); // what starting leaves is a quarter of an idle heap
+    collectSoon(); // garbage of the start is a quarter of an idle heap
   } catch (error) {
     if (error instanceof ConfigError) exitWith(name, 1, error.message);
     exitWith(name, 1, 'could not start', error);
@@ -79,16 +72,16 @@ function exitWith(name: string, status: number, message: string, error?: unknown
   process.exit(status);
 }
 
-/** Written synchronously to standard error: the logger may not exist yet, or not be flushed any more. */
+/** Writes synchronously to standard error: the logger may not exist yet, or may not be flushed any more. */
 function report(name: string, message: string, error?: unknown): void {
   const cause = error === undefined ? '' : `: ${inspect(error)}`;
   process.stderr.write(`${name}: ${message}${cause}\n`);
 }
 
 /**
- * Objects are born young, always: V8 makes those old at once of which many have lived for a while, and in the gateway, whose requests all wait a
- * moment, these are soon most of what a request makes (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
- * Compiled code is kept with the flags that it is kept under: first what is loaded by now, so that the next start, without them, takes it.
+ * Disables pretenuring: V8 would allocate objects in the old generation when many of their kind live for a while, which in the gateway are
+ * soon most objects of a request (docs/performance-notes.md#shared-compile-cache-and-heap-flags). The compile cache is flushed first,
+ * because its entries are valid for the flags at the time of writing.
  */
 function setHeapFlags(heapGrowingPercent: number | undefined): void {
   flushCompileCache();

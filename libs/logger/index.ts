@@ -1,6 +1,6 @@
 /**
- * Structured logs: pino JSON on standard output, readable lines in a terminal; one per request and per job attempt (rules/operations#logs).
- * Never bodies, tokens or speech; the redaction below is the second line of defence, not the first.
+ * Structured logs: pino JSON on standard output, readable lines in a terminal; one line per request and job attempt
+ * (rules/operations#logs). Callers never log bodies, tokens or speech; the redaction is a second line of defence.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
@@ -12,8 +12,8 @@ import type * as PinoPretty from 'pino-pretty';
 export type Logger = pino.Logger;
 
 /**
- * Logger of one service. `level` is LOG_LEVEL; secrets are replaced by `[redacted]` and long values cut, in texts and down to the third level
- * of nesting; a line that is over 16 KiB all the same keeps its own texts and numbers only.
+ * Logger of one service with LOG_LEVEL `level`. Secrets are replaced by `[redacted]` and long values truncated, down to the third nesting
+ * level. A line over 16 KiB keeps only its top-level texts and numbers.
  */
 export function createLogger(options: { service: string; level?: string; destination?: pino.DestinationStream }): Logger {
   const settings: pino.LoggerOptions = {
@@ -22,7 +22,7 @@ export function createLogger(options: { service: string; level?: string; destina
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: boundFields },
     serializers: {
-      // Fields that a child logger binds pass through serializers only.
+      // Bindings of child loggers pass through serializers only.
       ...secretSerializers,
       err: (error: Error) => boundFields(pino.stdSerializers.err(error)),
     },
@@ -35,7 +35,7 @@ export function createLogger(options: { service: string; level?: string; destina
   return pino(settings, options.destination === undefined ? getStandardOutput() : boundLines(options.destination));
 }
 
-/** Texts of a line; that of an error alone is its message. */
+/** Redacts message texts; an error without a text is logged with its message. */
 function boundArguments<Arguments extends unknown[]>(given: Arguments): Arguments {
   const [first, text] = given;
   const args = first instanceof Error && text === undefined ? [first, first.message] : given;
@@ -54,13 +54,13 @@ function boundLines(destination: pino.DestinationStream): pino.DestinationStream
   return { write: (line) => destination.write(boundLine(line)) };
 }
 
-/** Lines are gathered up to this many bytes or milliseconds: a system call for each would cost as much as a small request. */
+/** Buffer size and flush interval: one system call per line would cost as much as a small request. */
 const gatheredBytes = 8192;
 const gatheredMs = 100;
 const warnLevel = 40;
 let standardOutput: pino.DestinationStream | undefined;
 
-/** Standard output of the process; from `warn` on a line is written at once, and everything at the process's end. */
+/** Standard output of the process; flushed immediately from `warn` on, and at exit. */
 function getStandardOutput(): pino.DestinationStream {
   if (standardOutput !== undefined) return standardOutput;
   const output = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs });
@@ -74,18 +74,18 @@ function getStandardOutput(): pino.DestinationStream {
         if (this.lastLevel >= warnLevel) output.flushSync();
       },
     },
-    // pino tells such a destination the level of each line.
+    // With this symbol pino passes the level of each line.
     { [Symbol.for('pino.metadata')]: true },
   );
   return standardOutput;
 }
 
-/** What pino's printer leaves as it is, and what strangers could hide or turn round text with: shown by its number. */
+/** Characters that pino-pretty does not escape and that could hide or reorder text; shown as code points. */
 const hidden = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A function that turns a JSON line (without its end) into lines that end; what is no JSON stays as it is. The printer is loaded by the call:
- * where logs are JSON it would only take memory.
+ * Returns a function that formats a JSON line for a terminal; other lines are unchanged. pino-pretty is loaded on the first call only, to
+ * save memory where logs are JSON.
  */
 export function createReadableLines(options: { colors: boolean }): (line: string) => string {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
@@ -96,6 +96,6 @@ export function createReadableLines(options: { colors: boolean }): (line: string
     ignore: 'pid,service,version',
     messageFormat: '{service}: {msg}',
   });
-  // Inside of JSON text such a character is in a string, where its number needs a backslash before its own.
+  // Within JSON such a character is part of a string, so its escape needs a second backslash.
   return (line) => print(line.replace(hidden, (found) => `\\\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)) ?? `${line}\n`;
 }

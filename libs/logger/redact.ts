@@ -1,6 +1,6 @@
 /**
- * Redaction and bounds of what is logged. pino's own, by paths with wildcards, took a fifth of the gateway's time per request; most lines
- * hold a few plain values, which this passes through after one look at each.
+ * Redaction and truncation of log fields. pino's redaction by paths took a fifth of the gateway's time per request; most lines have a few
+ * plain values, which need one check each here.
  */
 
 import { truncateText } from '#libs/errors';
@@ -8,22 +8,22 @@ import { isSecretField, redacted, redactText } from '#libs/redaction';
 
 type Fields = Record<string, unknown>;
 
-/** Fields that a child logger binds pass through pino's serializers only, which work on one field by its key. */
+/** Bindings of child loggers pass only through pino's serializers, which handle one field by its key. */
 export const secretSerializers: Readonly<Record<string, () => string>> = Object.fromEntries(
   ['authorization', 'cookie', 'password', 'token', 'secret', 'apiKey', 'api_key'].map((key) => [key, () => redacted]),
 );
 
-/** Level of nesting down to which fields are looked at; the line's own fields are level 1. */
+/** Maximum nesting level; the fields of the line are level 1. */
 const maxLevel = 3;
-/** Characters of a text, entries of a list or an object: what is logged may come from a request, and grows no more than this (D60). */
+/** Maximum characters of a text and entries of a list or object, since logged values may come from requests (D60). */
 const maxTextLength = 1_000;
 const maxStackLength = 8_000;
 const maxEntries = 50;
 
-/** A text without secrets, cut when it is long. */
+/** A text without secrets, truncated when long. */
 export const boundText = (text: string, maxLength = maxTextLength): string => redactText(truncateText(text, maxLength));
 
-/** The fields with secrets replaced and long values cut; the same object when there is nothing to do. */
+/** The fields with secrets replaced and long values truncated; the same object when nothing changes. */
 export function boundFields(fields: Fields): Fields {
   return needsBounds(fields, 1) ? bound(fields, 1) : fields;
 }
@@ -49,7 +49,7 @@ function bound(fields: Fields, level: number): Fields {
   return (Array.isArray(fields) ? bounded.map(([, value]) => value) : Object.fromEntries(bounded)) as Fields;
 }
 
-/** Names of fields come from the code, and are few. */
+/** Field names are defined in code, so the cache is small. */
 const plainNames = new Set<string>();
 const maxNames = 2_000;
 
@@ -60,7 +60,7 @@ function isSecret(key: string, value: unknown): boolean {
   return false;
 }
 
-/** Errors keep their prototype for pino's serializer; what that makes of them comes here by itself. */
+/** Errors keep their prototype for pino's serializer, whose output passes through here again. */
 function isNested(value: unknown, level: number): value is Fields {
   return typeof value === 'object' && value !== null && level < maxLevel && !(value instanceof Error);
 }

@@ -1,6 +1,6 @@
 /**
- * Who may call, on both sides of a call (docs/adr/signed-actors.md): a process refuses to make a call that its contract does not grant
- * it, and a responder refuses one whose caller it cannot believe. That only the named services can publish at all is the broker's part.
+ * Checks callers on both sides of a call (docs/adr/signed-actors.md): a process rejects calls that its contract does not grant it, and a
+ * responder rejects unverified callers. The broker restricts which services can publish at all.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type ActorCodec, AssertionRejected, rejectionReasons } from '#libs/actor';
@@ -9,16 +9,16 @@ import { AppError } from '#libs/errors';
 import { inboxRoot } from './connect.ts';
 
 /**
- * Why a request was not served; a label of metrics. `no_actor` and `wrong_kind`: the operation asks for another kind of caller; `not_a_call`:
- * see `isCall`; `bad_ticket`: of a request over internal HTTP.
+ * Why a request was rejected; a label of metrics. `no_actor` and `wrong_kind`: the operation requires another kind of caller; `not_a_call`:
+ * see `isCall`; `bad_ticket`: an invalid ticket over internal HTTP.
  */
 export const refusals = [...rejectionReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
 
-/** What was signed in the future, or is too old, may show that the clock of this process is wrong: another replica may answer. */
+/** Whether the rejection may be caused by a wrong clock of this process: another replica may accept the request. */
 export const isClockSkew = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
 
-/** A request whose caller is not believed: a fault of the platform or a forgery, never the client's, who may ask again where a clock may be wrong. */
+/** A request of an unverified caller: an error of the platform or a forgery. It is retryable where clock skew may be the cause. */
 export class CallRejected extends AppError {
   readonly refusal: CallRefusal;
 
@@ -28,7 +28,7 @@ export class CallRejected extends AppError {
   }
 }
 
-/** For processes that call for nobody and serve nobody. */
+/** For processes that neither act for actors nor serve calls. */
 export const noActors: ActorCodec = {
   encode: () => {
     throw new Error('this process cannot vouch for an actor');
@@ -40,19 +40,19 @@ export const noActors: ActorCodec = {
 
 const kindOf = (actor: Actor | undefined): CallerKind => actor?.kind ?? 'none';
 
-/** @throws Error when the contract does not let `caller` make such a call: a fault in its code. */
+/** @throws Error when the contract does not grant the call to `caller`: a programming error */
 export function checkCall({ subject, callers }: Rpc, caller: string, actor: Actor | undefined): void {
   const kinds = Object.hasOwn(callers, caller) ? callers[caller] : undefined;
   if (kinds?.includes(kindOf(actor)) !== true)
     throw new Error(`${caller} may not call ${subject} ${actor === undefined ? 'without an actor' : `for an actor of kind ${actor.kind}`}`);
 }
 
-/** Every kind of caller that the operation takes from anybody. */
+/** All caller kinds that the operation accepts. */
 export function listKinds({ callers }: Rpc): ReadonlySet<CallerKind> {
   return new Set(Object.values(callers).flat());
 }
 
-/** The actor of a request's `Actor` header. @throws CallRejected */
+/** The actor of the `Actor` header. @throws CallRejected */
 export function authenticateCall(actors: ActorCodec, kinds: ReadonlySet<CallerKind>, assertion: string | undefined): Actor | undefined {
   const actor = assertion === undefined || assertion === '' ? undefined : readAssertion(actors, assertion);
   if (!kinds.has(kindOf(actor))) throw new CallRejected(actor === undefined ? 'no_actor' : 'wrong_kind');
@@ -69,9 +69,8 @@ function readAssertion(actors: ActorCodec, text: string): Actor {
 }
 
 /**
- * Whether a message was sent to `subject` by somebody who waits for an answer. The broker delivers messages of a stream, and answers of its
- * own, to whatever subject the asker names as the place of the answer, without looking at what the asker may publish: such a message keeps the
- * stream's subject, or waits for no answer on an inbox.
+ * Whether a message is a call sent to `subject`. The broker delivers stream messages and its own replies to any subject that a requester
+ * names as reply subject, without a permission check; such messages have another subject or no reply subject in an inbox.
  */
 export function isCall(message: Msg, subject: string): boolean {
   return message.subject === subject && message.reply?.startsWith(inboxRoot) === true;

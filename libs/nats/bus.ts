@@ -1,6 +1,6 @@
 /**
- * The bus: calls, serving, events and durable messages over one NATS connection (architecture#rpc). While the connection is
- * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
+ * The bus: RPC, events and durable messages over one NATS connection (architecture#rpc). Without a connection every call fails immediately
+ * with `unavailable`; pending calls fail too, because their replies cannot arrive.
  */
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { ActorCodec } from '#libs/actor';
@@ -39,23 +39,23 @@ import {
   readHeader,
 } from './wire.ts';
 
-/** Payload that the broker must accept: 4 MiB of JSON and room for its envelope (architecture#large-messages). */
+/** Payload size that the broker must accept: 4 MiB of JSON plus its envelope (architecture#large-messages). */
 export const requiredPayloadBytes = 8 * 1024 * 1024;
 /**
- * When nobody serves a subject the request has reached nobody, so it is asked again after these times: a service that is being replaced, or
- * whose interest is still on its way between the brokers of a cluster, is there in a moment.
+ * Delays of retries when no service subscribes to a subject. The request was not delivered, so a retry is safe: during a deployment, or
+ * while an interest propagates between brokers of a cluster, a subscriber appears within moments.
  */
 const nobodyDelaysMs = [50, 150, 300];
-/** Headers and subject of a message count against the broker's limit too. */
+/** Headers and subject count against the broker's message limit. */
 const headerRoomBytes = 16 * 1024;
-/** A streamed reply that a service reads whole may have at most this size. */
+/** Maximum size of a streamed reply that `call` collects. */
 const maxCollectedBytes = 64 * 1024 * 1024;
 
-/** Connects to the broker. @throws AppError unavailable; Error when it allows too small messages */
+/** Connects to the broker. @throws AppError unavailable; Error when its message size limit is too low */
 export async function connectBus(settings: BusSettings): Promise<Bus> {
   const bus = new NatsBus(await openConnection(settings), settings);
   const wanted = settings.minPayloadBytes ?? 0;
-  // Read before the connection is closed, which forgets what the server said.
+  // Read before the connection is closed, which discards the server info.
   const { maxPayload } = bus;
   if (maxPayload < wanted) {
     await bus.close();
@@ -144,7 +144,7 @@ class NatsBus implements Bus {
       if (bytes.length > this.maxPayload - headerRoomBytes) {
         return finish(undefined, new AppError({ code: 'payload_too_large', message: 'The request is too large' }));
       }
-      // A served context makes its signal when asked; its deadline is enforced here anyway.
+      // A served context creates its signal on access; its deadline is enforced here anyway.
       const signal = context instanceof ServedContext ? undefined : context.signal;
       if (signal?.aborted === true) return finish(undefined, cancelled());
       let pending: PendingCall | undefined;
@@ -188,7 +188,7 @@ class NatsBus implements Bus {
       options,
     );
     this.#responders.add(responder);
-    // The broker has processed the subscriptions when it answers this.
+    // The broker has processed the subscriptions when it answers the flush.
     return this.#publisher.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
   }
 
@@ -217,7 +217,7 @@ class NatsBus implements Bus {
     };
     const subscription = this.#parties.subscriptions.subscribe(this.prefix + event.subject, {
       callback: (message) => {
-        // Not what the broker brings from a stream to a place that somebody named who may not publish there (see `isCall`).
+        // Ignores messages that the broker delivered from a stream, see `isCall`.
         if (message.subject === this.prefix + event.subject) void deliver(message);
       },
     });
@@ -307,7 +307,7 @@ class NatsBus implements Bus {
     if (this.#up && !this.#connection.isClosed()) await this.#publisher.flush().catch(() => undefined);
   }
 
-  /** Follows the connection's state. Never rejects. */
+  /** Watches the connection state. Never rejects. */
   async #watch(onUp: () => void, credentials: Credentials): Promise<void> {
     let [isRefused, lostAtMs] = [false, 0];
     for await (const status of this.#connection.status()) {
@@ -329,7 +329,7 @@ class NatsBus implements Bus {
       } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
         this.#access.onViolation(status.error);
       } else if (status.type === 'error' && isRefusal(status.error)) {
-        // Attempts continue, each with the credentials read again: logged once.
+        // Reconnection continues with credentials read again for each attempt; logged once.
         const cause = credentials.explain(status.error);
         if (!isRefused) this.#logger.error(`NATS refuses the credentials (${status.error.message})${cause === '' ? '' : `: ${cause}`}`);
         isRefused = true;
@@ -348,7 +348,7 @@ class NatsBus implements Bus {
     }
   }
 
-  /** A message whose receiver has left: senders of chunks and readers of a dead stream are notified. */
+  /** A message for a removed listener: notifies senders of chunks and readers of a broken stream. */
   #onStray(message: Msg): void {
     const replyTo = message.reply;
     if (replyTo === undefined || !replyTo.startsWith(inboxRoot)) return;

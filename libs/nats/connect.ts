@@ -1,43 +1,43 @@
-/** Opening and keeping the connection: for ever, with backoff, and without credentials in any message. */
+/** Opens and maintains the connection: reconnects forever, with backoff, and never logs credentials. */
 import { connect, type NatsConnection, type NodeConnectionOptions, type Server } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { unavailable } from '#libs/errors';
 import { Credentials } from './credentials.ts';
 
 export interface ConnectionSettings {
-  /** `nats://[user:pass@]host:port`, `tls://…`, several separated by commas; files with credentials are parameters (docs/guides/tls.md#nats). */
+  /**
+   * `nats://[user:pass@]host:port`, `tls://…`, several separated by commas; parameters name files with credentials
+   * (docs/guides/tls.md#nats).
+   */
   readonly url: string;
-  /** Shown by the server's monitoring. */
+  /** Connection name in the monitoring of the server. */
   readonly name: string;
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
   readonly logger: Logger;
-  /** How long the first connection is tried; default 30 000. */
+  /** Time limit of the initial connection, default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
 }
 
 const firstDelayMs = 50;
 const maxDelayMs = 1_000;
 /**
- * A server that is lost without a word (its machine is gone, or hangs) is noticed after three of these: with the way to another one it costs
- * less than five seconds (rules/operations#promises).
+ * Ping interval. A server that stops responding is detected after three of them; with the reconnection this takes less than five seconds
+ * (rules/operations#promises).
  */
 const pingIntervalMs = 1_200;
-/** For one server to answer; then the next of the list is tried. */
+/** Connection timeout per server; then the next one of the list is tried. */
 const connectTimeoutMs = 3_000;
 const defaultPort = 4222;
 
 export interface OpenConnection {
   readonly connection: NatsConnection;
-  /** Resets the delays between attempts. */
+  /** Resets the reconnection backoff. */
   readonly onUp: () => void;
   readonly credentials: Credentials;
 }
 
-/**
- * Connects; keeps trying until `connectTimeoutMs`.
- * @throws AppError unavailable when no server can be reached, with the address but not the credentials; ConfigError
- */
+/** Connects, with retries until `connectTimeoutMs`. @throws AppError unavailable with the address, without its credentials; ConfigError */
 export async function openConnection(settings: ConnectionSettings): Promise<OpenConnection> {
   const credentials = new Credentials(splitUrls(settings.url), settings);
   let attempt = 0;
@@ -65,7 +65,7 @@ export async function openConnection(settings: ConnectionSettings): Promise<Open
   }
 }
 
-/** The client's words, with the code of the system where they do not have it, e.g. `connection refused (ECONNREFUSED)`. */
+/** The message of the client, with the system error code where it is missing, e.g. `connection refused (ECONNREFUSED)`. */
 function describeReason(error: unknown): string {
   const causes: Error[] = [];
   for (let current = error; current instanceof Error && causes.length < 5; current = current.cause) causes.push(current);
@@ -74,23 +74,23 @@ function describeReason(error: unknown): string {
   return code === undefined || text.includes(code) ? text : `${text} (${code})`;
 }
 
-/** The client forgets servers that it could not reach at first; one that was away while we started is there for us when it is back. */
+/** Restores servers that the client dropped because they were unreachable at first. */
 function keepServers(connection: NatsConnection, url: string): void {
   const known = connection.getServers().map(({ listen }) => listen);
   const named = splitUrls(url).map(({ hostname, port }) => `${hostname}:${port || defaultPort}`);
   const lost = named.filter((server) => !known.includes(server));
-  // What the client made of a name stays: it may be the addresses behind it.
+  // Keeps resolved addresses of the client.
   if (lost.length > 0) connection.setServers([...known, ...lost]);
 }
 
-/** The one that was not tried for longest: never first the one that was just lost, which may take connections and answer nothing. */
+/** The server with the oldest attempt. This avoids the server that was just lost, which may accept connections without answering. */
 function chooseServer(servers: readonly Server[]): Server | null {
   return servers.toSorted((left, right) => left.lastConnect - right.lastConnect)[0] ?? null;
 }
 
 function buildOptions(settings: ConnectionSettings, nextDelay: () => number, credentials: Credentials): NodeConnectionOptions {
   let told = '';
-  /** Before each connection; a file that cannot be used leaves what was read before, and is logged once. */
+  /** Called before each connection. An unusable file keeps the previous credentials and is logged once. */
   const refresh = (): void => {
     try {
       credentials.refresh();
@@ -121,14 +121,13 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number, cre
 }
 
 /**
- * Beginning of every subject on which a connection of that name waits for answers: the user of a service may listen there and to
- * nobody else's (docs/adr/service-accounts.md).
+ * Prefix of the reply subjects of a connection. The user of a service may subscribe to its own prefix only (docs/adr/service-accounts.md).
  */
 export function inboxPrefixOf(name: string): string {
   return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
 }
 
-/** Beginning of all places where answers are waited for. */
+/** Prefix of all reply subjects. */
 export const inboxRoot = '_INBOX.';
 
 function splitUrls(text: string): URL[] {

@@ -1,4 +1,4 @@
-/** Following an event by a durable consumer: nothing is missed while no replica runs, and the replicas share the work. */
+/** Durable consumption of an event: nothing is missed while no replica runs, and replicas share the work. */
 import type { DurableConsumer, Event, PayloadOf } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
@@ -6,7 +6,7 @@ import { compileSchema } from '#libs/schema';
 import type { Bus } from './types.ts';
 import type { RunningConsumer } from './consumer.ts';
 
-/** Events come at least once; one whose handler throws comes again. */
+/** Events are delivered at least once; an event whose handler throws is redelivered. */
 export function consumeEvent<E extends Event>(
   deps: { readonly bus: Bus; readonly logger: Logger },
   consumer: DurableConsumer,
@@ -28,7 +28,7 @@ export function consumeEvent<E extends Event>(
   });
 }
 
-/** Undefined, which is no payload, when it is no JSON. */
+/** Undefined, which no schema accepts, for malformed JSON. */
 function parse(data: Uint8Array): unknown {
   try {
     return parseJson(Buffer.from(data).toString('utf8'));

@@ -1,6 +1,6 @@
 /**
- * A durable pull consumer. It asks for as many messages as it has free hands, so that none waits in one process while
- * another is idle, and asks again when the broker was silent, restarted, or forgot the consumer.
+ * A durable pull consumer. It requests as many messages as it can handle, so that none waits in one process while another is idle, and
+ * repeats the request when the broker is silent, restarts, or loses the consumer.
  */
 import { type Msg, nanos } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -12,17 +12,17 @@ import type { Prefixes, StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
   readonly stream: StreamName;
-  /** Name shared by all replicas. */
+  /** Shared by all replicas. */
   readonly durable: string;
   /** Subject or wildcard of the stream, without prefix. */
   readonly filter: string;
-  /** Messages worked at the same time in this process. */
+  /** Messages handled concurrently by this process. */
   readonly concurrency: number;
-  /** Lease: without acknowledgement or `working()` the message is delivered again after it. Default 30 000. */
+  /** Without acknowledgement or `working()` the message is redelivered after this time. Default 30 000. */
   readonly ackWaitMs?: number | undefined;
 }
 
-/** One delivery of one message. Exactly one of ack, nak and term settles it; later ones are ignored. */
+/** One delivery of a message. Exactly one of ack, nak and term settles it; later calls are ignored. */
 export interface Delivery {
   /** Without prefix. */
   readonly subject: string;
@@ -32,16 +32,16 @@ export interface Delivery {
   readonly streamSequence: number;
   header(name: string): string | undefined;
   ack(): void;
-  /** Wants it again after `delayMs`. */
+  /** Redelivers after `delayMs`. */
   nak(delayMs?: number): void;
-  /** Starts the lease anew. */
+  /** Restarts the ack wait. */
   working(): void;
-  /** Never again. */
+  /** Never redelivers. */
   term(reason: string): void;
 }
 
 export interface RunningConsumer {
-  /** Takes no more messages and resolves when those under way are settled. */
+  /** Stops receiving messages. Resolves when the ones in progress are settled. */
   stop(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export class Consumer {
     this.#pull();
   }
 
-  /** The connection came back: requests of before are void. */
+  /** After a reconnection, pending pull requests are void. */
   resume(): void {
     if (this.#stopping) return;
     this.#requested = 0;
@@ -96,7 +96,7 @@ export class Consumer {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
-    // First of all, so that the broker gives no more messages to this process while it finishes others; what is on its way goes back.
+    // Unsubscribes first, so that the broker sends no more messages to this process; undelivered ones are redelivered elsewhere.
     if (this.#subscription !== undefined) await drainSubscription(this.#subscription);
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
@@ -113,7 +113,7 @@ export class Consumer {
     });
   }
 
-  /** Asks for the free hands, in batches: at once when nothing is under way, else when half of them are free. */
+  /** Requests messages for free slots, in batches: immediately when idle, otherwise when half of the slots are free. */
   #pull(): void {
     if (this.#stopping || this.#repairing) return;
     const free = this.#options.concurrency - this.#inFlight - this.#requested;
@@ -161,7 +161,7 @@ export class Consumer {
     }
   }
 
-  /** Once a second: a pull that the broker no longer knows is asked again. */
+  /** Once a second: repeats a pull request that the broker no longer knows. */
   #check(): void {
     if (this.#requested > 0 && performance.now() - this.#heardAtMs > silenceLimitMs) {
       this.#requested = 0;
@@ -171,7 +171,7 @@ export class Consumer {
     }
   }
 
-  /** Makes sure that the consumer exists, then asks again. Never rejects. */
+  /** Ensures that the consumer exists, then requests messages. Never rejects. */
   async #repair(): Promise<void> {
     if (this.#repairing || this.#stopping) return;
     this.#repairing = true;
@@ -233,7 +233,7 @@ class DeliveredMessage implements Delivery {
     this.#settle(`+TERM ${reason}`);
   }
 
-  /** A settlement that cannot be sent is lost; the message comes again, which handlers must bear anyway. */
+  /** An acknowledgement that cannot be sent is lost; handlers must tolerate redelivery anyway. */
   #settle(text: string): void {
     if (this.#settled) return;
     this.#settled = true;

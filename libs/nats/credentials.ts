@@ -1,6 +1,6 @@
 /**
- * How a connection proves its identity besides by user and password: a credentials file (JWT), the seed of an nkey, a client certificate. The address
- * names the files; they are read again before each connection, so that they may be renewed while the process runs (docs/guides/tls.md).
+ * Credentials other than user and password: a credentials file (JWT), an nkey seed, or a client certificate. The address names the files;
+ * they are read again before each connection, so that they can be rotated (docs/guides/tls.md).
  */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -18,7 +18,7 @@ import { isJsonObject, parseJson } from '#libs/json';
 type FileSetting = keyof typeof natsFileParameters;
 type Auth = ReturnType<Authenticator>;
 
-/** What a proof says of itself. */
+/** Description of the credentials. */
 interface Identity {
   readonly user?: string | undefined;
   /** Seconds since 1970. */
@@ -33,19 +33,19 @@ interface TlsTexts {
   ca?: string;
 }
 
-/** Of a JWT, beside what else a connection says; servers take 4096 bytes by default. */
+/** Of a JWT with the other fields of CONNECT; servers limit the message to 4096 bytes by default. */
 const usualControlLine = 3_600;
 const fileSettings = Object.keys(natsFileParameters) as FileSetting[];
 
 export class Credentials {
-  /** For the client, which takes certificates from here at each connection; undefined = without TLS, unless the server asks for it. */
+  /** For the client, which reads certificates from here at each connection; undefined = no TLS unless the server requires it. */
   readonly tls: TlsTexts | undefined;
   readonly #files: Readonly<Partial<Record<FileSetting, string>>>;
   readonly #login: { user: string; pass: string } | undefined;
   #authenticate: Authenticator | undefined;
   #identity: Identity = {};
 
-  /** @throws ConfigError when the address names unknown parameters, or proofs that exclude each other */
+  /** @throws ConfigError when the address has unknown parameters or conflicting credentials */
   constructor(urls: readonly URL[], { user, pass }: { user?: string | undefined; pass?: string | undefined } = {}) {
     const [first] = urls;
     this.#files = findFiles(urls);
@@ -56,7 +56,7 @@ export class Credentials {
     if (urls.some(({ protocol }) => protocol === 'tls:') || cert !== undefined || ca !== undefined) this.tls = {};
   }
 
-  /** Options of the client. Those of files hold what `refresh` read last. */
+  /** Client options, with the file contents that `refresh` read last. */
   get options(): Pick<NodeConnectionOptions, 'authenticator' | 'token' | 'tls'> {
     const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed } = this.#files;
     const login = this.#login;
@@ -71,13 +71,13 @@ export class Credentials {
     };
   }
 
-  /** Name of the user in messages, where the proof has one. */
+  /** Name of the user in messages, where the credentials contain one. */
   get user(): string | undefined {
     return this.#login?.pass === '' ? undefined : (this.#login?.user ?? this.#identity.user);
   }
 
   /**
-   * Reads the files. One that is missing or malformed leaves all as they were read before: a renewal may be under way.
+   * Reads the files. A missing or malformed file keeps all previous contents, since a rotation may be in progress.
    * @throws Error with the setting, the file and the reason, never with its content
    */
   refresh(): void {
@@ -94,13 +94,13 @@ export class Credentials {
     if (this.tls !== undefined) Object.assign(this.tls, tls);
   }
 
-  /** What is known of why a server refused the proof; empty when nothing is. */
+  /** Why a server may have rejected the credentials; empty when unknown. */
   explain(error: unknown): string {
     const { expiresAt, bytes = 0 } = this.#identity;
     const { NATS_CREDS_FILE: creds, NATS_TLS_CERT_FILE: cert } = this.#files;
     if (expiresAt !== undefined && expiresAt * 1000 <= Date.now())
       return `the credentials in NATS_CREDS_FILE ${creds} expired at ${new Date(expiresAt * 1000).toISOString()}`;
-    // A server that closes the connection before it answers is a timeout to the client.
+    // A server that closes the connection without a reply looks like a timeout to the client.
     if (!(error instanceof errors.TimeoutError)) return '';
     if (bytes > usualControlLine)
       return `the credentials in NATS_CREDS_FILE ${creds} have ${bytes} bytes, more than servers take (max_control_line, by default 4096)`;
@@ -112,7 +112,7 @@ export class Credentials {
   #readCreds(): { authenticate: Authenticator; identity: Identity } {
     const text = this.#read('NATS_CREDS_FILE');
     return this.#check(['NATS_CREDS_FILE'], 'is not a credentials file as `nsc generate creds` writes it', () => {
-      // The client asks for a line break at the end, and for none of Windows.
+      // The client requires a trailing line feed and rejects CRLF.
       const authenticate = credsAuthenticator(new TextEncoder().encode(`${text.replaceAll('\r\n', '\n').trimEnd()}\n`));
       const { jwt } = authenticate('nonce') as { jwt: string };
       const claims = parseJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'));
@@ -155,7 +155,7 @@ export class Credentials {
 
 const decode = (text = ''): string => decodeURIComponent(text);
 
-/** Parameters of any of the servers' addresses. */
+/** Parameters of any of the server addresses. */
 function findFiles(urls: readonly URL[]): Partial<Record<FileSetting, string>> {
   const files: Partial<Record<FileSetting, string>> = {};
   for (const [name, value] of urls.flatMap(({ searchParams }) => [...searchParams])) {

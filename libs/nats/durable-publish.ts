@@ -1,6 +1,6 @@
 /**
- * Durable publishing through the bus's own inbox: a lost connection ends the wait at once instead of after its timeout, and
- * nothing but one header block is allocated per message.
+ * Durable publishing through the bus's own inbox: a lost connection ends the wait immediately, and a message allocates nothing but one
+ * header block.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
@@ -10,14 +10,14 @@ import type { ConnectionParts } from './publisher.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
-  /** `Nats-Msg-Id`: the broker drops a repetition within two minutes. */
+  /** `Nats-Msg-Id`: the broker drops duplicates within two minutes. */
   readonly msgId: string;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Time for the broker's acknowledgement; default 5 000. */
+  /** Acknowledgement timeout, default 5 000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What the broker said: stored (or known already), or that no stream takes the subject. */
+/** Reply of the broker: stored (or a duplicate), or no stream has the subject. */
 export type PublishResult = { readonly kind: 'stored'; readonly duplicate: boolean } | { readonly kind: 'no-stream' };
 
 class PendingStore implements InboxListener {
@@ -64,7 +64,7 @@ class PendingStore implements InboxListener {
   }
 }
 
-/** The stream holds as many bytes as it may, and takes messages again when some of them are worked. */
+/** The stream is full; it accepts messages again when some are consumed. */
 const maxBytesExceeded = 10077;
 
 function isFull(answer: unknown): boolean {
@@ -72,7 +72,7 @@ function isFull(answer: unknown): boolean {
   return isJsonObject(error) && error['err_code'] === maxBytesExceeded;
 }
 
-/** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */
+/** Publishes on a full subject and waits for the acknowledgement. @throws AppError unavailable */
 export function publishAndConfirm(
   parties: Pick<ConnectionParts, 'inbox' | 'publisher'>,
   subject: string,

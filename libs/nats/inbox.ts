@@ -1,6 +1,6 @@
 /**
- * The one inbox of a connection: replies of calls and control messages of streams come here, told apart by the last token
- * of the subject. One subscription, one collection, one coarse timer, whatever the number of calls in flight.
+ * The single inbox of a connection for replies of calls and control messages of streams, distinguished by the last token of the subject.
+ * One subscription, one table and one coarse timer serve all calls in flight.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
@@ -8,7 +8,7 @@ import { Slab } from '#libs/concurrency';
 import type { Subscriptions } from './subscriptions.ts';
 import { randomToken, tokenLength } from './token.ts';
 
-/** Whoever waits for messages on a token. */
+/** Receives the messages of one token. */
 export interface InboxListener {
   /** Epoch milliseconds; Infinity = never. */
   readonly expiresAtMs: number;
@@ -24,7 +24,7 @@ interface Entry {
   listener: InboxListener;
 }
 
-/** Precision of deadlines. */
+/** Precision of deadlines, milliseconds. */
 const sweepIntervalMs = 25;
 
 export class Inbox {
@@ -32,7 +32,7 @@ export class Inbox {
   readonly #entries = new Slab<Entry>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** `onStray` gets messages of tokens that nobody holds any more. */
+  /** `onStray` receives messages of tokens without a listener. */
   constructor(subscriptions: Subscriptions, inboxPrefix: string, onStray: (message: Msg) => void) {
     this.#prefix = `${inboxPrefix}.${randomToken()}.`;
     subscriptions.subscribe(`${this.#prefix}*`, {
@@ -48,7 +48,7 @@ export class Inbox {
     return this.#entries.size;
   }
 
-  /** Registers a listener and returns its token, which ends with its place. */
+  /** Registers a listener. Returns its token, which ends with its index in the slab. */
   add(listener: InboxListener): string {
     const secret = randomToken();
     const token = secret + String(this.#entries.nextIndex);
@@ -57,13 +57,13 @@ export class Inbox {
     return token;
   }
 
-  /** Hands a token to another listener, e.g. from a call to the stream that answers it. */
+  /** Assigns a token to another listener, e.g. from a call to the stream of its reply. */
   replace(token: string, listener: InboxListener): void {
     const entry = this.#find(token);
     if (entry !== undefined) entry.listener = listener;
   }
 
-  /** @returns whether it was there. */
+  /** @returns whether it was registered */
   remove(token: string): boolean {
     const isThere = this.#find(token) !== undefined;
     if (isThere) this.#entries.remove(placeOf(token));
@@ -74,7 +74,7 @@ export class Inbox {
     return this.#prefix + token;
   }
 
-  /** Ends every wait, e.g. when the connection is lost: an answer that was under way will not come. */
+  /** Ends all waits, e.g. after a lost connection: pending replies cannot arrive. */
   breakAll(error: AppError): void {
     const entries = [...this.#entries];
     for (const { token } of entries) this.#entries.remove(placeOf(token));

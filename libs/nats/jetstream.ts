@@ -1,6 +1,6 @@
 /**
- * JetStream as the platform uses it: streams that are there from the start, durable publishing with a message id, and pull consumers that ask for
- * exactly as many messages as the process can work on (architecture#jobs, architecture#webhooks). Job and webhook semantics live in their libraries.
+ * JetStream: streams, durable publishing with message ids, and pull consumers limited to the capacity of the process (architecture#jobs,
+ * architecture#webhooks). The libraries of jobs and webhooks define what the messages mean.
  */
 import { AckPolicy, type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,15 +20,15 @@ export interface ConsumerLag {
   readonly pending: number;
   readonly ackPending: number;
   readonly redelivered: number;
-  /** Every message up to this stream sequence is settled. */
+  /** All messages up to this stream sequence are settled. */
   readonly settledUpTo: number;
 }
 
-/** What a stream holds, and may hold. */
+/** Size and limits of a stream. */
 export interface StreamSize {
   readonly messages: number;
   readonly bytes: number;
-  /** -1 = without a bound: made by an earlier release. */
+  /** -1 = unlimited, created by an earlier release. */
   readonly maxBytes: number;
 }
 
@@ -49,12 +49,12 @@ export class JetStream {
     this.#isUp = isUp;
   }
 
-  /** Creates what is missing and brings the settings of the rest up to date. @throws AppError unavailable */
+  /** Creates missing streams and updates the settings of the others. @throws AppError unavailable */
   async ensureStreams(limits: StreamLimits, replicas: number | undefined): Promise<void> {
     for (const name of streamNames) await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, { limits, replicas }));
   }
 
-  /** Resolves when all streams are there, however long that takes; says once which are missing. */
+  /** Resolves when all streams exist, without a time limit; logs once which are missing. */
   async waitForStreams(signal?: AbortSignal): Promise<void> {
     let said = '';
     for (;;) {
@@ -69,8 +69,8 @@ export class JetStream {
   }
 
   /**
-   * Publishes and waits until the broker has stored the message.
-   * @throws AppError unavailable when it does not say so in time; the message may have been stored all the same.
+   * Publishes and waits for the acknowledgement of the broker.
+   * @throws AppError unavailable on timeout; the message may have been stored all the same.
    */
   async publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }> {
     if (!this.#isUp()) throw connectionLost();
@@ -80,9 +80,9 @@ export class JetStream {
   }
 
   /**
-   * Creates or updates a durable consumer and works it until `stop`. A broker that is slow to answer is asked again: a service that starts
-   * beside many others is not ended by that.
-   * @throws AppError unavailable when the connection is lost, or the broker refuses
+   * Creates or updates a durable consumer and runs it until `stop`. A slow broker is retried, so that a service which starts beside many
+   * others does not fail.
+   * @throws AppError unavailable when the connection is lost, or the broker rejects the consumer
    */
   async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
     const consumer = new Consumer(
@@ -107,7 +107,7 @@ export class JetStream {
     };
   }
 
-  /** What waits in a durable consumer. @throws AppError unavailable */
+  /** Backlog of a durable consumer. @throws AppError unavailable */
   async consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag> {
     return await this.#manage(async (manager) => {
       const info = await manager.consumers.info(this.#prefixes.stream + stream, durable);
@@ -120,7 +120,7 @@ export class JetStream {
     });
   }
 
-  /** What a stream holds. @throws AppError unavailable */
+  /** Size of a stream. @throws AppError unavailable */
   async streamSize(stream: StreamName): Promise<StreamSize> {
     return await this.#manage(async (manager) => {
       const { state, config } = await manager.streams.info(this.#prefixes.stream + stream);
@@ -128,7 +128,7 @@ export class JetStream {
     });
   }
 
-  /** Removes the streams of this prefix with everything in them; for tests. */
+  /** Deletes the streams of this prefix with their messages; for tests. */
   async purgeStream(stream: StreamName): Promise<number> {
     return this.#manage(async (manager) => (await manager.streams.purge(this.#prefixes.stream + stream)).purged);
   }
@@ -139,7 +139,7 @@ export class JetStream {
     });
   }
 
-  /** The connection came back: consumers ask again at once. */
+  /** After a reconnection, consumers request messages again immediately. */
   resume(): void {
     for (const consumer of this.#consumers) consumer.resume();
   }
@@ -155,7 +155,7 @@ export class JetStream {
     return names.filter((_name, index) => found[index] === undefined);
   }
 
-  /** False: no answer came in time. */
+  /** False on timeout. */
   async #askForConsumer(options: ConsumerOptions): Promise<boolean> {
     try {
       await this.#ensureConsumer(options);
@@ -173,7 +173,7 @@ export class JetStream {
       const config = {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(options.ackWaitMs ?? 30_000),
-        max_deliver: -1, // retries are counted by the job library
+        max_deliver: -1, // the job library counts retries
         max_ack_pending: 10_000,
         filter_subject: this.#prefixes.subject + options.filter,
       };
@@ -181,7 +181,7 @@ export class JetStream {
         await manager.consumers.add(stream, { durable_name: options.durable, ...config });
       } catch (error) {
         if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
-        await manager.consumers.update(stream, options.durable, config); // of a release with other settings
+        await manager.consumers.update(stream, options.durable, config); // created by a release with other settings
       }
     });
   }

@@ -6,7 +6,7 @@ import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';
 
-/** Rate, errors and duration per subject, on both sides of a call, and the state of the connection (rules/operations#metrics). */
+/** Rate, errors and duration of calls by subject, on both sides, and the connection state (rules/operations#metrics). */
 export function createBusMetrics(metrics: Metrics): BusMetrics {
   const served = metrics.red('rpc_server', 'Requests served', ['subject']);
   const called = metrics.red('rpc_client', 'Calls to services', ['subject']);
@@ -24,7 +24,7 @@ export function createBusMetrics(metrics: Metrics): BusMetrics {
   };
 }
 
-/** How full the streams are; asked of the broker at each scrape, at most once a second. */
+/** Fill level of the streams, requested from the broker at each scrape, at most once a second. */
 export function measureStreams(metrics: Metrics, bus: Pick<Bus, 'streamSize'>): void {
   let readAtMs = -Infinity;
   let reading: Promise<(StreamSize & { readonly stream: StreamName })[]> | undefined;
@@ -37,7 +37,7 @@ export function measureStreams(metrics: Metrics, bus: Pick<Bus, 'streamSize'>): 
   const gaugeOf = (name: string, help: string, pick: (size: StreamSize) => number): void => {
     metrics.gauge(name, help, ['stream'], async (gauge) => {
       gauge.reset();
-      // While the broker is away no value is better than a wrong one.
+      // Without a broker no value is better than a wrong one.
       for (const size of await read().catch(() => [])) gauge.set({ stream: size.stream }, pick(size));
     });
   };

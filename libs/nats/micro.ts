@@ -1,6 +1,6 @@
 /**
- * The NATS services protocol ($SRV.PING, INFO, STATS), so that `nats service ls`, `info` and `stats` show the platform. Written
- * here because the published package for it is a pre-release bound to an older client, and measures a handler only until its first await.
+ * The NATS services protocol ($SRV.PING, INFO, STATS) for `nats service ls`, `info` and `stats`. The published package is a pre-release for
+ * an older client and measures handlers only until their first await.
  */
 import type { BusSubscription, Subscriptions } from './subscriptions.ts';
 import { randomToken } from './token.ts';

@@ -1,4 +1,4 @@
-/** One call that waits for its answer: a message, the first piece of a stream, a refusal, or nobody there. */
+/** A call that waits for its reply: a message, the first chunk of a stream, an error, or no responder. */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import type { InboxListener } from './inbox.ts';
@@ -58,7 +58,7 @@ export class PendingCall implements InboxListener {
   }
 }
 
-/** The span of a call, by OpenTelemetry's conventions for RPC; nothing where there is neither a parent nor an active span. */
+/** The span of a call, by OpenTelemetry's RPC conventions; undefined without a parent or active span. */
 export function startCall(
   connection: Pick<NatsConnection, 'getServer'>,
   subject: string,

@@ -1,6 +1,6 @@
 /**
- * What the broker lets the user of a connection do. A refusal reaches the client as a remark beside the traffic: here it becomes a reason for which
- * the process is not ready, a metric, and a line in the log that says what to do.
+ * Permissions of the user of a connection. The broker reports a violation out of band; here it makes the process unready, counts in a
+ * metric, and is logged with the remedy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
@@ -15,7 +15,7 @@ export interface AccessOptions {
   readonly connection: NatsConnection;
   /** Name of the user in messages. */
   readonly user: string;
-  /** Of every subject, without its dot. */
+  /** Subject prefix without its dot. */
   readonly prefix: string;
   readonly logger: Logger;
   readonly onViolation: (operation: PermissionOperation) => void;
@@ -37,7 +37,7 @@ export class PermissionMonitor {
     this.subscriptions = new Subscriptions(options.connection, options.logger);
   }
 
-  /** What the user lacks, as a sentence for operators; undefined when it may do all that is known to be needed. */
+  /** Missing permissions as a sentence for operators; undefined when nothing is missing. */
   get problem(): string | undefined {
     const subscribe = [...new Set([...this.#missing.subscribe, ...this.subscriptions.refused])];
     return describeMissing(this.#options.user, { publish: this.#missing.publish, subscribe });
@@ -49,13 +49,13 @@ export class PermissionMonitor {
     onViolation(operation);
     if (operation === 'subscribe') this.subscriptions.onViolation(error);
     logger.error(describeMissing(user, { ...nothing, [operation]: [error.subject] }));
-    // A publication may have gone where a caller wanted the reply: whether the user lacks something is what the broker says.
+    // A denied publication may have used a reply subject of the caller: the broker knows what the user lacks.
     if (operation === 'publish' && error.subject !== userInfoSubject) this.recheck();
   }
 
   /**
-   * Resolves when the user may do all of `needed`, however long that takes; logs what is missing. Resolves at once where the broker does not say
-   * what its user may do.
+   * Resolves when the user has all permissions of `needed`, without a time limit; logs what is missing. Resolves immediately where the
+   * broker does not report permissions.
    */
   async waitFor(needed: Permissions): Promise<void> {
     this.#needed = needed;
@@ -69,7 +69,10 @@ export class PermissionMonitor {
     }
   }
 
-  /** What of `needed` is missing, as a sentence; undefined when nothing is. One attempt. @throws Error when the broker does not answer */
+  /**
+   * Checks once. Returns the missing permissions as a sentence, undefined when nothing is missing. @throws Error when the broker does not
+   * answer
+   */
   async find(needed: Permissions): Promise<string | undefined> {
     try {
       await this.#update(needed);
@@ -81,7 +84,7 @@ export class PermissionMonitor {
     return this.problem;
   }
 
-  /** Asks again what is missing, until nothing is; after a reconnection and a refusal. */
+  /** Checks until nothing is missing; after a reconnection and a violation. */
   recheck(): void {
     if (this.#needed === undefined || this.#isChecking) return;
     this.#isChecking = true;
@@ -112,7 +115,7 @@ export class PermissionMonitor {
 
 const operationOf = ({ operation }: PermissionViolationError): PermissionOperation => (operation === 'publish' ? 'publish' : 'subscribe');
 
-/** Why the user cannot even ask: it may not publish the question, or not subscribe to the answer. */
+/** Violation that prevents the check itself: the user may not publish the request or not subscribe to the reply. */
 function violationOf(error: unknown): PermissionViolationError | undefined {
   const cause = error instanceof errors.RequestError ? error.cause : error;
   return cause instanceof errors.PermissionViolationError ? cause : undefined;

@@ -1,4 +1,4 @@
-/** What a user needs to publish and subscribe to, and what of it the broker does not grant. */
+/** Compares needed permissions with those that the broker grants. */
 
 /** Subjects, with the wildcards `*` and `>`. */
 export interface Permissions {
@@ -11,18 +11,18 @@ interface Rule {
   readonly deny?: readonly string[];
 }
 
-/** As the broker describes its user; what is absent is not restricted. */
+/** As reported by the broker; what is absent is unrestricted. */
 export interface GrantedPermissions {
   readonly publish?: Rule;
   readonly subscribe?: Rule;
 }
 
-/** Subject on which the broker answers what its user may do. */
+/** Subject on which the broker reports the permissions of the user. */
 export const userInfoSubject = '$SYS.REQ.USER.INFO';
 
 const maxNamed = 3;
 
-/** What of `needed` is not granted. */
+/** The part of `needed` that is not granted. */
 export function findMissing(needed: Permissions, granted: GrantedPermissions): Permissions {
   const missing = (subjects: readonly string[], { allow = [], deny = [] }: Rule = {}): string[] =>
     subjects.filter(
@@ -42,7 +42,7 @@ export function describeMissing(user: string, { publish, subscribe }: Permission
   return `the NATS user ${user} may not ${parts.join(' and may not ')}: use files/nats.conf of this release`;
 }
 
-/** The permissions of an installation whose subjects and streams begin with a prefix (NATS_SUBJECT_PREFIX). */
+/** Permissions of an installation with a subject prefix (NATS_SUBJECT_PREFIX). */
 export function withPrefix({ publish, subscribe }: Permissions, prefix: string): Permissions {
   const change = (subject: string): string => (prefix === '' ? subject : prefixSubject(subject, prefix));
   return { publish: publish.map(change), subscribe: subscribe.map(change) };
@@ -60,7 +60,7 @@ function nameSome(subjects: readonly string[]): string {
   return subjects.length <= maxNamed ? named : `${named} and ${subjects.length - maxNamed} more`;
 }
 
-/** Whether every subject of `subject` is one of `pattern`. */
+/** Whether `pattern` matches every subject that `subject` matches. */
 function covers(pattern: string, subject: string): boolean {
   const [wide, narrow] = [pattern.split('.'), subject.split('.')];
   for (const [index, token] of wide.entries()) {
@@ -72,7 +72,7 @@ function covers(pattern: string, subject: string): boolean {
   return wide.length === narrow.length;
 }
 
-/** Whether some subject is one of both. */
+/** Whether a subject exists that both match. */
 function overlaps(left: string, right: string): boolean {
   const [ones, others] = [left.split('.'), right.split('.')];
   for (let index = 0; ; index++) {

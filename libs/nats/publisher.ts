@@ -1,13 +1,13 @@
 /**
- * Gathers what one turn of the event loop publishes into one write. Under load a turn serves many requests, and the system calls and the broker's
- * wake-ups would cost more than most of the work between them (docs/performance-notes.md#batching-per-event-loop-turn).
+ * Batches all messages of one event-loop turn into one write. Under load a turn serves many requests, and separate system calls and broker
+ * wake-ups would dominate (docs/performance-notes.md#batching-per-event-loop-turn).
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
 import type { ReaderWindows } from './reader-windows.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** What the parts of the bus share. */
+/** Shared by the parts of the bus. */
 export interface ConnectionParts {
   readonly connection: NatsConnection;
   readonly subscriptions: Subscriptions;
@@ -31,7 +31,10 @@ export class Publisher {
     this.#connection = connection;
   }
 
-  /** Sends at the end of this turn, in order. `onRefused` hears that the client did not take it: closed, or the message is too large. */
+  /**
+   * Publishes at the end of this turn, in order. `onRefused` is called when the client rejects the message: connection closed, or message
+   * too large.
+   */
   publish(
     subject: string,
     data: Uint8Array | string | undefined,
@@ -41,7 +44,7 @@ export class Publisher {
     if (this.#waiting.push({ subject, data, options, onRefused }) === 1) setImmediate(() => this.send());
   }
 
-  /** Sends now what waits; before the connection ends. */
+  /** Flushes pending messages; called before the connection closes. */
   send(): void {
     const messages = this.#waiting;
     this.#waiting = [];
@@ -54,7 +57,7 @@ export class Publisher {
     }
   }
 
-  /** Resolves when the broker has taken everything published until now. */
+  /** Resolves when the broker has received everything published so far. */
   flush(): Promise<void> {
     this.send();
     return this.#connection.flush();

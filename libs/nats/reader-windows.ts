@@ -1,27 +1,26 @@
 /**
- * What is on its way to one other process. The broker holds what a process has not read yet, and cuts off one for whom it holds too much
- * (`max_pending`, 64 MiB): with that every call of the process is lost. So there is no more than a lane's room on the way to it, whatever
- * the number of replies, and the others wait in turn.
+ * Flow control per reading process. The broker disconnects a process with too many unread bytes (`max_pending`, 64 MiB), and all its calls
+ * fail. So the unread bytes of all replies for one process are limited to a window; further replies wait in order.
  */
 import { unavailable } from '#libs/errors';
 
-/** Several processes, each with a lane of its own, stay below what the broker holds for their reader. */
+/** Windows of several responders together stay below the limit of the broker. */
 const windowBytes = 8 * 1024 * 1024;
-/** Replies that wait are in memory: a further one is refused. */
+/** Waiting replies are in memory: a further one is rejected. */
 const maxWaiting = 64;
 
-/** The way to one reader. */
+/** The unread bytes for one reader. */
 interface ReaderWindow {
   bytes: number;
   slots: number;
-  /** Who waits for room, in the order in which they came: called to look again. */
+  /** Callbacks of waiting replies, in order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
 export class ReaderWindows {
   readonly #windows = new Map<string, ReaderWindow>();
 
-  /** A place for the parts of one reply, until it is closed; `wake` is called when it is to try `enter` again. */
+  /** A slot for the chunks of one reply until it is closed; `wake` is called when `tryAcquire` should be repeated. */
   open(replyTo: string, wake: () => void): WindowSlot {
     const reader = replyTo.slice(0, replyTo.lastIndexOf('.'));
     const lane = this.#windows.get(reader) ?? { bytes: 0, slots: 0, waiting: new Set() };
@@ -33,13 +32,13 @@ export class ReaderWindows {
   }
 }
 
-/** One reply in its lane. */
+/** One reply in its window. */
 export class WindowSlot {
   readonly #lane: ReaderWindow;
   readonly #wake: () => void;
   readonly #onClosed: () => void;
   #entered = 0;
-  /** Sizes of parts that have entered and not come yet, in their order. */
+  /** Sizes of chunks sent and not acknowledged, in order. */
   readonly #underWay: number[] = [];
 
   constructor(lane: ReaderWindow, wake: () => void, onClosed: () => void) {

@@ -1,6 +1,6 @@
 /**
- * Serving a contract: one queue subscription per operation, validation, the handler, the reply, and the one log line of a
- * fault. Nothing that a handler throws can escape: the client calls back synchronously and would lose a rejection.
+ * Serves a contract: one queue subscription per operation, validation, handler, reply, and one log line per unexpected error. Errors are
+ * caught here, since the client calls back synchronously and would lose a rejection.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -24,24 +24,24 @@ import { deadlineExceeded, decodeText } from './wire.ts';
 
 export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
 export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
-/** One handler for each declared operation, under the declaration's key. */
+/** One handler per declared operation, under the declaration's key. */
 export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
 /** The handlers of one feature: `HandlersOf<typeof personRpcs>`. */
 export type HandlersOf<Rpcs extends Readonly<Record<string, Rpc>>> = { readonly [K in keyof Rpcs]: Handler<Rpcs[K]> };
 
 export interface ServeOptions {
-  /** Requests of this process at the same time; more are answered `unavailable`. Default 2 000. */
+  /** Maximum concurrent requests of this process; further ones get `unavailable`. Default 2 000. */
   readonly maxInFlight?: number | undefined;
 }
 
-/** Called for every request that was served; `code` is `ok` or an error code. */
+/** Called for every served request; `code` is `ok` or an error code. */
 export interface BusMetrics {
   served?(subject: string, code: string, seconds: number, traceparent?: string): void;
   called?(subject: string, code: string, seconds: number, traceparent?: string): void;
-  /** Somebody asked who is not believed, or the broker was made to ask: `not_a_call`. */
+  /** Counts rejected callers, and messages that are not calls (`not_a_call`). */
   refused?(subject: string, reason: CallRefusal): void;
   connected?(up: boolean): void;
-  /** The broker refused what the user of this connection may not do. */
+  /** Counts permission violations of this connection. */
   permissionViolated?(operation: PermissionOperation): void;
 }
 
@@ -90,7 +90,7 @@ export class Responder {
     this.#subscriptions.push(...monitoring);
   }
 
-  /** Takes no more requests and resolves when those under way, streams included, are answered. */
+  /** Stops receiving requests. Resolves when the ones in progress, including streams, are answered. */
   async drain(): Promise<void> {
     await Promise.all(this.#subscriptions.map(drainSubscription));
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -106,7 +106,7 @@ export class Responder {
     });
   }
 
-  /** No call at all (see `isCall`): nobody is answered. */
+  /** Not a call (see `isCall`): no reply is sent. */
   #drop({ rpc }: Endpoint, message: Msg): void {
     this.#deps.metrics.refused?.(rpc.subject, 'not_a_call');
     this.#deps.logger.error({ subject: rpc.subject, from: message.subject }, 'a message that is no call was sent to an operation');
@@ -174,7 +174,7 @@ export class Responder {
     }
   }
 
-  /** Answers a failure and logs it when it is a fault; returns the code for the metrics. */
+  /** Replies with the error and logs it when unexpected. Returns the code for the metrics. */
   #fail(endpoint: Endpoint, message: Msg, context: ServedContext | undefined, thrown: unknown): string {
     const error = thrown instanceof StreamBroken ? thrown.cause : thrown;
     if (error instanceof ReaderDisconnected) return 'reader_gone';
@@ -199,7 +199,7 @@ export class Responder {
   }
 }
 
-/** The span of one served request; nested calls of its handler belong to it. */
+/** The span of one served request; nested calls belong to it. */
 function startServing(context: ServedContext): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What one request that is being served knows of itself. */
+/** Context of one served request. */
 import type { Msg } from '@nats-io/transport-node';
 import type { ActorCodec } from '#libs/actor';
 import type { Actor, CallerKind, Rpc } from '#libs/contract';
@@ -7,31 +7,31 @@ import { readTraceIds } from '#libs/telemetry';
 import { authenticateCall } from './admission.ts';
 import { type CallContext, deadlineExceeded, header } from './wire.ts';
 
-/** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
+/** Context of a request for its handler. Pass it on to nested calls unchanged: deadline, actor and trace travel with it. */
 export interface RequestContext extends CallContext {
   readonly subject: string;
-  /** Action of the audit log, as the operation's declaration says. */
+  /** Action of the audit log, as declared by the operation. */
   readonly audit?: string | undefined;
   /** The client's `Idempotency-Key` (I1). Not forwarded to nested calls, see `CallContext.sentIdempotencyKey`. */
   readonly idempotencyKey?: string | undefined;
   readonly deadlineMs: number;
-  /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
+  /** Aborts at the deadline and when the reader of a streamed reply disconnects. Created on first access. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
-/** Context of one request; the AbortSignal and the child logger are made only when a handler asks for them. */
+/** Creates AbortSignal and child logger only on access. */
 export class ServedContext implements RequestContext {
   readonly subject: string;
   readonly audit: string | undefined;
   readonly requestId: string;
   readonly clientIp: string | undefined;
   readonly idempotencyKey: string | undefined;
-  /** Set once the assertion is believed. */
+  /** Set after the assertion was verified. */
   actor: Actor | undefined;
-  /** As it came, not yet believed. */
+  /** Not verified yet. */
   readonly #assertion: string | undefined;
-  /** Of the caller, or of the span under which this is served. */
+  /** Of the caller, or of the span of this request. */
   traceparent: string | undefined;
   readonly deadlineMs: number;
   readonly #parentLogger: Logger;
@@ -97,7 +97,7 @@ export class ServedContext implements RequestContext {
     this.#controller?.abort(reason);
   }
 
-  /** The answer has begun: the deadline no longer ends it. */
+  /** The reply has started: the deadline no longer applies. */
   release(): void {
     this.#answering = true;
     clearTimeout(this.#timer);

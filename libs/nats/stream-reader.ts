@@ -1,8 +1,7 @@
 /**
- * Reader of a chunked reply. Each chunk is acknowledged when it comes, which makes room on the way to this process, and when it is
- * taken, which lets the responder send another; the reader asks for a sign of life while it waits, and the broker itself answers when the
- * responder is gone. A gap, an error mark, a responder that stays silent or a lost connection end the iteration with an error: only the
- * end mark with the right count completes it.
+ * Reads a chunked reply. Each chunk is acknowledged on arrival, which frees the window of this process, and when it is consumed, which lets
+ * the responder send another. While waiting, the reader sends keep-alives; the broker answers them when the responder is gone. A gap, an
+ * error mark, a silent responder or a lost connection end the iteration with an error; only the end mark with the right count completes it.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';
@@ -10,12 +9,12 @@ import type { Inbox, InboxListener } from './inbox.ts';
 import type { Publisher } from './publisher.ts';
 import { encodeHeaders, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
-/** What a reader tells the responder; a number is the last chunk taken. */
+/** Control messages from the reader; a number is the last chunk consumed. */
 export const streamControl = { cancel: 'cancel', alive: 'alive' } as const;
 
-/** Time between signs of life. */
+/** Interval of keep-alives. */
 export const keepAliveIntervalMs = 2_000;
-/** Silence after which the other side counts as gone. */
+/** Silence after which the other side counts as disconnected. */
 export const idleTimeoutMs = 10_000;
 
 export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
@@ -33,7 +32,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   #failure: AppError | undefined;
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
 
-  /** `first` is the message that carries chunk 1; its reply subject is where acknowledgements go. */
+  /** @param first the message with chunk 1; acknowledgements go to its reply subject */
   constructor(publisher: Publisher, inbox: Inbox, token: string, first: Msg) {
     this.#publisher = publisher;
     this.#inbox = inbox;
@@ -62,7 +61,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
     });
   }
 
-  /** The reader leaves: the responder stops its generator. */
+  /** Cancels the stream: the responder stops its generator. */
   return(): Promise<IteratorResult<Uint8Array>> {
     if (this.#state === 'open') {
       this.#close('left');

@@ -1,7 +1,6 @@
 /**
- * Sender of replies. Up to 64 KiB a reply is one message; above that it is numbered chunks of up to 256 KiB, at most four of them not yet
- * taken, and all that are on the way to one process have a lane, so that the memory of every process and of the broker is bounded,
- * whatever the size and the number (architecture#large-messages).
+ * Sends replies: up to 64 KiB as one message, larger ones as numbered chunks of up to 256 KiB with at most four unconsumed ones. All chunks
+ * for one process share a window, which bounds the memory of every process and of the broker (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/errors';
@@ -12,17 +11,17 @@ import type { ReplyMetadata } from './reply.ts';
 import { idleTimeoutMs, streamControl } from './stream-reader.ts';
 import { decodeText, encodeReplyMetadata, encodeHeaders, header, isNoResponders, readHeader } from './wire.ts';
 
-/** Replies up to this many bytes travel as one message. */
+/** Replies up to this many bytes are one message. */
 export const singleReplyBytes = 64 * 1024;
-/** Size of a chunk of larger ones. */
+/** Chunk size of larger replies. */
 export const chunkBytes = 256 * 1024;
-/** Chunks that the reader has not taken yet. */
+/** Maximum unconsumed chunks. */
 export const chunkWindow = 4;
-/** A reader that takes nothing for so long holds a database cursor for nothing; its stream is broken. */
+/** A reader that consumes nothing for this long blocks a database cursor; its stream is aborted. */
 export const stallLimitMs = 60_000;
 const lookIntervalMs = 1_000;
 
-/** Why a stream ended before its end mark, when the reason is not a fault of the source. */
+/** Why a stream ended before its end mark, unless the source failed. */
 export class ReaderDisconnected extends Error {
   constructor() {
     super('the reader went away');
@@ -31,8 +30,8 @@ export class ReaderDisconnected extends Error {
 }
 
 /**
- * Sends pieces as a reply to `replyTo`; resolves when the end mark is sent.
- * @throws ReaderGone; whatever the source throws (before the first chunk: nothing was sent yet, `started` is false).
+ * Sends chunks as a reply to `replyTo`. Resolves when the end mark is sent.
+ * @throws ReaderDisconnected; errors of the source (before the first chunk nothing was sent, `started` is false)
  */
 export class StreamSender implements InboxListener {
   readonly expiresAtMs = Infinity;
@@ -47,16 +46,16 @@ export class StreamSender implements InboxListener {
   #place: WindowSlot | undefined;
   #sent = 0;
   #taken = 0;
-  /** What has come, not only what it has taken; a reader of the release before does not. */
+  /** Whether the reader acknowledges arrival too; readers of the previous release do not. */
   #tellsReceipt = false;
-  /** A reader that is there says so every two seconds, whether it takes anything or not. */
+  /** A connected reader sends a keep-alive every two seconds. */
   #heardAtMs = 0;
   #gone = false;
   #wake: (() => void) | undefined;
 
   /**
-   * @param deadlineMs epoch milliseconds; until then the reader waits for the first chunk.
-   * @param onGone runs once when the reader leaves, so that a source that waits for its database can be interrupted.
+   * @param deadlineMs epoch milliseconds until which the reader waits for the first chunk
+   * @param onGone called once when the reader disconnects, to interrupt a source that waits for its database
    */
   constructor({ publisher, inbox, lanes }: ConnectionParts, replyTo: string, deadlineMs: number, onGone: () => void) {
     this.#publisher = publisher;
@@ -68,7 +67,7 @@ export class StreamSender implements InboxListener {
     this.#token = inbox.add(this);
   }
 
-  /** `isLive`: every piece leaves at once, in chunks of its own. */
+  /** @param isLive sends each piece immediately in chunks of its own */
   async send(source: AsyncIterable<string | Uint8Array>, metadata: ReplyMetadata, isLive = false): Promise<void> {
     try {
       let pieces: Uint8Array[] = [];
@@ -101,7 +100,7 @@ export class StreamSender implements InboxListener {
     }
   }
 
-  /** Breaks a stream that has begun: the reader's iteration ends with this error. */
+  /** Aborts a started stream: the reader's iteration fails with this error. */
   sendFailure(error: unknown): void {
     const body = Buffer.from(JSON.stringify(toErrorBody(error)), 'utf8');
     this.#publisher.publish(this.#replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
@@ -143,7 +142,7 @@ export class StreamSender implements InboxListener {
   async #sendChunk(bytes: Uint8Array, metadata: ReplyMetadata): Promise<void> {
     this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
     const place = this.#place;
-    // What the reader is, and that it takes anything, shows with the first.
+    // The first acknowledgement shows the release of the reader.
     await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
     if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => place.tryAcquire(bytes.length));
     if (!this.started) this.#heardAtMs = performance.now();
@@ -176,7 +175,7 @@ export class StreamSender implements InboxListener {
   }
 }
 
-/** Publish options of a reply in one message; none at all (no header block) in the usual case. */
+/** Publish options of a single-message reply; no header block in the common case. */
 export function singleReplyOptions(metadata: ReplyMetadata): { headers?: ReturnType<typeof encodeHeaders> } {
   const pairs = encodeReplyMetadata(metadata);
   return pairs === undefined ? {} : { headers: encodeHeaders(pairs) };

@@ -1,13 +1,13 @@
-/** The streams of the platform, and how the set-up makes them (docs/adr/stream-limits.md). */
+/** The streams of the platform and their set-up (docs/adr/stream-limits.md). */
 import { DiscardPolicy, JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 
 const mebibyte = 1024 * 1024;
 
-/** Name → subjects, retention, and what happens to a message for which there is no room. */
+/** Subjects, retention, and overflow policy by stream. */
 export const streams = {
-  /** Jobs under way; the truth is in PostgreSQL, and what is refused is sent again from there. */
+  /** Jobs in progress. PostgreSQL is the source of truth; rejected messages are published again from there. */
   JOBS: {
     subjects: ['jobs.>'],
     retention: RetentionPolicy.Workqueue,
@@ -15,7 +15,7 @@ export const streams = {
     maxAgeMs: 0,
     maxBytes: 512 * mebibyte,
   },
-  /** Facts, kept one day. What happens now is worth more than what everybody has heard long ago: the oldest make room. */
+  /** Events, kept one day. When full, the oldest are discarded: current events matter more than delivered ones. */
   EVENTS: {
     // Not `events.>`: operations of the service `events` are requests, which no stream may answer.
     subjects: ['events.*.*.*'],
@@ -24,7 +24,7 @@ export const streams = {
     maxAgeMs: 86_400_000,
     maxBytes: 512 * mebibyte,
   },
-  /** What happened, on its way to the feed (V2); what is refused waits in the outbox of its service. */
+  /** Events on their way to the feed (V2); rejected ones wait in the outbox of their service. */
   FEED: {
     subjects: ['feed.>'],
     retention: RetentionPolicy.Workqueue,
@@ -32,7 +32,7 @@ export const streams = {
     maxAgeMs: 0,
     maxBytes: 256 * mebibyte,
   },
-  /** Webhooks that were acknowledged to their sender and have no receipt yet; the gateway's disk takes what is refused. */
+  /** Webhooks acknowledged to their sender and not stored as receipts yet; the gateway's spool takes rejected ones. */
   WEBHOOKS: {
     subjects: ['webhooks.>'],
     retention: RetentionPolicy.Workqueue,
@@ -45,29 +45,29 @@ export const streams = {
 export type StreamName = keyof typeof streams;
 export const streamNames = Object.keys(streams) as StreamName[];
 
-/** What names of this installation begin with. */
+/** Prefixes of the names of this installation. */
 export interface Prefixes {
   readonly subject: string;
   readonly stream: string;
   readonly inbox: string;
 }
 
-/** Bytes that a stream may hold; default as declared. */
+/** Maximum bytes of streams; default as declared. */
 export type StreamLimits = Partial<Readonly<Record<StreamName, number>>>;
 
-/** More than five copies JetStream does not make. */
+/** The limit of JetStream. */
 export const maxReplicas = 5;
 
-/** Two publications with one message id within this time are one message. */
+/** Window in which the broker drops duplicates by message id. */
 const duplicateWindowMs = 120_000;
 const streamNotFound = 10059;
 const insufficientStorage = 10047;
-/** No server for another copy: no cluster at all, too few servers in it, or none of them with room. */
+/** No server for another replica: no cluster, too few servers, or none with enough space. */
 const tooFewServers = [10005, 10023, 10074];
 
 /**
- * Creates a stream, or brings what differs up to date: nothing that it holds is lost by that, also when it holds more than it may from now on.
- * @param replicas servers of the cluster that hold it; undefined = as many as it has, one for a new stream
+ * Creates a stream or updates its settings. Messages are never lost by that, even when the stream is over its new limit.
+ * @param replicas servers of the cluster with a copy; undefined = unchanged, one for a new stream
  */
 export async function ensureStream(
   manager: JetStreamManager,
@@ -115,7 +115,7 @@ export async function findStream(manager: JetStreamManager, name: string): Promi
   }
 }
 
-/** Removes a stream with everything in it; one that is not there stays so. */
+/** Deletes a stream with its messages, if it exists. */
 export async function deleteStream(manager: JetStreamManager, name: string): Promise<void> {
   try {
     await manager.streams.delete(name);

@@ -1,6 +1,6 @@
 /**
- * The subscriptions of a connection, those that the broker refused among them: the client forgets one for good, although its user may be given the
- * permission at any time. Each is made again until the broker accepts it.
+ * Subscriptions of a connection. The client drops a subscription that the broker denied, although the permission may be granted later; here
+ * it is retried until the broker accepts it.
  */
 import type { Msg, NatsConnection, PermissionViolationError, Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -10,10 +10,10 @@ export interface SubscribeOptions {
   readonly callback: (message: Msg) => void;
 }
 
-/** One subscription, whatever number of times it was made. */
+/** One subscription across its retries. */
 export interface BusSubscription {
   unsubscribe(): void;
-  /** Resolves when the broker sends nothing more and all that it sent is handled. */
+  /** Resolves when the broker sends nothing more and all received messages are handled. */
   drain(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class Subscriptions {
     this.#logger = logger;
   }
 
-  /** Subjects that the broker refuses now. */
+  /** Subjects that the broker denies now. */
   get refused(): readonly string[] {
     return [...new Set([...this.#refused].map(({ subject }) => subject))];
   }
@@ -59,7 +59,7 @@ export class Subscriptions {
     };
   }
 
-  /** The broker refused one, or took the permission for one back: it names subject and, when it is new, queue. */
+  /** The broker denied a subscription or revoked its permission. The error names the subject and, for a new subscription, its queue. */
   onViolation({ subject, queue }: Pick<PermissionViolationError, 'subject' | 'queue'>): void {
     for (const entry of this.#entries) {
       if (entry.subject === subject && (queue === undefined || queue === entry.options.queue)) this.#refuse(entry);
@@ -76,7 +76,7 @@ export class Subscriptions {
     entry.isRefused = false;
     entry.current = this.#connection.subscribe(entry.subject, {
       ...(queue === undefined ? {} : { queue }),
-      // Nothing but the refusal of the subscription is an error here.
+      // The only possible error is a denied subscription.
       callback: (error, message) => (error === null ? callback(message) : this.#refuse(entry)),
     });
   }
@@ -101,10 +101,10 @@ export class Subscriptions {
         entry.current?.unsubscribe();
         this.#open(entry);
       }
-      // The broker has answered every subscription when it answers this.
+      // The broker has processed every subscription when it answers the flush.
       await this.#connection.flush();
     } catch {
-      return; // the connection is away
+      return; // disconnected
     }
     for (const entry of tried) if (!entry.isRefused) this.#refused.delete(entry);
     if (this.#refused.size > 0) return;
@@ -113,10 +113,10 @@ export class Subscriptions {
   }
 }
 
-/** A broker that is away confirms nothing, and sends nothing either. */
+/** A disconnected broker does not confirm, and sends nothing either. */
 const confirmTimeoutMs = 2_000;
 
-/** Resolves when the broker has confirmed that nothing more comes, and all that came is handed on. Never rejects. */
+/** Resolves when the broker has confirmed the end of the subscription and all received messages are handled. Never rejects. */
 export async function drainSubscription(subscription: BusSubscription): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

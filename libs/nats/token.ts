@@ -1,13 +1,13 @@
-/** Tokens of inboxes. Whoever is given one may answer; nobody can guess another one, so nobody can answer what was not asked of him. */
+/** Inbox tokens. They are unguessable: only the receiver of a request can reply to it. */
 import { randomFillSync } from 'node:crypto';
 
 const tokenBytes = 15;
-/** Characters of a token. */
+/** Length in characters. */
 export const tokenLength = 20;
 const pool = Buffer.allocUnsafe(tokenBytes * 512);
 let used = pool.length;
 
-/** 120 random bits in 20 characters that may stand in a subject. */
+/** 120 random bits in 20 characters that are valid in a subject. */
 export function randomToken(): string {
   if (used === pool.length) {
     randomFillSync(pool);

@@ -1,6 +1,6 @@
 /**
- * What travels in NATS headers and what a reply looks like on the wire (architecture#rpc). Headers are encoded by hand:
- * the client's own builder checks every key and value of every message, which costs more than the rest of a small request.
+ * NATS headers and the wire format of replies (architecture#rpc). Headers are encoded by hand: the client's builder validates every key and
+ * value, which costs more than the rest of a small request.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { Actor } from '#libs/contract';
@@ -9,23 +9,23 @@ import { isJsonObject } from '#libs/json';
 import type { ReplyMetadata } from './reply.ts';
 import { randomUUID } from 'node:crypto';
 
-/** Who asks, until when, and in which trace; handed from hop to hop. */
+/** Request id, actor, deadline and trace of a call, passed from hop to hop. */
 export interface CallContext {
   readonly requestId: string;
-  /** For whom. Hand on the object that was given: a copy of it is vouched for by nobody. */
+  /** The actor object as received: a copy has no assertion. */
   readonly actor?: Actor | undefined;
-  /** What limits count the client by, for the audit log; set by the gateway where a request may change something (A1). */
+  /** Client address for the audit log, as used by rate limits; set by the gateway for operations with side effects (A1). */
   readonly clientIp?: string | undefined;
   /**
-   * `Idempotency-Key` to send with the call; set by the gateway for idempotent operations (I1). The served context has it under another name, so that
-   * passing that context on to a nested call does not forward the key.
+   * `Idempotency-Key` to send with the call, set by the gateway for idempotent operations (I1). The served context has it under another
+   * name, so that nested calls do not forward the key.
    */
   readonly sentIdempotencyKey?: string | undefined;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
-  /** Epoch milliseconds after which nobody waits for the answer. */
+  /** Epoch milliseconds after which the caller no longer waits. */
   readonly deadlineMs?: number | undefined;
-  /** Aborts the wait; the responder goes on until the deadline, a streamed reply stops. */
+  /** Aborts the wait. The responder continues until the deadline; a streamed reply stops. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,16 +44,16 @@ export const header = {
   replayed: 'Replayed',
   /** Number of a chunk, from 1. */
   chunk: 'Chunk',
-  /** Count of chunks; the message that carries it is the end mark. */
+  /** Number of chunks; marks the end of the stream. */
   chunkEnd: 'Chunk-End',
   chunkAlive: 'Chunk-Alive',
-  /** Of what a reader tells: the last chunk that has come, which may wait to be taken. */
+  /** Control message of a reader: the last chunk received, consumed or not. */
   chunkReceived: 'Chunk-Received',
 } as const;
 
 const forbidden = /[\r\n\0]/g;
 
-/** Header block that is already encoded; the client only asks for `encode`. */
+/** A header block that is already encoded; the client only calls `encode`. */
 class EncodedHeaders {
   readonly #bytes: Uint8Array;
   constructor(text: string) {
@@ -64,7 +64,7 @@ class EncodedHeaders {
   }
 }
 
-/** Headers for `publish`, from pairs; line breaks in values become spaces. */
+/** Headers for `publish`; line breaks in values become spaces. */
 export function encodeHeaders(pairs: Readonly<Record<string, string | undefined>>): MsgHdrs {
   let text = 'NATS/1.0';
   for (const key in pairs) {
@@ -74,7 +74,7 @@ export function encodeHeaders(pairs: Readonly<Record<string, string | undefined>
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
 }
 
-/** Request headers of a call; `assertion` vouches for its actor, `traceparent` is that of the call itself. */
+/** Request headers of a call. `assertion` proves its actor; `traceparent` is that of the call itself. */
 export function encodeContext(
   context: CallContext,
   deadlineMs: number,
@@ -97,7 +97,7 @@ export function readHeader(headers: MsgHdrs | undefined, name: string): string |
   return undefined;
 }
 
-/** What a reply says beside its body. */
+/** Metadata of a reply. */
 export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   let outcome: string | undefined;
   let digest: string | undefined;
@@ -112,7 +112,7 @@ export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   return { outcome, digest, etag, replayed };
 }
 
-/** Headers of a reply's facts; undefined when there are none. */
+/** Headers of reply metadata; undefined when there is none. */
 export function encodeReplyMetadata({
   outcome,
   digest,
@@ -128,12 +128,12 @@ export function encodeReplyMetadata({
   };
 }
 
-/** True for the server's own message that nobody listens on the subject. */
+/** True for the server's message that the subject has no subscriber. */
 export function isNoResponders(message: Msg): boolean {
   return message.data.length === 0 && message.headers?.code === 503;
 }
 
-/** The failure in an error reply's body; anything unreadable becomes `internal`. */
+/** The error in the body of an error reply; unreadable bodies become `internal`. */
 export function parseErrorBody(bytes: Uint8Array, replayed = false): AppError {
   let value: unknown;
   try {
@@ -150,32 +150,31 @@ export function parseErrorBody(bytes: Uint8Array, replayed = false): AppError {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** UTF-8 to text. */
 export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** 503: nobody serves the subject. */
+/** 503: no service subscribes to the subject. */
 export function noResponders(subject: string): AppError {
   return unavailable(`No service answers ${subject}`);
 }
 
-/** The wait ended before an answer came; a client sees 503, an internal caller can tell it apart. */
+/** No reply before the deadline. Clients see 503; internal callers can distinguish it. */
 export function deadlineExceeded(subject: string): AppError {
   return new AppError({ code: 'deadline_exceeded', message: `${subject} did not answer in time` });
 }
 
-/** 503 of everything that was waiting when the connection to the broker broke. */
+/** 503 for everything pending when the connection to the broker broke. */
 export function connectionLost(): AppError {
   return unavailable('The message broker is not reachable');
 }
 
-/** Context of work that no client caused (start-up, sweeps, jobs, the CLI): a new request id and no actor, the process acts for itself. */
+/** Context of work without a client (start-up, sweeps, jobs, the CLI): a new request id and no actor. */
 export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): CallContext {
   return { requestId: randomUUID(), ...given };
 }
 
-/** What a service asks for itself while it serves a call: the same request, trace and deadline, for no client. */
+/** Context for calls that a service makes on its own behalf while serving a request: same request id, trace and deadline. */
 export function withoutActor({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
   return { requestId, traceparent, deadlineMs };
 }

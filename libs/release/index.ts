@@ -1,4 +1,4 @@
-/** Which release this is, as package.json says: of log lines, documents and `--version` (rules/operations#releases); its migrations and permissions. */
+/** Version, migrations and NATS permissions of this release (rules/operations#releases). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,17 +7,17 @@ const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
 
 export const releaseVersion: string = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
 
-/** What each user of NATS may do, as its configuration (deploy/helm/coherence/files/nats.conf) has it; the administrator may do everything. */
+/** NATS permissions by user, as configured in deploy/helm/coherence/files/nats.conf; the administrator has all. */
 export function natsPermissions(): Readonly<
   Record<string, { readonly publish: readonly string[]; readonly subscribe: readonly string[] }>
 > {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'nats-permissions.json'), 'utf8'));
 }
 
-/** Folder of the migrations of a service, whose name is that of its schema. */
+/** Migrations folder of a service. */
 export const migrationsFolder = (service: string): string => join(servicesDir, service, 'migrations');
 
-/** Names of the migrations of a service, in order: each is a file of its name. Empty for one without a database. */
+/** Migration names of a service in order, one per file. Empty for a service without a database. */
 export function serviceMigrations(service: string): string[] {
   const folder = migrationsFolder(service);
   if (!existsSync(folder)) return [];
@@ -43,7 +43,7 @@ export function withReplacements(names: readonly string[], replaced: Readonly<Re
   return [...result].toSorted();
 }
 
-/** Names of the migrations of every service that has some, by schema. */
+/** Migration names of every service with a database, by schema. */
 export function listMigrations(): Record<string, string[]> {
   const all = readdirSync(servicesDir)
     .toSorted()

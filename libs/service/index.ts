@@ -1,6 +1,6 @@
 /**
- * The frame of a service with a database: logger, database, telemetry, bus and jobs, started and stopped in one order (architecture#services).
- * A service's `service.ts` puts its features into it.
+ * Runtime of a service with a database: logger, database, telemetry, bus and jobs, started and stopped in one order
+ * (architecture#services). A service's `service.ts` adds its features.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
@@ -20,7 +20,7 @@ import { type StatusDetails, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
 const prepareRetryMs = 500;
-/** Of what the stream of events keeps. */
+/** Half of the retention of the EVENTS stream. */
 const eventsHalfLifeMs = streams.EVENTS.maxAgeMs / 2;
 
 type RuntimeSettings = typeof databaseSettings &
@@ -31,26 +31,26 @@ type RuntimeSettings = typeof databaseSettings &
   typeof telemetrySettings;
 
 export interface ServiceRuntimeOptions<C extends ServiceContract, J extends ServiceContract> {
-  /** What it serves; its name is the name of its schema too. */
+  /** The served contract; its name is the name of the schema too. */
   readonly contract: C;
-  /** What it works, when that is not the jobs of the contract: those of a pipeline's registry. */
+  /** Contract of the jobs to run, when it differs from the served one, e.g. with jobs of a pipeline's registry. */
   readonly jobContract?: J | undefined;
   readonly config: ConfigOf<RuntimeSettings>;
-  /** It waits for them, others run them. Default: those of the service's folder. */
+  /** Required migrations; the service waits for them and does not run them. Default: those of the service's folder. */
   readonly migrations?: readonly string[];
   readonly logger?: Logger | undefined;
-  /** What it needs besides PostgreSQL and NATS to be ready. */
+  /** Readiness checks besides PostgreSQL and NATS. */
   readonly checks?: Readonly<Record<string, Check>>;
-  /** Times of the job machinery; tests that kill processes shorten them. */
+  /** Timing of the job library, for tests. */
   readonly tuning?: Partial<JobTuning> | undefined;
 }
 
-/** What a service answers itself: all of its contract but what its frame answers. */
+/** Handlers that a service provides: its contract without the status operations. */
 export type FeatureHandlers<C extends ServiceContract> = Omit<Handlers<C>, keyof ReturnType<typeof statusHandlers>>;
 
 type Stop = () => unknown;
 
-/** Opens the database and connects the bus; nothing is served and no job worked before `start` of its service. */
+/** Opens the database and connects the bus. Nothing is served and no job runs before `start` of the service. */
 export async function createServiceRuntime<C extends ServiceContract, J extends ServiceContract = C>(
   options: ServiceRuntimeOptions<C, J>,
 ): Promise<ServiceRuntime<C, J>> {
@@ -127,7 +127,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   readonly actors: ActorVerifier;
   readonly busMetrics: BusMetrics;
   readonly bus: Bus;
-  /** J from `jobs.work` on, until the stop. */
+  /** Workers run from `jobs.work` until the service stops. */
   readonly jobs: Jobs<J>;
   readonly #parts: Parts<C, J>;
   readonly #stopping: Stop[] = [];
@@ -146,19 +146,19 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     this.jobs = parts.jobs;
   }
 
-  /** What it tells the feed (V2). @throws Error when its contract declares nothing of that */
+  /** Outbox of feed events (V2). @throws Error when the contract declares no feed events */
   get eventOutbox(): EventOutbox {
     const { contract, eventOutbox } = this.#parts;
     if (eventOutbox === undefined) throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
     return eventOutbox;
   }
 
-  /** What the service alone can say of itself to operators (P1); before `serve`. */
+  /** Adds service-specific fields to the status for operators (P1); call it before `serve`. */
   setStatusProvider(details: () => Promise<StatusDetails>): void {
     this.#statusProvider = details;
   }
 
-  /** Answers the operations of the contract, until the stop; those of `statusRpcs` the frame answers itself. */
+  /** Serves the operations of the contract until the service stops; `statusRpcs` have built-in handlers. */
   async serve(handlers: FeatureHandlers<C>): Promise<void> {
     const { contract, telemetry } = this.#parts;
     const parts = {
@@ -173,29 +173,29 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     this.onStop(() => responder.drain());
   }
 
-  /** Keeps what makes jobs of messages: it stops before the workers do. */
+  /** Stops a source of jobs before the workers stop. */
   stopBeforeWorkers(source: { stop(): unknown }): void {
     this.#jobSources.push(() => source.stop());
   }
 
-  /** Calls `stop` when the service stops, beside the others: one after the other they could take longer than a process may. */
+  /** Calls `stop` when the service stops. All run concurrently, to stay within the shutdown deadline. */
   onStop(stop: Stop): void {
     this.#stopping.push(stop);
   }
 
-  /** Calls `close` when everything has stopped, before bus and database are closed; the last one first. */
+  /** Calls `close` after everything has stopped and before bus and database close, in reverse order of registration. */
   onClose(close: Stop): void {
     this.#closing.push(close);
   }
 
-  /** Calls `breakOff` when stopping takes longer. */
+  /** Calls `abort` when stopping takes longer than the grace time. */
   abortAfter(graceMs: number, abort: () => void): void {
     let timer: NodeJS.Timeout | undefined;
     this.onStop(() => (timer = setTimeout(abort, graceMs)));
     this.onClose(() => clearTimeout(timer));
   }
 
-  /** Does what the service is not ready without, again for as long as the database cannot be reached. @throws what else `work` fails with */
+  /** Runs required work at the start, with retries while the database is unavailable. @throws other errors of `work` */
   async prepare(work: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -210,8 +210,8 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   }
 
   /**
-   * For what a service does because it may have missed events (D97): `work` at the start, when the connection to NATS returns after so long that
-   * events may have expired, and now and then, since a database that was away has the same effect.
+   * Runs work that compensates for missed events (D97): at the start, after an outage of NATS during which events may have expired, and
+   * periodically, since an outage of the database has the same effect.
    */
   async catchUp(work: () => Promise<unknown>, { intervalMs = eventsHalfLifeMs, longOutageMs = eventsHalfLifeMs } = {}): Promise<void> {
     await this.prepare(work);
@@ -222,9 +222,10 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   }
 
   /**
-   * Runs `work` now and then, until the stop, never twice at once; of a failure the log has `failure`, and the next time comes all the same.
-   * @param work its signal is aborted by the stop
-   * @param options.atOnce the first time is now, which nothing waits for; by default it is one interval from now.
+   * Runs `work` periodically until the service stops, never concurrently. A failure is logged with the text `failure` and does not end the
+   * schedule.
+   * @param work its signal aborts when the service stops
+   * @param options.immediately also runs now, without waiting for it; default: first after one interval
    */
   runEvery(
     intervalMs: number,
@@ -249,7 +250,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     });
   }
 
-  /** The service: `start` is called when database and streams are there, and returns what the log says of the ready service. */
+  /** The service. `start` runs when database and streams are ready, and returns log fields of the ready message. */
   service(start: () => Promise<object | void>): Service {
     return { start: () => this.#start(start), stop: () => this.#stop() };
   }
@@ -279,7 +280,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   async #stopJobs(): Promise<void> {
     await Promise.all(this.#jobSources.map((stop) => stop()));
     await this.jobs.stop();
-    // Last of all that writes, so that what the others told is sent.
+    // Last, so that events emitted by other parts during the stop are published.
     await this.#parts.eventOutbox?.stop();
   }
 }

@@ -1,11 +1,11 @@
-/** What a service says of itself (P1): handlers of `statusRpcs`, served by its frame. */
+/** Status of a service for operators (P1): handlers of `statusRpcs`. */
 import { type Actor, consumerOf, mayReadOps, type ServiceContract, type ServiceStatus } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';
 
-/** What one service alone can tell. */
+/** Service-specific fields of the status. */
 export type StatusDetails = Partial<Pick<ServiceStatus, 'webhooks' | 'failed_logins'>>;
 
 export interface StatusParts {
@@ -16,7 +16,7 @@ export interface StatusParts {
   readonly details: (() => Promise<StatusDetails>) | undefined;
 }
 
-/** However many look at it, the counts are made this often. */
+/** Counts are cached for this long. */
 const cacheMs = 2_000;
 
 export function statusHandlers(parts: StatusParts) {
@@ -38,7 +38,7 @@ export function statusHandlers(parts: StatusParts) {
   };
 }
 
-/** The consumers of the service, each of which it alone may ask about. */
+/** The consumers of the service; only the service itself may query them. */
 function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['consumers']> {
   const own = [
     ...Object.values(contract.jobs).map(({ type }) => ({ stream: 'JOBS' as const, name: consumerOf(type) })),
@@ -52,7 +52,7 @@ function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['c
   );
 }
 
-/** Callers of the same time get the same answer; a failure is nobody's but theirs. */
+/** Shares the result among concurrent and later callers for a time. Failures are not cached. */
 function memoizeFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let until = -Infinity;
   let shared: Promise<T> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The operations port of a service: `/livez` (the process only), `/startupz` (start-up done), `/readyz` (which dependency is
- * missing; false while draining) and `/metrics`, which may ask for a token; probes cannot bring one.
+ * The operations port of a service: `/livez` (process), `/startupz` (started), `/readyz` (dependencies; false while draining) and
+ * `/metrics`, optionally with a token, which probes cannot send.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,21 +11,21 @@ import { releaseVersion as version } from '#libs/release';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { findTracer, isTracingOn, setTracer, type TracingSettings } from './tracing.ts';
 
-/** Resolves when the dependency can be used; rejects with a message that says what is wrong. */
+/** Resolves when the dependency is available; rejects with the problem. */
 export type Check = () => Promise<void>;
 
 export interface Telemetry {
   readonly metrics: Metrics;
-  /** Listens on the operations port. Call it before anything that takes time. @throws Error when the port is taken. */
+  /** Listens on the operations port. Call it before slow work of the start. @throws Error when the port is in use */
   start(): Promise<void>;
-  /** From now on `/startupz` is true, and `/readyz` as far as the dependencies are there. */
+  /** Reports the process as started; `/readyz` then depends on the checks. */
   started(): void;
-  /** What the process says of itself (P1). */
+  /** Status of the process for operators (P1). */
   describe(): Promise<ProcessFacts>;
-  /** From now on `/readyz` is false: no new work, please. */
+  /** Makes `/readyz` false, so that no new work is routed here. */
   draining(): void;
   stop(): Promise<void>;
-  /** The port really used. */
+  /** The actual port. */
   readonly port: number;
 }
 
@@ -38,32 +38,32 @@ interface ProcessFacts {
 
 interface Readiness {
   status: 'ready' | 'starting' | 'draining' | 'unavailable';
-  /** Dependency → `ok` or what is wrong. */
+  /** `ok` or the problem, by dependency. */
   checks: Record<string, string>;
   missing: string[];
 }
 
 const checkTimeoutMs = 2_000;
 
-/** As `telemetrySettings` (libs/config) has it. */
+/** See `telemetrySettings` (libs/config). */
 export interface TelemetrySettings extends TracingSettings {
-  /** 0 takes any free one. */
+  /** 0 = any free port. */
   readonly METRICS_PORT: number;
   readonly METRICS_HOST?: string;
-  /** What `/metrics` asks for; empty = nothing. */
+  /** Token required by `/metrics`; empty = none. */
   readonly METRICS_TOKEN?: string;
-  /** Whether metrics have their names of earlier releases too. */
+  /** Whether metrics are also exposed by their names of earlier releases. */
   readonly METRICS_OLD_NAMES?: boolean;
-  /** Commit that the image was built from. */
+  /** Commit of the image. */
   readonly COHERENCE_COMMIT?: string;
-  /** Of each port of the process, as the gateway has it. */
+  /** Per port of the process, as in the gateway. */
   readonly MAX_CONNECTIONS?: number;
 }
 
-/** Probes and scrapes need few; for one more a silent or unused connection is closed (D95). */
+/** Probes and scrapes need few connections; beyond the limit an idle one is closed (D95). */
 const usualMaxConnections = 1_000;
 
-/** Health, metrics and traces of one service; `checks` names each dependency as operators know it, e.g. `postgresql`. */
+/** Health, metrics and traces of one service; `checks` are named by dependency, e.g. `postgresql`. */
 export function createTelemetry(options: {
   service: string;
   logger: Logger;
@@ -113,7 +113,7 @@ export function createTelemetry(options: {
       response.setHeader('www-authenticate', 'Bearer');
       return sendJson(response, 401, { status: 'METRICS_TOKEN is asked for' });
     }
-    const names = new URLSearchParams(query).getAll('name[]'); // as Prometheus's own clients have it
+    const names = new URLSearchParams(query).getAll('name[]'); // as in Prometheus's own clients
     const { accept } = headers;
     const { contentType, text } = await metrics.render(names.length === 0 ? { accept } : { accept, names: new Set(names) });
     response.writeHead(200, { 'content-type': contentType, vary: 'accept' }).end(text);
@@ -150,7 +150,7 @@ export function createTelemetry(options: {
   };
 }
 
-/** Gives the process its tracer, unless a service of the same process did. @returns the end of it */
+/** Sets the tracer of the process, unless another service of the process did. @returns stops it */
 async function startTracing(service: string, logger: Logger, settings: TelemetrySettings): Promise<() => Promise<void>> {
   if (!isTracingOn(settings) || findTracer() !== undefined) return () => Promise.resolve();
   const { createOtlpTracer } = await import('./otlp.ts');
@@ -177,7 +177,7 @@ async function runCheck(check: Check | undefined): Promise<string> {
   }
 }
 
-/** Whether an `Authorization` header brings the token; everything does when there is none. */
+/** Whether an `Authorization` header has the token; always true without a configured token. */
 function createTokenCheck(token: string): (header: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(`Bearer ${token}`);

@@ -1,6 +1,6 @@
 /**
- * Metrics of one service and of its process. Names are Prometheus names with units; labels never hold ids
- * (rules/operations#metrics). Names are declared without the prefix, which is added here alone.
+ * Metrics of one service and its process. Names follow Prometheus conventions with units; labels never contain ids
+ * (rules/operations#metrics). The prefix is added here.
  */
 import { Counter, Gauge, Histogram as ClientHistogram, type Metric, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { readSampledTrace } from './trace-context.ts';
@@ -9,41 +9,38 @@ export type { Counter, Gauge };
 
 type Labels = Record<string, string | number>;
 
-/** One label and every value that it may have, e.g. `{ reason: ['full', 'slow'] }`. */
+/** One label with all its values, e.g. `{ reason: ['full', 'slow'] }`. */
 type KnownLabel = Readonly<Record<string, readonly string[]>>;
 
 export interface Histogram {
-  /** `traceparent` of the work: where it is sampled, its trace becomes the exemplar of the bucket. */
+  /** @param traceparent of the work; a sampled trace becomes the exemplar of the bucket */
   observe(labels: Labels, seconds: number, traceparent?: string): void;
 }
 
-/** Rate, errors, duration of one kind of work, e.g. HTTP requests by route template. */
+/** Rate, errors and duration of one kind of work, e.g. HTTP requests by route template. */
 export interface Red {
-  /**
-   * Counts one finished piece of work; `outcome` is a status code or an error code, `seconds` its duration, `traceparent` that of its span,
-   * for an exemplar.
-   */
+  /** Counts one finished piece of work. @param outcome status code or error code @param traceparent for an exemplar */
   observe(labels: Labels, outcome: string | number, seconds: number, traceparent?: string): void;
 }
 
 export interface Metrics {
   /**
-   * The metric of that name, made on first use; later calls return the same one. A label given with all its values counts
-   * from 0: a series that begins with its first event is no increase for Prometheus.
+   * The metric of that name, created on first use. A label given with all its values starts at 0: Prometheus sees no increase in a series
+   * that begins with its first event.
    */
   counter(name: string, help: string, labels?: readonly string[] | KnownLabel): Counter<string>;
-  /** `collect` is called before each scrape; when it fails, the metric has no value: better none than a wrong one. */
+  /** `collect` is called before each scrape. When it fails, the metric has no value rather than a wrong one. */
   gauge(
     name: string,
     help: string,
     labelNames?: readonly string[],
     collect?: (gauge: Gauge<string>) => void | Promise<void>,
   ): Gauge<string>;
-  /** A latency. Buckets default to seconds from 1 ms to 30 s. */
+  /** A histogram of durations, by default with buckets from 1 ms to 30 s. */
   histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram;
   /** `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
   red(name: string, help: string, labelNames: readonly string[]): Red;
-  /** All metrics, the process's own included, or only those of the exposed names that exist; the format is chosen by `accept`. */
+  /** Renders all metrics including those of the process, or only the given names; `accept` selects the format. */
   render(options?: { readonly names?: ReadonlySet<string>; readonly accept?: string | undefined }): Promise<Rendered>;
 }
 
@@ -52,11 +49,11 @@ interface Rendered {
   readonly text: string;
 }
 
-/** Begins the name of every metric that the platform declares. */
+/** Prefix of every metric of the platform. */
 const prefix = 'coherence_';
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Process metrics start timers that nobody can stop: one set per process, however many services run in it. */
+/** Process metrics start timers that cannot be stopped: one registry per process, shared by all its services. */
 let processRegistry: Registry | undefined;
 
 function getProcessRegistry(): Registry {
@@ -68,11 +65,11 @@ function getProcessRegistry(): Registry {
 }
 
 /**
- * Metrics that all carry the label `service`.
- * @param options.oldNames whether each metric is exposed a second time by its name of releases before the prefix (METRICS_OLD_NAMES)
+ * Metrics with the label `service`.
+ * @param options.oldNames also exposes metrics without the prefix, as in earlier releases (METRICS_OLD_NAMES)
  */
 export function createMetrics(service: string, { oldNames = false }: { readonly oldNames?: boolean } = {}): Metrics {
-  // Only a registry of this type takes exemplars; each scrape has a format of its own.
+  // Only this registry type supports exemplars; each scrape selects its own format.
   const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
   const existing = (name: string): unknown => registry.getSingleMetric(prefix + name);
   const configOf = (name: string, help: string, labelNames: readonly string[]) => ({
@@ -146,14 +143,14 @@ export function createMetrics(service: string, { oldNames = false }: { readonly 
 
 type ReadMetric = Awaited<ReturnType<Metric<string>['get']>>;
 
-/** A metric that is not exposed is not collected either, apart from those of the process: some of them are read together with another. */
+/** Collects exposed metrics only, except process metrics, some of which are collected together. */
 async function readMetrics(source: Registry, exposedNames: (name: string) => readonly string[]): Promise<ReadMetric[]> {
   const exposed = source.getMetricsAsArray().filter(({ name }) => exposedNames(name).length > 0) as unknown as Metric<string>[];
   if (source === processRegistry && exposed.length > 0) await source.getMetricsAsJSON();
   return Promise.all(exposed.map((metric) => metric.get()));
 }
 
-/** The lines of a metric under a name. OpenMetrics names the family of a counter without the ending, which `format` adds to its samples. */
+/** Lines of one metric. In OpenMetrics, counter families have no `_total` suffix; `format` adds it to samples. */
 function renderMetric(format: Registry, metric: ReadMetric, name: string): Promise<string> {
   const isFamily = format.contentType === Registry.OPENMETRICS_CONTENT_TYPE && metric.type === 'counter';
   const values = metric.values.map((value) => {
@@ -164,7 +161,7 @@ function renderMetric(format: Registry, metric: ReadMetric, name: string): Promi
   return format.getMetricsAsString({ get: () => Promise.resolve(named) } as unknown as Metric<string>);
 }
 
-/** Whether an `Accept` header asks for OpenMetrics 1.0 at least as much as for the Prometheus text format, the default. */
+/** Whether an `Accept` header prefers OpenMetrics 1.0 over the Prometheus text format, or weights them equally. */
 function prefersOpenMetrics(accept = ''): boolean {
   const weights = { openMetrics: 0, text: 0 };
   for (const item of accept.toLowerCase().split(',')) {
@@ -180,9 +177,9 @@ function prefersOpenMetrics(accept = ''): boolean {
 }
 
 /**
- * Counts by which of its values a secret is used, the first being 0 here and 1 in the metric: a value that nobody uses any more can be taken
- * away (K8; docs/guides/secret-rotation.md).
- * @param values how many the secret has
+ * Counts uses of each value of a rotated secret, so that operators see when an old one can be removed (K8; docs/guides/secret-rotation.md).
+ * Index 0 here is value 1 in the metric.
+ * @param values number of values of the secret
  */
 export function createSecretUseCounter(metrics: Metrics, secret: string, values: number): (index: number) => void {
   const uses = metrics.counter('secret_uses_total', 'Uses of a shared secret, by the place of the value in its list', [

@@ -1,6 +1,6 @@
 /**
- * The tracer that sends spans to a collector (OTLP over HTTP). Loaded only where traces are on: the packages
- * behind it take longer to load than a service to start.
+ * Tracer that exports spans to a collector (OTLP over HTTP). Loaded only with tracing on: its packages take longer to load than a service
+ * to start.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
@@ -40,7 +40,7 @@ type ExporterConfig = NonNullable<ConstructorParameters<typeof JsonExporter>[0]>
 const defaultTimeoutMs = 10_000;
 const defaultCollector = 'http://localhost:4318';
 
-/** @throws Error with the variable whose file cannot be read */
+/** @throws Error with the variable of an unreadable file */
 export function createExporter(settings: TracingSettings): SpanExporter {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint = defaultCollector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint } = settings;
   const compression = settings.OTEL_EXPORTER_OTLP_TRACES_COMPRESSION ?? settings.OTEL_EXPORTER_OTLP_COMPRESSION ?? 'none';
@@ -69,7 +69,7 @@ export function createSampler({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_A
   return parentBased === undefined ? root : new ParentBasedSampler({ root });
 }
 
-/** What the process is: its own facts, then those of OTEL_RESOURCE_ATTRIBUTES, and OTEL_SERVICE_NAME above all. */
+/** Resource attributes: built-in ones, overridden by OTEL_RESOURCE_ATTRIBUTES, then OTEL_SERVICE_NAME. */
 export function createResource(service: string, settings: TracingSettings): Resource {
   const { OTEL_SERVICE_NAME: name = '', OTEL_RESOURCE_ATTRIBUTES: attributes } = settings;
   return defaultResource().merge(
@@ -84,7 +84,7 @@ export function createResource(service: string, settings: TracingSettings): Reso
   );
 }
 
-/** `name=value,…`; a value that is not percent-encoded text is taken as it is. */
+/** Parses `name=value,…`; a value with invalid percent-encoding is used verbatim. */
 function readPairs(text = ''): Record<string, string> {
   const pairs = text
     .split(',')
@@ -128,7 +128,7 @@ export interface OtlpOptions {
 }
 
 const propagator = new W3CTraceContextPropagator();
-/** For all that is left at the process's end. */
+/** Time limit for exporting the rest at the end of the process. */
 const stopTimeoutMs = 2_000;
 const exportIntervalMs = 1_000;
 const exportTimeoutMs = 30_000;
@@ -140,7 +140,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-/** A tracer whose spans are sent in batches; `stop` sends what is left. */
+/** A tracer with batched export; `stop` exports the rest. */
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
   const { settings } = options;
   const exporter = createExporter(settings);
@@ -226,7 +226,7 @@ class StartedSpan implements Span {
   }
 }
 
-/** Says once that a collector does not take spans, and once that it does again. */
+/** Logs once that the collector rejects spans, and once that it accepts them again. */
 class LoggingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;
