@@ -239,7 +239,7 @@ export type VideohostPublishedEvent = {
   cursor: string;
 };
 
-/** A conversation has a recording, or another one. */
+/** A recording became available or was replaced. */
 export type VideoAvailableEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;

@@ -568,9 +568,9 @@ export type ReceiveMeetingReportBody = {
   [key: string]: unknown;
 };
 
-/** Metadata of the canonical audio of a conversation. */
+/** Metadata of the audio of a conversation. */
 export type AudioMetadata = {
-  /** Key of the object in the platform's store; it cannot be guessed and is no address. */
+  /** Key of the object in the platform's store; it cannot be guessed and is not an address. */
   path: string;
   /** Base name of the uploaded file. */
   name: string;
@@ -580,7 +580,7 @@ export type AudioMetadata = {
   size_bytes: number;
   /** Where the file came from: `upload`. */
   source: string;
-  /** When the upload was finished. */
+  /** When the upload finished. */
   created_at: string;
 };
 

@@ -16,17 +16,17 @@ const contentTypes: Readonly<Record<string, string>> = {
   ts: 'video/mp2t',
   webm: 'video/webm',
 };
-/** Of everything else: a browser saves it and never runs it. */
+/** Of all other extensions; browsers save it and never run it. */
 const otherContentType = 'application/octet-stream';
 
 export interface RecordingFile {
   name: string;
   extension: string;
-  /** By the extension alone. */
+  /** Depends only on the extension. */
   contentType: string;
 }
 
-/** The base name of a path, and the type that its extension stands for. */
+/** The base name of a path, and the content type of its extension. */
 export function describeRecordingFile(fileName: string): RecordingFile {
   const name = cleanFileName(fileName) || 'recording';
   const extension = /^.+\.([a-z0-9]{1,8})$/iu.exec(name)?.[1]?.toLowerCase() ?? 'bin';
@@ -37,7 +37,7 @@ export function describeRecordingFile(fileName: string): RecordingFile {
   };
 }
 
-/** A fresh key; the same text is the path under `/media/`, so that nobody can guess it. */
+/** A new random key, which is also the path under `/media/` and cannot be guessed. */
 export function newRecordingKey(conversationId: number, extension: string): string {
   return `recordings/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }
@@ -46,24 +46,22 @@ export function newThumbnailKey(conversationId: number): string {
   return `thumbnails/${conversationId}/${randomBytes(24).toString('base64url')}.jpg`;
 }
 
-/** The name of the trimmed file; it is an MP4 whatever the recording was. */
+/** The name of the trimmed file, always MP4. */
 export function trimmedName(fullName: string): string {
   return `${fullName.replace(/\.[a-z0-9]{1,8}$/iu, '')}-trimmed.mp4`;
 }
 
-/**
- * The recording that a conversation shows (D27): a trimmed one as long as it is not finalised, else the full one, else the trimmed one.
- */
+/** The recording to show (D27): an unfinalised trimmed one, else the full one, else the trimmed one. */
 export function chooseRecording<R extends { kind: RecordingKind; finalized: boolean }>(recordings: readonly R[]): R | undefined {
   const full = recordings.find(({ kind }) => kind === 'full');
   const trimmed = recordings.find(({ kind }) => kind === 'front_trimmed');
   return trimmed?.finalized === false ? trimmed : (full ?? trimmed);
 }
 
-/** Longest name that is kept, in characters; the extension survives the cut. */
+/** Longest stored name, in characters; the extension is kept. */
 const maxNameLength = 200;
 
-/** Last segment of either kind of path, without characters that have no place in a file name. */
+/** The last segment of a Unix or Windows path, without control characters. */
 export function cleanFileName(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
   return removeControlCharacters(base).trim();
@@ -77,18 +75,18 @@ export function shortenFileName(name: string, extensionLength: number): string {
   return [...characters.slice(0, maxNameLength - tail.length), ...tail].join('');
 }
 
-/** An object as its marker sees it. */
+/** What the version marker of an object depends on. */
 export interface VersionedObject {
   readonly objectKey: string;
   readonly sha256: string;
 }
 
-/** The value of `?v=`: another object, another marker. */
+/** The value of `?v=`, different for every object. */
 export function versionMarker({ objectKey, sha256 }: VersionedObject): string {
   return createHash('sha256').update(`${objectKey}\n${sha256}`).digest('base64url').slice(0, 16);
 }
 
-/** The relative address of an object that is served without a token. */
+/** The relative address of an object that is served without a token (rules/media#video). */
 export function mediaUrl(object: VersionedObject): string {
   return `/media/${object.objectKey}?v=${versionMarker(object)}`;
 }

@@ -1,4 +1,4 @@
-/** Records of stored files, as several features read and change them. The record decides what is served, never client-writable JSON (D27). */
+/** Records of stored files, shared by several features. Records decide what is served, never client-writable JSON (D27). */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { Tx } from '#libs/orm';
 import type { Jobs } from '#libs/jobs';
@@ -13,14 +13,14 @@ export type BlobKind = 'audio' | 'recording_full' | 'recording_front_trimmed' | 
 /** First key of the advisory locks that order the writes of one conversation's blobs. */
 const lockSpace = 0x6d65; // 'me'
 
-/** Until the end of the transaction nobody else changes this conversation's blobs; their ids rise in the order of commits. */
+/** Locks the files of the conversation until the end of the transaction, so that blob ids ascend in commit order. */
 export const lockConversation = statement.none({
   name: 'media.lock-conversation',
   params: { conversationId: t.integer },
   sql: ({ conversationId }) => sql`select pg_advisory_xact_lock(${lockSpace}, ${conversationId})`,
 });
 
-/** The conversation is deleted, for now or for good: nothing of it is served, nothing is stored for it. */
+/** A row when the conversation is deleted, temporarily or permanently: none of its files is served or stored. */
 export const findDeleted = statement.maybeOne({
   name: 'media.find-deleted',
   params: { conversationId: t.integer },
@@ -32,7 +32,10 @@ export const findDeleted = statement.maybeOne({
 export const publicColumns = { object_key: t.text, name: t.text, content_type: t.text, size_bytes: t.bigint, sha256: t.text };
 export type PublicBlob = RowOf<typeof publicColumns>;
 
-/** The current file under this key, unless its conversation is deleted. Audio is not among the kinds: it has no address that works without a token (rules/media#audio-download). */
+/**
+ * The current file under this key, unless its conversation is deleted. Audio is excluded: it has no address without a token
+ * (rules/media#audio-download).
+ */
 export const findPublicFile = statement.maybeOne({
   name: 'media.find-public',
   params: { objectKey: t.text },
@@ -68,7 +71,7 @@ export const listRecordings = statement.many({
     where conversation_id = ${conversationId} and retired_at is null and kind in ('recording_full', 'recording_front_trimmed')`,
 });
 
-/** Of a recording that an import has stored; no row for others, null when the provider did not say. */
+/** When an imported recording started; no row for other recordings, null when the provider did not report it. */
 export const findRecordingStart = statement.maybeOne({
   name: 'media.find-recording-start',
   params: { conversationId: t.integer, objectKey: t.text },
@@ -77,7 +80,7 @@ export const findRecordingStart = statement.maybeOne({
     where conversation_id = ${conversationId} and object_key = ${objectKey}`,
 });
 
-/** Nothing shows the conversation's files of this kind any more; under `lockConversation`. */
+/** Retires the conversation's files of this kind; returns their ids. Call it under `lockConversation`. */
 export const retireFiles = statement.many({
   name: 'media.retire-file',
   params: { conversationId: t.integer, kind: t.text.as<BlobKind>() },
@@ -96,13 +99,15 @@ const newFile = {
   sha256: t.text,
   source: t.text,
   finalized: t.boolean,
-  /** Who uploaded it; null for what an import stored. */
+  /** The uploader; null for imports. */
   accountId: t.integer.nullable,
   personId: t.integer.nullable,
 };
 export type FileRecord = ParamsOf<typeof newFile>;
 
-/** A stored object becomes a file of its conversation; under `lockConversation`. Of every kind but thumbnails there is one: see `replaceFile`. */
+/**
+ * Adds a file to its conversation. Only thumbnails can have several files of a kind; see `replaceFile`. Call it under `lockConversation`.
+ */
 export const insertFile = statement.one({
   name: 'media.insert-file',
   params: newFile,
@@ -118,11 +123,11 @@ export interface ReplacedFile {
   readonly id: number;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** Of the files that it replaces. */
+  /** Ids of the replaced files. */
   readonly retiredIds: readonly number[];
 }
 
-/** Makes a stored object the file of its kind; under `lockConversation`, so that ids rise in the order of commits. */
+/** Makes a stored object the conversation's only file of its kind. Call it under `lockConversation`. */
 export async function replaceFile(tx: Tx, file: FileRecord): Promise<ReplacedFile> {
   const retired = await retireFiles(tx, { conversationId: file.conversationId, kind: file.kind });
   const { id, created_at: createdAt } = await insertFile(tx, file);

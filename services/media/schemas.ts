@@ -1,29 +1,28 @@
-/** Schemas that several features' contracts share. */
+/** Schemas shared by the contracts of several features. */
 import { rowId, type Static, Type } from '#libs/contract';
 
-/** Of a row. */
 export const id = rowId;
 export const nullableId = Type.Union([Type.Integer(), Type.Null()]);
 
 /** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */
 export const AudioMetadata = Type.Object(
   {
-    path: Type.String({ description: "Key of the object in the platform's store; it cannot be guessed and is no address." }),
+    path: Type.String({ description: "Key of the object in the platform's store; it cannot be guessed and is not an address." }),
     name: Type.String({ description: 'Base name of the uploaded file.' }),
     content_type: Type.String({ description: "Media type by the file's extension, e.g. `audio/mpeg`." }),
     size_bytes: Type.Integer({ description: 'Size of the file in bytes.' }),
     source: Type.String({ description: 'Where the file came from: `upload`.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When the upload was finished.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the upload finished.' }),
   },
-  { $id: 'AudioMetadata', description: 'Metadata of the canonical audio of a conversation.' },
+  { $id: 'AudioMetadata', description: 'Metadata of the audio of a conversation.' },
 );
 export type AudioMetadata = Static<typeof AudioMetadata>;
 
-/** Recordings of a conversation by their names in paths: the whole one, and the one whose beginning was cut off. */
+/** Kinds of recordings as they appear in paths: the full one and the trimmed one. */
 export const recordingKinds = ['full', 'front_trimmed'] as const;
 export type RecordingKind = (typeof recordingKinds)[number];
 
-/** One stored file of a conversation, as the bulk import compares it. */
+/** A stored file of a conversation, as compared by the bulk import. */
 export const StoredFile = Type.Object({
   conversation_id: id,
   kind: Type.Enum(['audio', ...recordingKinds]),

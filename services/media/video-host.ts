@@ -1,4 +1,4 @@
-/** A host of videos, as the publishing job sees it. Another host is another implementation of this. */
+/** Interface of a video host; `videohost/youtube.ts` implements it. */
 
 export interface VideoDetails {
   readonly title: string;
@@ -11,17 +11,17 @@ export interface VideoDetails {
 export interface PublishedVideo {
   readonly id: string;
   readonly url: string;
-  /** Picture that the host shows; null while it has none. */
+  /** Thumbnail that the host shows; null without one. */
   readonly thumbnail: string | null;
 }
 
-/** How far an upload is. `gone`: the host does not know it any more. */
+/** Progress of an upload. `gone`: the host no longer has the upload. */
 export type UploadState =
   | { readonly kind: 'incomplete'; readonly receivedBytes: number }
   | { readonly kind: 'complete'; readonly video: PublishedVideo }
   | { readonly kind: 'gone' };
 
-/** Captions of one video: the host has one file for each language and name. */
+/** Language and name that identify captions of a video. */
 export interface CaptionLabel {
   /** BCP 47. */
   readonly language: string;
@@ -31,28 +31,31 @@ export interface CaptionLabel {
 
 /** Captions are WebVTT. */
 export interface CaptionHost {
-  /** Their id; what is there already is replaced. */
+  /** Returns their id. Existing captions with the same label are replaced. */
   add(videoId: string, label: CaptionLabel, file: Uint8Array, signal: AbortSignal): Promise<string>;
-  /** False when the host has no such captions any more. */
+  /** False when the host no longer has these captions. */
   replace(id: string, file: Uint8Array, signal: AbortSignal): Promise<boolean>;
   remove(id: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Calls for one channel; all fail with VideoHostError. */
 export interface VideoHost {
-  /** Name of the host, for the record. */
+  /** Name of the host in records. */
   readonly name: string;
-  /** Begins an upload; nothing is published by it. The address under which it goes on is a secret. */
+  /** Starts an upload without publishing anything. Returns the address for sending bytes, a secret. */
   startUpload(details: VideoDetails, file: { sizeBytes: number; contentType: string }, signal: AbortSignal): Promise<string>;
   readUploadState(session: string, sizeBytes: number, signal: AbortSignal): Promise<UploadState>;
-  /** Sends the bytes that begin at `offset`. */
+  /** Sends the bytes from `offset` on. */
   send(session: string, chunk: Uint8Array, place: { offset: number; sizeBytes: number }, signal: AbortSignal): Promise<UploadState>;
-  /** The address of the picture as the host shows it. */
+  /** Returns the address of the thumbnail on the host. */
   setThumbnail(videoId: string, jpeg: Uint8Array, signal: AbortSignal): Promise<string | null>;
   readonly captions: CaptionHost;
 }
 
-/** Why a call failed: `away` may work later, `busy` when the host says so, `refused` never, `unauthorized` with other credentials. */
+/**
+ * Why a call failed. `away`: the host is unavailable; `busy`: rate limited; `refused`: permanently rejected; `unauthorized`: needs other
+ * credentials.
+ */
 export class VideoHostError extends Error {
   readonly kind: 'away' | 'busy' | 'refused' | 'unauthorized';
   readonly retryAfterMs: number | undefined;

@@ -1,7 +1,7 @@
-/** Conversations that are hidden or gone, and the objects that nothing refers to any more. */
+/** Statements on hidden and deleted conversations, and on unreferenced objects. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Nothing of the conversation is served until {@link showConversation}; under `lockConversation`. */
+/** Hides all files of the conversation until {@link showConversation}. Call it under `lockConversation`. */
 export const hideConversation = statement.none({
   name: 'media.hide-conversation',
   params: { conversationId: t.integer },
@@ -9,14 +9,14 @@ export const hideConversation = statement.none({
     sql`insert into media.deleted_conversations (conversation_id, restorable) values (${conversationId}, true) on conflict do nothing`,
 });
 
-/** Undoes {@link hideConversation}; what is retired stays so. */
+/** Undoes {@link hideConversation}. Retired files stay retired. */
 export const showConversation = statement.none({
   name: 'media.show-conversation',
   params: { conversationId: t.integer },
   sql: ({ conversationId }) => sql`delete from media.deleted_conversations where conversation_id = ${conversationId} and restorable`,
 });
 
-/** Remembers that the conversation is gone for good; under `lockConversation`. */
+/** Marks the conversation as permanently deleted. Call it under `lockConversation`. */
 export const markPermanentlyDeleted = statement.none({
   name: 'media.insert-deleted',
   params: { conversationId: t.integer },
@@ -24,7 +24,7 @@ export const markPermanentlyDeleted = statement.none({
     on conflict (conversation_id) do update set restorable = false`,
 });
 
-/** Retires all files of the conversation. */
+/** Retires all files of the conversation; returns their ids. */
 export const retireConversationFiles = statement.many({
   name: 'media.retire-conversation',
   params: { conversationId: t.integer },
@@ -33,7 +33,7 @@ export const retireConversationFiles = statement.many({
     where conversation_id = ${conversationId} and retired_at is null returning id`,
 });
 
-/** An object that nothing refers to any more. */
+/** The object of a retired file. */
 export const findRetired = statement.maybeOne({
   name: 'media.find-retired',
   params: { blobId: t.integer },
@@ -47,7 +47,7 @@ export const deleteRetired = statement.none({
   sql: ({ blobId }) => sql`delete from media.blobs where id = ${blobId} and retired_at is not null`,
 });
 
-/** Conversations with files after this one, and whether they are hidden. */
+/** Conversations that have files, by ascending id after `after`, and whether they are hidden. */
 export const listConversationsWithFiles = statement.many({
   name: 'media.list-owners',
   params: { after: t.integer, limit: t.integer },

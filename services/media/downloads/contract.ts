@@ -1,4 +1,4 @@
-/** Metadata of stored audio, and the recording to show. */
+/** Contract of downloads: metadata of stored audio, the recording to show, captions. */
 import { byClients, withoutActor, rpc, Type } from '#libs/contract';
 import { AudioMetadata, id } from '../schemas.ts';
 
@@ -17,7 +17,7 @@ export const downloadRpcs = {
   getAudioMetadata: rpc({
     subject: 'media.audio.get-meta',
     callers: { transcripts: withoutActor },
-    summary: 'Metadata and digest of the canonical audio of a conversation; null when none is stored.',
+    summary: 'Metadata and digest of the audio of a conversation; null without audio.',
     request: Type.Object({ conversation_id: id }),
     reply: Type.Object({
       audio: Type.Union([AudioMetadata, Type.Null()]),
@@ -27,14 +27,14 @@ export const downloadRpcs = {
   getVideo: rpc({
     subject: 'media.recordings.get-video',
     callers: byClients,
-    summary: 'Address and name of the recording to show: a trimmed one that is not finalised, else the full one, else what there is.',
+    summary: 'Address and name of the recording to show: an unfinalised trimmed one, else the full one, else the trimmed one.',
     request: Type.Object({ conversation_id: id }),
     reply: Video,
   }),
   getCaptions: rpc({
     subject: 'media.recordings.get-captions',
     callers: byClients,
-    summary: 'WebVTT captions of the recording to show (T4). 404 without a recording or a transcript.',
+    summary: 'WebVTT captions of the recording to show (T4). 404 without a recording or transcript.',
     request: Type.Object({ conversation_id: id }),
     reply: Type.String({ description: 'UTF-8 WebVTT, as raw bytes rather than a JSON string.' }),
     timeoutMs: 60_000,

@@ -1,20 +1,20 @@
-/** Ranges and validators of a download as RFC 9110 has them (rules/http#etag; D27). Plain functions. */
+/** Ranges and validators of downloads, as in RFC 9110 (rules/http#etag; D27). */
 import type { ByteRange } from '#libs/object-store';
 
 export type RangeDecision =
   | { kind: 'whole' }
   | { kind: 'part'; range: ByteRange }
-  /** No range of the request lies in the file: 416. */
+  /** No requested range overlaps the file: 416. */
   | { kind: 'unsatisfiable' };
 
 const whole: RangeDecision = { kind: 'whole' };
-/** A request with more ranges than this asks for no sensible thing; it gets the whole file. */
+/** Requests for more ranges get the whole file. */
 const maxRanges = 50;
 
 /**
- * What to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2); of several ranges one that
- * alone lies in the file is sent, otherwise the whole file.
- * @param ifRange `If-Range`; the range counts only when it is this file's strong tag (RFC 9110, 13.1.5).
+ * Decides what to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2). Requests for several ranges
+ * get the whole file, unless only one of them overlaps it.
+ * @param ifRange `If-Range`; the range applies only when it equals the strong tag of this file (RFC 9110, 13.1.5).
  */
 export function decideRange(header: string | undefined, ifRange: string | undefined, etag: string, sizeBytes: number): RangeDecision {
   if (header === undefined) return whole;
@@ -50,12 +50,12 @@ function readSpecifier(text: string, sizeBytes: number): ByteRange | 'outside' |
   return { first, last: to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1) };
 }
 
-/** True when the `If-None-Match` list names this tag; compared weakly, `*` names every tag (RFC 9110, 13.1.2). */
+/** True when the `If-None-Match` list contains this tag or `*`. Weak comparison (RFC 9110, 13.1.2). */
 export function matchesNone(header: string, etag: string): boolean {
   return header.trim() === '*' || readTags(header).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** True when the `If-Match` list names this tag; compared strongly (RFC 9110, 13.1.1). */
+/** True when the `If-Match` list contains this tag or `*`. Strong comparison (RFC 9110, 13.1.1). */
 export function matchesStrongly(header: string, etag: string): boolean {
   return header.trim() === '*' || readTags(header).includes(etag);
 }

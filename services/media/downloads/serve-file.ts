@@ -1,4 +1,4 @@
-/** GET and HEAD of audio and recordings: from the object store to the socket, with validators and ranges (rules/media#audio-download; D27). */
+/** GET and HEAD of stored files, streamed from the object store, with validators and ranges (rules/media#audio-download; D27). */
 import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
@@ -7,23 +7,22 @@ import { copyStream } from '#libs/transfer';
 import type { Exchange } from '../http/index.ts';
 import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
 
-/** A stored file as a download sees it. */
+/** A stored file and how it is served. */
 export interface ServedFile {
   objectKey: string;
   name: string;
   contentType: string;
   sizeBytes: number;
-  /** Lower-case hex; the strong entity tag. */
+  /** Lower-case hex; used as the strong entity tag. */
   sha256: string;
   cacheControl: string;
-  /** `inline` for what a browser may show by itself; the content type is never the client's. */
+  /** `inline` for files that a browser can display; the content type never comes from the client. */
   disposition: 'attachment' | 'inline';
 }
 
 /**
- * Answers with the file, a range of it, 304, 412 or 416. The store is read no faster than the client takes it, and no longer
- * than it stays.
- * @throws AppError 404 when the object is gone, 503 when the store is down, both before the answer has begun.
+ * Sends the file, a range of it, 304, 412 or 416. Reads the store no faster than the client receives, and stops when it disconnects.
+ * @throws AppError 404 when the object is missing, 503 when the store is down, both before the response has started
  */
 export async function serveFile(
   deps: { store: ObjectStore; logger: Logger },
@@ -34,14 +33,14 @@ export async function serveFile(
   const validators = { etag, 'accept-ranges': 'bytes', 'cache-control': file.cacheControl };
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'if-range': ifRange, range } = request.headers;
   if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) {
-    throw new AppError({ code: 'precondition_failed', message: 'The file is not the one that If-Match names' });
+    throw new AppError({ code: 'precondition_failed', message: 'The file does not match If-Match' });
   }
   if (ifNoneMatch !== undefined && matchesNone(ifNoneMatch, etag)) {
     response.writeHead(304, validators).end();
     return;
   }
   const isHead = request.method === 'HEAD';
-  // Ranges are defined for GET alone (RFC 9110, 14.2).
+  // Ranges are defined for GET only (RFC 9110, 14.2).
   const decision = decideRange(isHead ? undefined : range, Array.isArray(ifRange) ? ifRange[0] : ifRange, etag, file.sizeBytes);
   if (decision.kind === 'unsatisfiable') return sendUnsatisfiableRange(response, file.sizeBytes);
 
@@ -62,7 +61,7 @@ export async function serveFile(
     headers['content-length'] = last - first + 1;
   }
   const disconnected = new AbortController();
-  const onClose = (): void => disconnected.abort(new Error('The client left'));
+  const onClose = (): void => disconnected.abort(new Error('The client disconnected'));
   response.once('close', onClose);
   try {
     const object = await deps.store.get(file.objectKey, {
@@ -72,7 +71,7 @@ export async function serveFile(
     if (object === undefined) throw notFound();
     if (object.sizeBytes !== headers['content-length']) {
       object.body.destroy();
-      throw new Error(`Object ${file.objectKey} has ${object.sizeBytes} bytes where ${headers['content-length']} were recorded`);
+      throw new Error(`object ${file.objectKey} has ${object.sizeBytes} bytes, expected ${headers['content-length']}`);
     }
     response.writeHead(decision.kind === 'part' ? 206 : 200, headers);
     startPaceCheck();
@@ -86,7 +85,7 @@ export async function serveFile(
 }
 
 function sendUnsatisfiableRange(response: ServerResponse, sizeBytes: number): void {
-  const body = JSON.stringify({ detail: 'No requested range lies in the file' });
+  const body = JSON.stringify({ detail: 'No requested range overlaps the file' });
   response
     .writeHead(416, {
       'content-range': `bytes */${sizeBytes}`,
@@ -96,7 +95,7 @@ function sendUnsatisfiableRange(response: ServerResponse, sizeBytes: number): vo
     .end(body);
 }
 
-/** An ASCII name and, where that loses something, the exact one (RFC 6266). */
+/** An ASCII name, and the exact name when it differs (RFC 6266). */
 function contentDisposition({ name, disposition }: ServedFile): string {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
   const exact = encodeURIComponent(name).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,7 +1,7 @@
-/** What is stored, and what is under way to the store. */
+/** Tables of the schema `media`. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
-/** An object of the store, of a conversation or of a holon. */
+/** A stored file of a conversation or holon. */
 export const BlobSchema = defineEntity({
   name: 'Blob',
   tableName: 'blobs',
@@ -17,17 +17,17 @@ export const BlobSchema = defineEntity({
     sizeBytes: columns.bigint(),
     sha256: p.text(),
     source: p.text(),
-    /** Of a front-trimmed recording: it gives way to the full one (D27). */
+    /** Only for trimmed recordings: false while the full recording does not replace it (D27). */
     finalized: p.boolean().default(false),
     createdAt: columns.now(),
     createdByAccountId: p.integer().nullable(),
     createdByPersonId: p.integer().nullable(),
-    /** Since when nothing refers to the object; null = in use. */
+    /** When the file was retired; null while it is in use. */
     retiredAt: columns.instant().nullable(),
   },
 });
 
-/** Objects being written; one without a sign of life is removed by the sweep. */
+/** Objects being written. The sweep removes those whose lease expired. */
 export const UploadSchema = defineEntity({
   name: 'Upload',
   tableName: 'uploads',
@@ -40,7 +40,7 @@ export const UploadSchema = defineEntity({
   },
 });
 
-/** So that an upload which finishes after the deletion stores nothing. */
+/** Hidden and permanently deleted conversations; an upload that finishes later stores nothing. */
 export const DeletedConversationSchema = defineEntity({
   name: 'DeletedConversation',
   tableName: 'deleted_conversations',
@@ -48,12 +48,12 @@ export const DeletedConversationSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     deletedAt: columns.now(),
-    /** Hidden, files and records are kept; false = gone for good. */
+    /** True: hidden, files and records are kept. False: permanently deleted. */
     restorable: p.boolean().default(false),
   },
 });
 
-/** For one HTTP request each: method and path; gone once it is used. */
+/** Tickets for one HTTP request each; deleted when used. */
 export const TicketSchema = defineEntity({
   name: 'Ticket',
   tableName: 'tickets',
@@ -72,15 +72,15 @@ export const RecordingImportSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     recordingId: p.text(),
-    /** As the provider says; null = unknown. */
+    /** As reported by the provider; null = unknown. */
     recordingStartedAt: columns.instant().nullable(),
     objectKey: p.text(),
-    /** Of the bytes under the key: their rest is asked for with it. */
+    /** Entity tag of the bytes under the key; sent when the download is resumed. */
     etag: p.text().nullable(),
     sizeBytes: columns.bigint().nullable(),
     /** Null until the whole recording is stored. */
     sha256: p.text().nullable(),
-    /** What the trimmed recording and the thumbnails were made from. */
+    /** Digests of the inputs of the trimmed recording and the thumbnails. */
     trimmedFrom: p.text().nullable(),
     picturesFrom: p.text().nullable(),
     workerJobId: p.uuid().nullable(),
@@ -97,27 +97,27 @@ export const VideohostUploadSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     recordingSha256: p.text().primary(),
-    /** Address under which the upload goes on; a secret. */
+    /** Address for resuming the upload; a secret. */
     session: p.text().nullable(),
-    /** The last bytes may have been sent: the video may be there. */
+    /** The last bytes may have been sent, so that the video may exist. */
     isEnding: p.boolean().default(false),
     video: p.json().nullable(),
-    /** Job that cannot tell whether its upload was finished; its redrive uploads anew. */
+    /** Job that could not determine the outcome of its upload; a redrive of it uploads again. */
     lostByJobId: p.text().nullable(),
     workerJobId: p.text().nullable(),
     workedUntil: columns.instant().nullable(),
     begunAt: columns.now(),
-    /** Step that published it: its captions follow the configuration of that. */
+    /** Step that published the video; captions use its configuration. */
     stepId: p.integer().nullable(),
-    /** Of the thumbnail that the host has from us. */
+    /** Digest of the thumbnail that was sent to the host. */
     thumbnailSha256: p.text().nullable(),
-    /** Null = with the window, or unknown. */
+    /** Null when the video starts with the window, or when its start is unknown. */
     videoStartedAt: columns.instant().nullable(),
     captionsId: p.text().nullable(),
-    /** Of the captions that the host has. */
+    /** Digest of the captions that were sent to the host. */
     captionsSha256: p.text().nullable(),
   },
 });
 
-/** Every table of the schema `media` but those of the job library. */
+/** Every table of the schema `media`, without those of the job library. */
 export const entities = [BlobSchema, DeletedConversationSchema, RecordingImportSchema, TicketSchema, UploadSchema, VideohostUploadSchema];

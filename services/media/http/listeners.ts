@@ -1,6 +1,6 @@
 /**
- * What the internal port serves: bytes for the gateway's clients, for the transcripts service and for the bulk import. Every request brings
- * what lets it in, made for exactly this method and path, and is refused before anything else is looked at (docs/adr/internal-http.md).
+ * Routes of the internal and the public port. Every internal request is authenticated for exactly its method and path before anything else
+ * is read (docs/adr/internal-http.md).
  */
 import type { IncomingMessage } from 'node:http';
 import { AssertionRejected, type ActorVerifier, requestName } from '#libs/actor';
@@ -12,7 +12,7 @@ import type { StoredFile } from '../contract.ts';
 import { UnverifiedCaller } from './replies.ts';
 import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';
 
-/** What is done with the bytes; `query` is that of the address. */
+/** Handlers of the internal routes; `query` is that of the URL. */
 export interface InternalRoutes {
   uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
   downloadAudio(exchange: Exchange, conversationId: number): Promise<void>;
@@ -23,13 +23,13 @@ export interface InternalRoutes {
 
 export interface AuthenticationDependencies {
   readonly actors: ActorVerifier;
-  /** True once for a ticket that was issued for this request. */
+  /** Invalidates a ticket; false when it is not valid for this request. */
   readonly redeemTicket: (ticket: string, request: string) => Promise<boolean>;
   readonly logger: Logger;
   readonly onRefused: (reason: CallRefusal) => void;
 }
 
-/** Who a request is from: an actor that the gateway vouches for, or with `none` the holder of a ticket. */
+/** Allowed callers of a method: kinds of actors, or `none` for a ticket. */
 interface Method {
   readonly allowedCallers: readonly CallerKind[];
   readonly run: (exchange: Exchange, id: number, query: URLSearchParams) => Promise<void>;
@@ -81,7 +81,7 @@ export function createInternalListener(routes: InternalRoutes, deps: Authenticat
       const method = request.method ?? '';
       const refuse = (reason: CallRefusal): never => {
         deps.onRefused(reason);
-        deps.logger.error({ requestId: context.requestId, method, path, reason }, 'request refused: its caller cannot be verified');
+        deps.logger.error({ requestId: context.requestId, method, path, reason }, 'internal http: unverified request rejected');
         throw new UnverifiedCaller(reason);
       };
       const actor = await authenticate(deps, request, path, refuse);
@@ -96,7 +96,7 @@ export function createInternalListener(routes: InternalRoutes, deps: Authenticat
   };
 }
 
-/** The actor whom the gateway vouches for; undefined for the holder of a ticket. */
+/** The verified actor; undefined for a valid ticket. */
 async function authenticate(
   { actors, redeemTicket }: AuthenticationDependencies,
   request: IncomingMessage,
@@ -119,7 +119,6 @@ async function authenticate(
 
 const filePath = /^\/media\/([a-z]{1,40}\/[0-9]{1,10}\/[A-Za-z0-9_-]{32}\.[a-z0-9]{1,8})$/;
 
-/** `query` is that of the address. */
 export type ServeFile = (exchange: Exchange, objectKey: string, query: URLSearchParams) => Promise<void>;
 
 export function createPublicListener(serveFile: ServeFile): Listener {

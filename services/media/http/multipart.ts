@@ -1,4 +1,4 @@
-/** Reads one file part of a multipart request as a stream, and makes sure that the whole form was well formed. */
+/** Reads one file part of a multipart request as a stream, and checks that the whole form is well-formed. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -9,42 +9,42 @@ import { UnparsableForm } from './replies.ts';
 
 export interface FilePart {
   fileName: string;
-  /** Bytes of the file; fails when the form breaks off, the client leaves or the file is too large. */
+  /** Bytes of the file; fails when the form is incomplete, the client disconnects or the file is too large. */
   body: Readable;
 }
 
 export interface FormOptions {
-  /** Name of the file part that is wanted. */
+  /** Name of the file part to read. */
   part: string;
-  /** Largest file in bytes; exactly that passes. */
+  /** Largest file in bytes, inclusive. */
   maxFileBytes: number;
-  /** The file's body fails with it when the file is larger. */
+  /** Creates the error for a larger file. */
   tooLarge: () => AppError;
 }
 
-/** The client went away before its request was complete; nobody is there to be answered. */
+/** The client disconnected before its request was complete, so that no response can be sent. */
 export class ClientDisconnected extends Error {
   constructor() {
-    super('The client left before the upload was complete');
+    super('The client disconnected before the upload was complete');
     this.name = 'ClientDisconnected';
   }
 }
 
-/** Bytes allowed beside the file: headers of parts, other fields. */
+/** Bytes allowed besides the file: part headers and other fields. */
 const maxOverheadBytes = 1024 * 1024;
 
 /**
- * Gives the wanted file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored; of
- * several parts with the name the first counts.
- * @returns what `receive` returned, once the whole form has arrived and was well formed.
- * @throws AppError 400 when the form cannot be parsed, 422 when the part is missing or no file; whatever `receive` throws.
+ * Passes the file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored, as are further parts with
+ * the same name.
+ * @returns what `receive` returned, once the whole form has arrived and is well-formed
+ * @throws AppError 400 for a malformed form, 422 when the part is missing or not a file; whatever `receive` throws
  */
 export async function receiveFile<T>(request: IncomingMessage, options: FormOptions, receive: (file: FilePart) => Promise<T>): Promise<T> {
   checkHead(request, options);
-  // Whoever has left before it is read ends nothing any more (D77).
+  // A request that is already closed emits no further events (D77).
   if (request.destroyed) throw new ClientDisconnected();
   const form = openForm(request, options);
-  // What it does belongs to the trace of this request, whenever the bytes come.
+  // Keeps the trace context of this request for bytes that arrive later.
   const receiveInContext = AsyncLocalStorage.bind(receive);
   let received: Promise<T> | undefined;
   let current: Readable | undefined;
@@ -66,7 +66,7 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       form.removeAllListeners('drain');
     };
-    // The first failure is thrown only after `receive` has cleaned up, so that nothing of a refused upload is left by then.
+    // The first failure is thrown only after `receive` has cleaned up what the upload stored.
     const fail = (error: Error): void => {
       if (failed) return;
       failed = true;
@@ -101,7 +101,7 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
   });
 }
 
-/** The bytes of a part are stored as they come, never decoded (RFC 7578 §4.7; D107). */
+/** Parts are stored without decoding (RFC 7578 §4.7; D107). */
 const isTransferEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
 const transferEncodingError = (): AppError => badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
 

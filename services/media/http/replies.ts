@@ -1,13 +1,16 @@
-/** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (rules/http#error-envelopes). */
+/**
+ * Responses of the HTTP servers in the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged
+ * (rules/http#error-envelopes).
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { type CallRefusal, isClockSkew } from '#libs/nats';
 import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
-/** Time for the rest of a refused body to arrive before the connection is cut. */
+/** Time for the rest of a rejected body to arrive before the connection is closed. */
 const lingerMs = 30_000;
 const retryAfterSeconds = '5';
-/** On an answer that was kept under an `Idempotency-Key` and is given again (I1). */
+/** Header of a response that is replayed for an `Idempotency-Key` (I1). */
 export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
 
 /** A multipart form that cannot be parsed. */
@@ -18,7 +21,7 @@ export class UnparsableForm extends AppError {
   }
 }
 
-/** Whoever asks is not believed; where that may be the fault of a clock, another replica may believe them. */
+/** The caller is not verified. When clock skew may be the cause, the request can be retried on another replica. */
 export class UnverifiedCaller extends AppError {
   constructor(reason: CallRefusal) {
     super({ code: isClockSkew(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
@@ -26,7 +29,7 @@ export class UnverifiedCaller extends AppError {
   }
 }
 
-/** Answers and hangs up: not another byte of the body is read, and whoever reads it hears that there is none. */
+/** Sends an error and closes the connection without reading the rest of the body. */
 export function sendErrorAndClose(
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,8 +48,8 @@ export function sendErrorAndClose(
 }
 
 /**
- * Answers at once, then lets the rest of the request's body pass by: a connection closed while the client still sends would
- * be reset, and the client would never read the answer.
+ * Responds at once, then discards the rest of the request body: closing the connection while the client still sends would reset it, and
+ * the client could not read the response.
  */
 export async function sendJson(
   request: IncomingMessage,
@@ -55,7 +58,7 @@ export async function sendJson(
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<void> {
-  // One that was hung up on meanwhile has its answer.
+  // The connection was closed with an error meanwhile.
   if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
@@ -73,7 +76,7 @@ export async function sendJson(
   }
 }
 
-/** The error's envelope on the surface that the request came through. */
+/** Sends the error in the envelope of the surface. */
 export async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, surface: 'api' | 'v1'): Promise<void> {
   const { status, body, headers } = describeError(error, surface);
   await sendJson(request, response, status, body, headers);
@@ -82,7 +85,7 @@ export async function sendError(request: IncomingMessage, response: ServerRespon
 function describeError(error: unknown, surface: 'api' | 'v1'): { status: number; body: unknown; headers: Record<string, string> } {
   const shown = toErrorBody(error);
   const { status } = errorCodes[shown.code];
-  // The form of a request is refused alike on both surfaces (rules/http#error-envelopes).
+  // Malformed requests get the same envelope on both surfaces (rules/http#error-envelopes).
   const isFramework = surface === 'api' || (status === 422 && shown.reason === undefined) || error instanceof UnparsableForm;
   const headers = {
     ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),

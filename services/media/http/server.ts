@@ -1,4 +1,4 @@
-/** An HTTP server for bytes: request context, one log line per request, one mapper of errors. What it serves is its listener's. */
+/** HTTP server for bytes: request context, one log line per request, one error mapping. Its listener has the routes. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
@@ -24,51 +24,51 @@ import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientDisconnected } from './multipart.ts';
 import { sendErrorAndClose, sendError, UnverifiedCaller } from './replies.ts';
 
-/** One request with what its headers say of it; the actor is added by whoever believes it. */
+/** One request with its context. The actor is added after authentication. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: CallContext;
   /** The client's `Idempotency-Key` (I1). */
   readonly idempotencyKey: string | undefined;
-  /** To be called before an answer that may take long: from then on the client must take it at a pace (D62). */
+  /** Starts to enforce the minimum rate of the client; call it before a long response (D62). */
   readonly startPaceCheck: () => void;
 }
 
-/** What one server serves. */
+/** Routes of one server. */
 export interface Listener {
-  /** Setting of its port, for messages. */
+  /** Name of the setting of its port, for messages. */
   readonly portName: string;
-  /** Paths with the templates that metrics and traces call them by, and the surface whose errors they answer with. */
+  /** Paths, with their templates for metrics and traces, and the surface of their error envelopes. */
   readonly paths: readonly { readonly pattern: RegExp; readonly template: string; readonly surface: 'api' | 'v1' }[];
   /** @throws AppError */
   serve(exchange: Exchange, path: string, query: URLSearchParams): Promise<void>;
 }
 
-/** How fast bodies must come and answers be taken (D62). */
+/** Minimum rates of request bodies and responses (D62). */
 export interface PaceRules {
   readonly body: PaceRule;
   readonly answer: PaceRule;
 }
 
-/** The gateway is the judge of its own clients' bodies; here only who comes past it is caught, or what a lost gateway has left open. */
+/** The gateway enforces stricter rules for its clients; these catch other senders and connections of a lost gateway. */
 export const defaultPaceRules: PaceRules = { body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 }, answer: answerPace };
 
 export interface ServerDependencies {
   logger: Logger;
   /** Rate, errors and duration by method and route template. */
   requests: Red;
-  /** Counts what a guard refuses. */
+  /** Counts rejected requests. */
   refused: (reason: Refusal) => void;
   paceRules: PaceRules;
 }
 
-/** 11 KiB each when silent. */
+/** Each idle connection takes 11 KiB. */
 const maxConnections = 4_000;
-/** Bytes of answers of one port that clients have not taken yet, for all of them together. */
+/** Limit of unsent response bytes of all connections of one port together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
-/** nginx's word for a client that went away before the answer. */
+/** nginx's status for a client that disconnected before the response. */
 const clientGoneStatus = 499;
 
 export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
@@ -82,7 +82,7 @@ export function createMediaServer(listener: Listener, deps: ServerDependencies):
   return createHttpServer(handle, { portName: listener.portName, maxConnections, refused });
 }
 
-/** Answers 408 to a body that comes too slowly; whoever reads it finds its sender gone. */
+/** Responds with 408 to a body that arrives too slowly. */
 function rejectSlowBody(transfer: HttpExchange, pace: PaceRule): void {
   const { req, res } = transfer;
   const onSlow = (error: AppError): void => {
@@ -119,7 +119,7 @@ async function handleRequest(
     logger.info({ ...ids, method, path: redactPath(path), status, durationMs: Math.round(durationMs) }, 'request');
     endRequestSpan(span, method, route, status);
   });
-  // Without a listener a broken connection would end the process; whoever reads or writes sees it himself.
+  // Without a listener a broken connection would end the process; readers and writers get the error themselves.
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   try {
@@ -131,18 +131,18 @@ async function handleRequest(
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
     if (error instanceof ClientDisconnected) return;
-    // Only what a client is to see has the envelope of its surface; what is no client's gets the plain one.
+    // Only errors for clients use the envelope of the surface.
     if (error instanceof UnverifiedCaller)
       return sendErrorAndClose(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
     if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, ...ids }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, ...ids }, 'request failed');
-    // An answer that has begun is broken, so that it cannot pass for a complete one.
+    // A started response is destroyed, so that it is not mistaken for a complete one.
     if (response.headersSent) response.destroy();
     else await sendError(request, response, error, known?.surface ?? 'api');
   }
 }
 
-/** @throws AppError 404 for an id that nobody can have. */
+/** @throws AppError 404 for an id out of range */
 export function requireId(text: string | undefined): number {
   const id = Number(text);
   if (Number.isNaN(id) || id > maxId) throw notFound();

@@ -1,4 +1,4 @@
-/** Tickets for the internal port; only their digests are kept. */
+/** Statements on tickets, of which only digests are stored. */
 import { sql, statement, t } from '#libs/sql';
 
 export const insertTicket = statement.none({
@@ -8,7 +8,7 @@ export const insertTicket = statement.none({
     values (${digest}, ${request}, clock_timestamp() + make_interval(secs => ${lifetimeSeconds}))`,
 });
 
-/** Uses the ticket up; undefined when there is none such for this request. */
+/** Invalidates the ticket; undefined when it is not valid for this request. */
 export const deleteTicket = statement.maybeOne({
   name: 'media.take-ticket',
   params: { digest: t.bytes, request: t.text },
@@ -17,7 +17,7 @@ export const deleteTicket = statement.maybeOne({
     where ticket_sha256 = ${digest} and request = ${request} and expires_at > statement_timestamp() returning request`,
 });
 
-/** Those that nobody used. */
+/** Deletes unused tickets. */
 export const deleteExpiredTickets = statement.none({
   name: 'media.drop-tickets',
   sql: () => sql`delete from media.tickets where expires_at < statement_timestamp()`,

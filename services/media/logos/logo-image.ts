@@ -1,7 +1,6 @@
 /**
- * What an uploaded logo becomes (rules/media#logo; D51): judged by its bytes alone, decoded and encoded anew,
- * so that nothing of the file but its picture is stored. The only importer of sharp and file-type, which the first logo loads: most services
- * that run see none, and libvips takes 10 MB.
+ * Decodes an uploaded logo and encodes it again, so that only the picture is stored (rules/media#logo; D51). The only importer of sharp
+ * and file-type, which are loaded on first use: libvips takes 10 MB.
  */
 import { randomBytes } from 'node:crypto';
 import type Sharp from 'sharp';
@@ -16,16 +15,16 @@ export interface LogoImage {
 }
 
 export interface LogoImages {
-  /** @throws AppError 400 for anything but a whole jpeg, png, gif or webp picture. */
+  /** @throws AppError 400 for anything but a complete jpeg, png, gif or webp picture */
   reencode(bytes: Uint8Array): Promise<LogoImage>;
 }
 
 export interface LogoImageOptions {
-  /** Most pixels of a picture, all frames together; default 50 million, some 200 MB while it is worked on. */
+  /** Limit of pixels of all frames together; default 50 million, which take about 200 MB. */
   readonly maxPixels?: number;
 }
 
-/** An animated png counts as png and keeps its first frame. */
+/** An animated png keeps only its first frame. */
 const formats: Readonly<Record<string, LogoFormat>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
@@ -38,7 +37,7 @@ const defaultMaxPixels = 50_000_000;
 const quality = 90;
 const timeoutSeconds = 30;
 
-/** One picture at a time and one thread for it, whatever the number of uploads: memory and processor are bounded. */
+/** Encodes one picture at a time on one thread, so that memory and CPU are bounded. */
 export function createLogoImages({ maxPixels = defaultMaxPixels }: LogoImageOptions = {}): LogoImages {
   let tools: ReturnType<typeof loadTools> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -61,7 +60,7 @@ async function loadTools() {
   return { sharp, fileTypeFromBuffer };
 }
 
-/** Upright, in sRGB, without metadata; frames and their times stay. */
+/** Rotates upright, converts to sRGB and removes metadata; frames and their durations are kept. */
 async function encode(sharp: typeof Sharp, bytes: Uint8Array, format: LogoFormat, maxPixels: number): Promise<Buffer> {
   const animated = format === 'gif' || format === 'webp';
   try {
@@ -77,7 +76,7 @@ export function invalidLogo(message: string, options?: ErrorOptions): AppError {
   return new AppError({ code: 'bad_request', message }, options);
 }
 
-/** A fresh key; the same text is the path under `/media/`, so that nobody can guess it. */
+/** A new random key, which is also the path under `/media/` and cannot be guessed. */
 export function newLogoKey(holonId: number, extension: string): string {
   return `logos/${holonId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }

@@ -29,11 +29,11 @@ interface LogoDependencies extends UploadLogoDependencies {
 
 type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 
-/** Delay of the durable way to the directory, which finds its work done when the direct call has succeeded. */
+/** Delay of the job that sets the logo; it has nothing to do when the direct call succeeded. */
 const fallbackDelayMs = 10_000;
-/** What answers are kept of (I1). */
+/** Operation name of idempotency records (I1). */
 const operation = 'media.logos.upload';
-/** The directory has said so, before the bytes come. */
+/** The directory authorized the caller before the upload. */
 const alreadyAuthorized = { isAuthorized: true } as const;
 
 export function createUploadLogo(dependencies: UploadLogoDependencies): (exchange: Exchange, holonId: number) => Promise<void> {
@@ -63,7 +63,7 @@ async function acceptLogo(
   const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
   const file = await receiveFile(request, form, async ({ fileName, body }) => ({ fileName, bytes: await collect(body) }));
   const call = { subject: operation, actor: context.actor, idempotencyKey };
-  // Of a form the parts are compared, not how they were framed (I4).
+  // Forms are compared by their parts, not by their encoding (I4).
   const fingerprint = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
   const stored = await deps.idempotency.find(call, fingerprint);
   if (stored !== undefined) return stored;
@@ -87,7 +87,7 @@ async function acceptLogo(
     };
     const reply = await deps.idempotency.run(call, fingerprint, commit, alreadyAuthorized);
     const setting = settings.at(-1);
-    // Of two requests under one key that came at once, the other was first.
+    // A concurrent request with the same key was first.
     if (reply instanceof TaggedReply || setting === undefined) {
       await discardUpload(deps, lease);
       return reply;
@@ -100,7 +100,7 @@ async function acceptLogo(
   }
 }
 
-/** For work that is over: a refusal that is kept. */
+/** Stores a rejection as the idempotent result. */
 function rejectWith(error: unknown): Promise<never> {
   return Promise.reject(error);
 }
@@ -125,7 +125,7 @@ interface LogoSetting {
   readonly logo_url: string;
 }
 
-/** The record, the retirement of the previous logo and the durable way to the directory are one transaction. */
+/** Stores the record, retires the previous logo and enqueues the job in one transaction. */
 async function commitLogo(
   deps: LogoDependencies,
   tx: Tx,
@@ -146,9 +146,9 @@ async function commitLogo(
 }
 
 /**
- * From here on the logo will be set, if not now then by the job, and the client gets a success. The right was asked for before the upload, which may
- * have taken longer than what vouched for the client lives: what follows from it is this service's own doing.
- * @returns the logo that the experience has
+ * Sets the logo now; when that fails, the job does it later and the client still gets a success. Called as this service, because an upload
+ * can outlive the client's assertion.
+ * @returns the logo of the experience
  */
 async function setLogoInDirectory(
   deps: LogoDependencies,
@@ -159,7 +159,7 @@ async function setLogoInDirectory(
     return (await deps.bus.call(directory.rpcs.setExperienceLogo, setting, { requestId, traceparent })).logo_url;
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') throw error;
-    deps.logger.warn({ err: error, requestId }, 'the logo will be set by the job');
+    deps.logger.warn({ err: error, requestId }, 'failed to set the logo in the directory, leaving it to the job');
     return setting.logo_url;
   }
 }

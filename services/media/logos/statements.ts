@@ -1,7 +1,7 @@
-/** Records of the logos of holons (D51). */
+/** Statements on logos of holons (D51). */
 import { type ParamsOf, sql, statement, t } from '#libs/sql';
 
-/** First key of the advisory locks that order the logos of one holon. */
+/** First key of the advisory locks of logos. */
 const lockSpace = 0x6d6c; // 'ml'
 
 export const lockLogo = statement.none({
@@ -10,7 +10,7 @@ export const lockLogo = statement.none({
   sql: ({ holonId }) => sql`select pg_advisory_xact_lock(${lockSpace}, ${holonId})`,
 });
 
-/** Under {@link lockLogo}. */
+/** Call it under {@link lockLogo}. */
 export const retireLogo = statement.many({
   name: 'media.retire-logo',
   params: { holonId: t.integer },
@@ -31,7 +31,7 @@ const newLogo = {
 };
 export type NewLogo = ParamsOf<typeof newLogo>;
 
-/** Makes a stored object the logo of its holon; under {@link lockLogo}, so that ids rise in the order of the transactions. */
+/** Adds the logo of a holon. Call it under {@link lockLogo}, so that ids ascend in commit order. */
 export const insertLogo = statement.one({
   name: 'media.insert-logo',
   params: newLogo,

@@ -1,9 +1,9 @@
-/** What is recorded of a stretch of keys, in the order of the keys' bytes, which is the object store's. */
+/** Statement on recorded object keys, in byte order of the keys, as in the object store. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
   key: t.text,
-  /** Null: an upload that is under way, or that an import keeps. */
+  /** Null for an upload in progress, or a recording kept by an import. */
   blob_id: t.integer.nullable,
   kind: t.text.nullable,
   conversation_id: t.integer.nullable,
@@ -11,7 +11,10 @@ const columns = {
 };
 export type RecordedKey = RowOf<typeof columns>;
 
-/** Keys after `after` up to and with `upTo` (null = to the end). Records of retired files count too: their job removes object and record. */
+/**
+ * Keys after `after` up to and including `through` (null = no limit). Retired files are included, because their job deletes object and
+ * record.
+ */
 export const listRecordedKeys = statement.many({
   name: 'media.list-keys',
   params: { after: t.text, through: t.text.nullable, limit: t.integer },

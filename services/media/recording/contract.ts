@@ -1,12 +1,12 @@
-/** What imports of recordings stand on; the job itself is declared in `libs/pipeline`. */
+/** Events of recordings; the import job is declared in `libs/pipeline`. */
 import { feedEvent, noData } from '#libs/contract';
 
-/** What the feed is told of recordings (rules/events#types; V1). */
+/** Feed events of recordings (rules/events#types; V1). */
 export const recordingFeed = {
   available: feedEvent({
     type: 'video.available',
     subject: 'conversation',
-    summary: 'A conversation has a recording, or another one.',
+    summary: 'A recording became available or was replaced.',
     data: noData,
     example: {},
   }),

@@ -1,4 +1,7 @@
-/** Which of the provider's recordings is the conversation's. */
+/**
+ * Chooses the provider's recording and downloads it to the object store: in constant memory, with a digest, and resumable within an
+ * attempt and after the death of a process. The complete parts of the multipart upload are the progress.
+ */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
@@ -14,8 +17,8 @@ export interface RecordingSource {
 }
 
 /**
- * The one that the room has named, else the one of the meeting that overlaps the conversation longest; never a guess.
- * @throws AppError unavailable while there is none to download; PermanentJobError when the provider has failed to make it
+ * The recording that the room names, else the one of the meeting with the longest overlap with the conversation.
+ * @throws AppError unavailable while there is no recording to download; PermanentJobError when the provider failed to make it
  */
 export async function findRecording(
   provider: MeetingProvider,
@@ -25,7 +28,7 @@ export async function findRecording(
 ): Promise<MeetingRecording> {
   const recording = await choose(provider, source, time, signal);
   if (recording.status === 'UPLOADED') return recording;
-  if (recording.status === 'ERRORED') throw new PermanentJobError('the meeting provider has failed to make the recording');
+  if (recording.status === 'ERRORED') throw new PermanentJobError('the meeting provider failed to make the recording');
   throw unavailable('the recording is not uploaded yet');
 }
 
@@ -53,12 +56,12 @@ export interface DownloadOptions {
   readonly recording: MeetingRecording;
   readonly objectKey: string;
   readonly contentType: string;
-  /** Tag of the bytes that are there already. */
+  /** Entity tag of the bytes that are stored already. */
   readonly etag: string | undefined;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Keeps the tag of the bytes that are being stored, before the first of them. */
+  /** Stores the tag of the bytes before the first of them. */
   readonly saveEtag: (etag: string | undefined) => Promise<void>;
   readonly onProgress: (fraction: number) => void;
 }
@@ -68,12 +71,12 @@ export interface StoredRecording {
   readonly sha256: string;
 }
 
-/** The download is not what was announced: nothing of it is kept. */
+/** The download has another size than expected; none of it is kept. */
 class LengthMismatch extends Error {
   override readonly name = 'WrongLength';
 }
 
-/** @throws AppError unavailable, ProviderBusy, DownloadTooLarge, PermanentJobError; whole parts stay for the next attempt. */
+/** Complete parts are kept for the next attempt. @throws AppError unavailable, ProviderBusy, DownloadTooLarge, PermanentJobError */
 export async function downloadRecording(options: DownloadOptions): Promise<StoredRecording> {
   const { store, objectKey, signal, logger } = options;
   let { etag } = options;
@@ -99,9 +102,9 @@ export async function downloadRecording(options: DownloadOptions): Promise<Store
       }
       if (!(error instanceof AppError) || error.code !== 'unavailable' || signal.aborted) throw error;
       unfinished = await store.findUnfinished(objectKey);
-      // Without a new whole part it is the job's turn to wait.
+      // Without a new complete part, the job waits and retries.
       if ((unfinished?.sizeBytes ?? 0) <= opened.offset) throw error;
-      logger.info({ storedBytes: unfinished?.sizeBytes, reason: error.message }, 'download of a recording broke off; going on');
+      logger.info({ storedBytes: unfinished?.sizeBytes, reason: error.message }, 'download of a recording interrupted, resuming');
     }
   }
 }
@@ -111,7 +114,7 @@ async function open(
   offset: number,
   etag: string | undefined,
 ): Promise<RecordingDownload> {
-  // All parts are there and only the end of the upload is missing: there is no rest to ask for.
+  // All parts are stored and only the completion of the upload is missing.
   if (offset > 0 && offset === recording.sizeBytes) return { offset, totalBytes: offset, etag, body: emptyBody() };
   return provider.openRecording(recording.id, { offset, etag }, signal);
 }
@@ -141,17 +144,17 @@ async function receive(
     }
     if (received === 0) throw new LengthMismatch('the recording download is empty');
     if (expectedBytes !== undefined && received !== expectedBytes) {
-      throw new LengthMismatch(`the recording download has ${received} bytes where ${expectedBytes} were announced`);
+      throw new LengthMismatch(`the recording download has ${received} bytes where ${expectedBytes} were expected`);
     }
   };
   const sizeBytes = await store.resumeStream(objectKey, body(), { contentType, signal, unfinished });
   return { sizeBytes, sha256: opened.offset === 0 ? hash.digest('hex') : await hashStoredObject(store, objectKey, sizeBytes, signal) };
 }
 
-/** Of a download in pieces, read back from the store: a digest cannot be taken up again in another process. */
+/** Computes the digest of a resumed download from the stored bytes, because a digest cannot be resumed in another process. */
 async function hashStoredObject(store: ObjectStore, objectKey: string, sizeBytes: number, signal: AbortSignal): Promise<string> {
   const object = await store.get(objectKey, { signal });
-  if (object === undefined || object.sizeBytes !== sizeBytes) throw unavailable('the stored recording cannot be read back');
+  if (object === undefined || object.sizeBytes !== sizeBytes) throw unavailable('failed to read the stored recording');
   const hash = createHash('sha256');
   try {
     for await (const chunk of object.body as AsyncIterable<Buffer>) {
@@ -159,7 +162,7 @@ async function hashStoredObject(store: ObjectStore, objectKey: string, sizeBytes
       hash.update(chunk);
     }
   } catch (error) {
-    throw unavailable('the stored recording cannot be read back', { cause: error });
+    throw unavailable('failed to read the stored recording', { cause: error });
   }
   return hash.digest('hex');
 }

@@ -1,4 +1,7 @@
-/** What ffprobe says of a recording. */
+/**
+ * Reads, trims and takes pictures of recordings with ffmpeg. A trimmed file starts with the frame at the cut, and contains nothing from
+ * before it. At a keyframe the streams are copied; elsewhere everything is encoded again (docs/adr/media-files.md).
+ */
 import { stat } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
 import { isJsonObject } from '#libs/json';
@@ -7,7 +10,7 @@ import { unavailable } from '#libs/errors';
 
 export interface ProbeResult {
   readonly durationSeconds: number;
-  /** First timestamp of the file; cuts are counted from it. */
+  /** First timestamp of the file; cuts are relative to it. */
   readonly startSeconds: number;
   /** Codec names; undefined without such a stream. */
   readonly video: string | undefined;
@@ -16,18 +19,17 @@ export interface ProbeResult {
 }
 
 const defaultFrameSeconds = 1 / 30;
-/** Keyframes are looked for this far behind the cut. */
+/** Range after the cut in which keyframes are searched. */
 const lookAheadSeconds = 0.5;
 const entries = 'format=duration,start_time:stream=codec_type,codec_name,avg_frame_rate:stream_disposition=attached_pic';
 
-/** @throws PermanentJobError when it is no recording that ffmpeg can read */
+/** @throws PermanentJobError when ffmpeg cannot read it */
 export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortSignal): Promise<ProbeResult> {
   let text: string;
   try {
     text = (await ffmpeg.probe(['-of', 'json', '-show_entries', entries, '-i', url], { signal })).toString('utf8');
   } catch (error) {
-    if (error instanceof FfmpegError)
-      throw new PermanentJobError('the recording is no video or audio that ffmpeg can read', { cause: error });
+    if (error instanceof FfmpegError) throw new PermanentJobError('ffmpeg cannot read the recording', { cause: error });
     throw error;
   }
   const parsed: unknown = JSON.parse(text);
@@ -48,7 +50,7 @@ export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortS
   };
 }
 
-/** The keyframe that lies at the cut, half a frame away at most, as seconds of the file's own clock. */
+/** Time of the keyframe within half a frame of the cut, in seconds of the file's clock; undefined without one. */
 export async function findKeyframe(
   ffmpeg: Ffmpeg,
   url: string,
@@ -112,7 +114,7 @@ const encodedVideo = [
   'scale=trunc(iw/2)*2:trunc(ih/2)*2',
 ] as const;
 const encodedAudio = ['-c:a', 'aac', '-b:a', '128k'] as const;
-/** A result that is shorter than it must be by more than this was broken off. */
+/** Tolerance of the duration; a shorter result was interrupted. */
 const toleranceSeconds = 2;
 const sizeCheckIntervalMs = 1_000;
 
@@ -120,12 +122,12 @@ export type TrimMethod = 'copied' | 'encoded';
 
 export interface TrimOptions {
   readonly ffmpeg: Ffmpeg;
-  /** Address of the recording. */
+  /** URL of the recording. */
   readonly url: string;
   readonly probed: ProbeResult;
-  /** Seconds from the recording's beginning. */
+  /** Seconds from the start of the recording. */
   readonly cutSeconds: number;
-  /** Where the result is written. */
+  /** Path of the result. */
   readonly file: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -140,7 +142,7 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
   const args =
     keyframe === undefined
       ? [...ffmpeg.input(url, cutSeconds), ...streams(probed), ...encodedVideo, ...encodedAudio]
-      : // A millisecond behind the keyframe, so that rounding never seeks to the one before it.
+      : // One millisecond after the keyframe, so that rounding never seeks to the previous one.
         [...ffmpeg.input(url, keyframe - probed.startSeconds + 0.001), ...streams(probed), '-c', 'copy', '-avoid_negative_ts', 'make_zero'];
   const sizeLimit = limitFileSize(options);
   try {
@@ -153,17 +155,17 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
   }
   const result = await probeFile(options);
   if (result.durationSeconds < remainingSeconds - Math.max(toleranceSeconds, remainingSeconds / 100)) {
-    throw unavailable('the trimmed recording is shorter than it must be');
+    throw unavailable('the trimmed recording is too short');
   }
   return keyframe === undefined ? 'encoded' : 'copied';
 }
 
-/** Where a copy may begin; undefined when the streams have to be encoded. */
+/** Start of a stream copy; undefined when the streams must be encoded. */
 async function findStreamCopyStart({ ffmpeg, url, probed, cutSeconds, signal }: TrimOptions): Promise<number | undefined> {
   const { video, audio, startSeconds, frameSeconds } = probed;
   if (audio !== undefined && !copiedAudio.has(audio)) return undefined;
   const atSeconds = startSeconds + cutSeconds;
-  if (video === undefined) return atSeconds; // sound can be cut anywhere
+  if (video === undefined) return atSeconds; // audio can be cut anywhere
   return copiedVideo.has(video) ? findKeyframe(ffmpeg, url, { atSeconds, frameSeconds }, signal) : undefined;
 }
 
@@ -172,11 +174,11 @@ function streams({ video, audio }: ProbeResult): string[] {
 }
 
 async function probeFile({ ffmpeg, file, signal }: TrimOptions): Promise<ProbeResult> {
-  // Our own file: the limit on protocols is for what others made.
+  // The result is a local file; the usual protocol limit applies to untrusted input only.
   return probeRecording({ ...ffmpeg, probe: (args, run) => ffmpeg.probe(['-protocol_whitelist', 'file', ...args], run) }, file, signal);
 }
 
-/** Ends the run when the result takes more room than it may. */
+/** Aborts when the result exceeds `maxBytes`. */
 function limitFileSize({ file, maxBytes }: TrimOptions): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const timer = setInterval(() => {
@@ -198,6 +200,6 @@ export async function extractPicture(ffmpeg: Ffmpeg, url: string, seconds: numbe
   const filter = "scale='min(1280,iw)':-2";
   const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filter, '-q:v', '3', '-c:v', 'mjpeg', '-f', 'image2pipe', 'pipe:1'];
   const bytes = await ffmpeg.run([...ffmpeg.input(url, seconds), ...output], { signal, maxOutputBytes: maxPictureBytes });
-  if (bytes.byteLength === 0) throw new FfmpegError('ffmpeg', 'gave no picture', '', false);
+  if (bytes.byteLength === 0) throw new FfmpegError('ffmpeg', 'returned no picture', '', false);
   return bytes;
 }

@@ -1,4 +1,7 @@
-/** The whole recording in the object store: found there, gone on with, or begun; one job at a time works at it. */
+/**
+ * Stores the full recording: uses the stored one, resumes its download, or starts it. Only one job at a time imports a recording of a
+ * conversation.
+ */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
 import { renewLease } from '#libs/concurrency';
@@ -27,19 +30,19 @@ export interface FullRecording {
   readonly sha256: string;
   readonly name: string;
   readonly contentType: string;
-  /** It is the conversation's recording already. */
+  /** True when it already is the conversation's recording. */
   readonly isCurrent: boolean;
-  /** What is there of it was made from this; null when nothing may stay. */
+  /** Inputs of the existing trimmed file and thumbnails; null when they must be made again. */
   readonly derivedFrom: Readonly<Record<'trimmedFrom' | 'picturesFrom', string | null>>;
 }
 
-/** Sign of life of the job that works at an import; renewed at a third of it. */
+/** Lease of the import; renewed every third of it. */
 const claimSeconds = 60;
 const busyDelayMs = 15_000;
-/** What is downloaded outlives the job, so that one that is dead can be redriven: longer than the provider keeps the recording. */
+/** Downloaded parts are kept longer than the provider keeps the recording, so that a dead job can be redriven. */
 const uploadRetentionSeconds = 8 * 86_400;
 
-/** Runs `work` while no other job works at this conversation's import; its signal aborts when that is over. */
+/** Runs `work` under the claim of the conversation's import; its signal aborts when the claim is lost. */
 export async function withImportClaim<T>(
   { db, logger }: Pick<FullRecordingDependencies, 'db' | 'logger'>,
   conversationId: number,
@@ -52,7 +55,7 @@ export async function withImportClaim<T>(
   const lease = renewLease({
     leaseMs: claimSeconds * 1000,
     renew: async () => (await claimImport(db, conversationId, jobId)) !== 'busy',
-    onFailure: (error) => logger.warn({ err: error }, 'claim of a recording import could not be renewed'),
+    onFailure: (error) => logger.warn({ err: error }, 'failed to renew the claim of a recording import'),
     reason: claimedElsewhere,
   });
   try {
@@ -63,7 +66,7 @@ export async function withImportClaim<T>(
   }
 }
 
-/** The import so far, now this job's; `busy` while another job works at it; undefined when there is none. */
+/** Claims the import; `busy` while another job has it, undefined without an import. */
 async function claimImport(db: Database, conversationId: number, jobId: string): Promise<RecordingImport | 'busy' | undefined> {
   const claimed = await claimImportRow(db, { conversationId, jobId, seconds: claimSeconds });
   if (claimed !== undefined) return claimed;
@@ -71,7 +74,7 @@ async function claimImport(db: Database, conversationId: number, jobId: string):
 }
 
 function claimedElsewhere(): RetryLater {
-  return new RetryLater('another job imports a recording of this conversation', { delayMs: busyDelayMs });
+  return new RetryLater('another job is importing a recording of this conversation', { delayMs: busyDelayMs });
 }
 
 export async function getFullRecording(
@@ -125,7 +128,7 @@ async function resumeOrStart(
   if (existing?.recording_id === recording.id) {
     const current = (await listRecordings(db, { conversationId })).find(({ kind }) => kind === 'full');
     if (existing.sha256 !== null && current?.object_key === existing.object_key) return { ...existing, isCurrent: true };
-    // False when the sweep has removed it: then everything begins anew, under another key.
+    // Undefined when the sweep has removed it: the download starts again under another key.
     const renewed = await renewUpload(db, { objectKey: existing.object_key, leaseSeconds: uploadRetentionSeconds });
     if (renewed !== undefined) return { ...existing, isCurrent: false };
   } else if (existing !== undefined) {
@@ -136,7 +139,7 @@ async function resumeOrStart(
   const started = await startImport(db, { conversationId, recordingId: recording.id, objectKey, jobId, seconds: claimSeconds });
   if (started === undefined) {
     await abandonUpload(db, { objectKey });
-    throw unavailable('another job imports a recording of this conversation');
+    throw unavailable('another job is importing a recording of this conversation');
   }
   return {
     recording_id: recording.id,

@@ -1,4 +1,7 @@
-/** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
+/**
+ * Makes the stored objects of an import the conversation's recordings and thumbnails, in one transaction. Replaced files are deleted
+ * later.
+ */
 import type { Tx } from '#libs/orm';
 import {
   type BlobKind,
@@ -17,7 +20,7 @@ import { recordingFeed } from './contract.ts';
 import type { FullRecording } from './full.ts';
 import { setImportSources } from './statements.ts';
 
-/** An object of this import that no record names yet. */
+/** A stored object of this import without a record. */
 export interface NewObject {
   readonly objectKey: string;
   readonly sizeBytes: number;
@@ -28,17 +31,17 @@ export interface NewObject {
 
 export interface ImportedFiles {
   readonly full: FullRecording;
-  /** Null: the conversation is shown the full one; `kept`: the one that is there stays. */
+  /** Null: no trimmed recording. `kept`: the existing one stays. */
   readonly trimmed: NewObject | 'kept' | null;
-  /** Undefined: those that are there stay. */
+  /** Undefined: the existing ones stay. */
   readonly thumbnails: readonly NewObject[] | undefined;
-  /** What the conversation's files were made from. */
+  /** Inputs of the conversation's files. */
   readonly sources: { readonly trimmedFrom: string | null; readonly picturesFrom: string | null };
 }
 
 const source = 'realtimekit';
 
-/** False when the conversation is gone: nothing is installed then. */
+/** False when the conversation is deleted; nothing is installed then. */
 export async function install(
   deps: Pick<Dependencies, 'jobs' | 'config' | 'eventOutbox'>,
   tx: Tx,
@@ -70,7 +73,7 @@ export async function install(
   return true;
 }
 
-/** Addresses as `infos.publishing.artifacts.imported_thumbnails` shows them (D18a). */
+/** Addresses for `infos.publishing.artifacts.imported_thumbnails` (D18a). */
 export function thumbnailUrls(thumbnails: readonly NewObject[]): string[] {
   return thumbnails.map(mediaUrl);
 }

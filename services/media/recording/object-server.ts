@@ -1,6 +1,6 @@
 /**
- * One stored object on a server of this machine, for ffmpeg, which seeks: no copy of a recording on the disk, no access to the store for the
- * child. The path cannot be guessed, and the port is gone with the job.
+ * Serves one stored object to ffmpeg on a local port, because ffmpeg seeks: no copy on disk, no credentials for the child process. The
+ * path cannot be guessed, and the port is closed with the job.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { copyStream } from '#libs/transfer';
 
 export interface LocalObjectServer {
   readonly url: string;
-  /** @throws AppError unavailable when the store failed while somebody read: what was read is not all there is. */
+  /** @throws AppError unavailable when a read from the store failed, so that ffmpeg got incomplete data */
   throwIfFailed(): void;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function serveObjectLocally(store: ObjectStore, object: { objectKey
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     throwIfFailed: () => {
-      if (failure !== undefined) throw unavailable('the object store broke off while the recording was read', { cause: failure });
+      if (failure !== undefined) throw unavailable('failed to read the recording from the object store', { cause: failure });
     },
     close: async () => {
       server.closeAllConnections();
@@ -58,13 +58,13 @@ async function serve(
   response.writeHead(match === null ? 200 : 206, { ...headers, ...part, 'content-length': length });
   if (request.method === 'HEAD') return void response.end();
   const disconnected = new AbortController();
-  response.once('close', () => disconnected.abort(new Error('the reader left')));
+  response.once('close', () => disconnected.abort(new Error('the reader disconnected')));
   try {
     const found = await store.get(objectKey, { range, signal: disconnected.signal });
     if (found === undefined) throw unavailable('the recording is not in the object store');
     await copyStream(found.body, response);
   } catch (error) {
-    // A reader that seeks hangs up in the middle: that is no failure.
+    // A reader that seeks closes the connection; that is not a failure.
     if (!disconnected.signal.aborted) throw error;
   }
 }

@@ -1,24 +1,24 @@
-/** Where a recording is cut, and where its pictures are taken (rules/media#video; D18a, D27). Plain functions. */
+/** Decides where a recording is cut and when its pictures are taken (rules/media#video; D18a, D27). */
 import type { MeetingRecording } from '#libs/realtimekit';
 import type { Instant } from '#libs/time';
 
-/** What is known of the conversation's time; undefined = not (yet). */
+/** Start and end of the conversation; undefined while unknown. */
 export interface ConversationTime {
   readonly start: Instant | undefined;
   readonly end: Instant | undefined;
 }
 
 export type Cut =
-  /** The trim begins so many seconds after the recording's beginning. */
+  /** Seconds from the start of the recording. */
   | { readonly kind: 'at'; readonly seconds: number }
-  /** The recording begins with the conversation, or after its beginning. */
+  /** The recording starts with the conversation or later. */
   | { readonly kind: 'not_needed' }
   | { readonly kind: 'not_asked_for' }
   | { readonly kind: 'start_unknown' }
-  /** The conversation began when the recording was over. */
+  /** The conversation started after the end of the recording. */
   | { readonly kind: 'outside' };
 
-/** Less than this is not worth a second file. */
+/** Shorter cuts are not made. */
 const minCutSeconds = 0.02;
 
 export function decideCut(trim: boolean, recording: Pick<MeetingRecording, 'start'>, time: ConversationTime): Cut {
@@ -28,14 +28,14 @@ export function decideCut(trim: boolean, recording: Pick<MeetingRecording, 'star
   return seconds < minCutSeconds ? { kind: 'not_needed' } : { kind: 'at', seconds };
 }
 
-/** `outside` when nothing would be left. */
+/** `outside` when nothing would remain. */
 export function limitCut(cut: Cut, durationSeconds: number): Cut {
   return cut.kind === 'at' && cut.seconds >= durationSeconds - minCutSeconds ? { kind: 'outside' } : cut;
 }
 
 /**
- * Places of `count` pictures in seconds of the recording: 10 %, 30 %, 50 %, … of the conversation. None before its beginning and behind its
- * end is taken, as far as they are known.
+ * Times of the pictures in seconds of the recording: at 10 %, 30 %, 50 %, … of the conversation, between its start and end as far as they
+ * are known.
  */
 export function choosePictureTimes(
   count: number,

@@ -1,21 +1,21 @@
-/** Imports of recordings: one per conversation, worked by one job at a time, remembered from one attempt to the next. */
+/** Statements on recording imports: one per conversation, claimed by one job at a time, with the progress of earlier attempts. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
   recording_id: t.text,
   object_key: t.text,
   etag: t.text.nullable,
-  /** Null until the whole recording is stored. */
+  /** Null until the full recording is stored. */
   size_bytes: t.bigint.nullable,
   sha256: t.text.nullable,
-  /** What the conversation's trimmed recording and thumbnails were made from. */
+  /** Inputs of the trimmed recording and the thumbnails. */
   trimmed_from: t.text.nullable,
   pictures_from: t.text.nullable,
 };
 export type RecordingImport = RowOf<typeof columns>;
 const selected = sql`recording_id, object_key, etag, size_bytes, sha256, trimmed_from, pictures_from`;
 
-/** Begins anew, in place of what was; undefined while another job works at it. */
+/** Starts an import, replacing the previous one; undefined while another job has it. */
 export const startImport = statement.maybeOne({
   name: 'media.begin-import',
   params: { conversationId: t.integer, recordingId: t.text, objectKey: t.text, jobId: t.uuid, seconds: t.double },
@@ -31,7 +31,7 @@ export const startImport = statement.maybeOne({
     returning i.object_key`,
 });
 
-/** The import so far, now this job's; undefined while another job works at it, or when there is none. */
+/** Claims or renews the import; undefined while another job has it, or without an import. */
 export const claimImportRow = statement.maybeOne({
   name: 'media.claim-import',
   params: { conversationId: t.integer, jobId: t.uuid, seconds: t.double },
@@ -85,7 +85,7 @@ export const countThumbnails = statement.one({
     where conversation_id = ${conversationId} and kind = 'thumbnail' and retired_at is null`,
 });
 
-/** When the recording begins, as the provider says. */
+/** Stores when the recording started, as reported by the provider. */
 export const setImportStart = statement.none({
   name: 'media.set-import-start',
   params: { conversationId: t.integer, objectKey: t.text, startedAt: t.instant.nullable },

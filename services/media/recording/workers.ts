@@ -1,6 +1,6 @@
 /**
- * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): the provider's recording, the front trim at `conversationStartedAt`, the
- * thumbnails. Nothing is shown before everything is there: one transaction installs it, and a failure leaves what was there before.
+ * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): imports the provider's recording, the trimmed
+ * recording from `conversationStartedAt` on, and thumbnails. One transaction installs all of them; a failure keeps the previous files.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -34,15 +34,15 @@ export type RecordingImportDependencies = Pick<
 type Step = PipelineRun<RecordingImportConfig>;
 type Source = ReplyOf<typeof conversations.rpcs.getTranscriptSource>;
 
-/** What is made of the whole recording. */
+/** Files of an import, and how they were made. */
 interface ImportResult extends ImportedFiles {
   readonly cut: Cut;
   readonly method: TrimMethod | undefined;
-  /** Everything was there already. */
+  /** True when all files existed already. */
   readonly isUnchanged: boolean;
 }
 
-/** Shares of the progress. */
+/** Progress after each phase. */
 const downloadedPercent = 50;
 const trimmedPercent = 95;
 
@@ -56,15 +56,15 @@ export function createRecordingImport(deps: RecordingImportDependencies): Pipeli
   });
 }
 
-/** What cannot get better is dead at once, what the provider wants later comes later, the rest follows the job's policy. */
+/** Permanent errors end the job, rate limits delay it, others follow the retry policy. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
   if (error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
   if (!(error instanceof FfmpegError)) return error;
   run.logger.warn({ output: error.output }, error.message);
-  // A signal came from outside, e.g. for want of memory; a status is ffmpeg's own word on this recording.
+  // A signal comes from outside, e.g. for lack of memory; an exit status is ffmpeg's verdict on this recording.
   if (error.isKilled) return unavailable(error.message);
-  return new PermanentJobError(`${error.message} on this recording; its words are in the log`);
+  return new PermanentJobError(`${error.message} on this recording; see the log for its output`);
 }
 
 async function importRecording(deps: RecordingImportDependencies, step: Step): Promise<void> {
@@ -103,7 +103,7 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
 interface ImportRun extends RecordingImportDependencies {
   readonly step: Step;
   readonly signal: AbortSignal;
-  /** Of objects that no record names yet. */
+  /** Leases of objects without a record. */
   readonly leases: UploadLease[];
 }
 
@@ -116,7 +116,7 @@ async function createFiles(
   const { step, signal, ffmpeg, store } = importRun;
   const { trim, thumbnails: count } = step.config;
   const requestedCut = decideCut(trim, recording, time);
-  // Pictures of a recording that is still to be cut would show what is to be cut off.
+  // Without a known start, pictures could show what will be cut off.
   const pictures = requestedCut.kind === 'start_unknown' ? 0 : count;
   const noTrim = { trimmedFrom: null, picturesFrom: full.derivedFrom.picturesFrom };
   const isUnchanged = full.isCurrent && full.derivedFrom.trimmedFrom === null;
@@ -154,7 +154,7 @@ async function createFiles(
       isUnchanged: isUnchangedTrim && (reusable.trimmed || cut.kind !== 'at') && (reusable.pictures || count === 0),
     };
   } catch (error) {
-    // What ffmpeg says of a file that the store did not give it whole is not the file's fault.
+    // An ffmpeg error caused by incomplete data from the store is not the file's fault.
     if (!signal.aborted) server.throwIfFailed();
     throw error;
   } finally {
@@ -162,7 +162,7 @@ async function createFiles(
   }
 }
 
-/** What is there already, made from the same: it is not made again. */
+/** Finds existing files that were made from the same inputs. */
 async function findReusable(
   { db, step: { conversationId } }: ImportRun,
   { derivedFrom }: FullRecording,
@@ -200,7 +200,7 @@ async function createTrimmed(
   });
 }
 
-/** Stores an object under a lease, so that the sweep finds it when nobody makes it a file of the conversation. */
+/** Stores an object under a lease, so that the sweep removes it when it is not installed. */
 async function storeObject(
   importRun: ImportRun,
   objectKey: string,
@@ -218,7 +218,7 @@ async function* toAsync(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
   yield* body;
 }
 
-/** The conversation's meeting, recording and window; undefined when it is gone. */
+/** Meeting, recording and window of the conversation; undefined when it is deleted. */
 async function readSource(bus: Bus, { run, conversationId }: Step): Promise<Source | undefined> {
   try {
     return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: conversationId }, run.context);
@@ -254,7 +254,7 @@ function describe({ full, cut, trimmed, method, thumbnails, isUnchanged }: Impor
     note: isUnchanged
       ? `${declaration.name} finished: nothing has changed since the last import`
       : `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
-    // It runs again when the start is known.
+    // The job runs again when the start is known.
     succeeded: cut.kind !== 'start_unknown',
     ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: thumbnailUrls(pictures) } } }),
   };

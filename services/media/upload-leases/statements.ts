@@ -1,6 +1,6 @@
 /**
- * Uploads in progress. Each is recorded before its first byte is stored, so that whatever a killed process left in the object
- * store can be found by its key.
+ * Statements on uploads in progress. Each is recorded before its first byte is stored, so that the objects of a killed process can be
+ * found by their keys.
  */
 import { sql, statement, t } from '#libs/sql';
 
@@ -11,7 +11,7 @@ export const startUpload = statement.none({
     values (${objectKey}, clock_timestamp() + make_interval(secs => ${leaseSeconds}))`,
 });
 
-/** Undefined when the sweep has taken the upload for dead. */
+/** Renews the lease; undefined when the sweep has claimed the upload. */
 export const renewUpload = statement.maybeOne({
   name: 'media.renew-upload',
   params: { objectKey: t.text, leaseSeconds: t.double },
@@ -21,7 +21,7 @@ export const renewUpload = statement.maybeOne({
     where object_key = ${objectKey} and not swept returning object_key`,
 });
 
-/** Ends the record of a finished upload; undefined when the sweep has taken it for dead: its object must not be used. */
+/** Deletes the record of a finished upload; undefined when the sweep has claimed it, and its object must not be used. */
 export const finishUpload = statement.maybeOne({
   name: 'media.end-upload',
   params: { objectKey: t.text },
@@ -29,14 +29,14 @@ export const finishUpload = statement.maybeOne({
   sql: ({ objectKey }) => sql`delete from media.uploads where object_key = ${objectKey} and not swept returning object_key`,
 });
 
-/** Leaves a failed upload to the next sweep. */
+/** Expires the lease, so that the next sweep removes the upload. */
 export const abandonUpload = statement.none({
   name: 'media.abandon-upload',
   params: { objectKey: t.text },
   sql: ({ objectKey }) => sql`update media.uploads set alive_until = clock_timestamp() where object_key = ${objectKey}`,
 });
 
-/** After the sweep has removed what was left. */
+/** Deletes the record after the sweep has removed the object. */
 export const deleteUpload = statement.none({
   name: 'media.forget-upload',
   params: { objectKey: t.text },
@@ -44,8 +44,8 @@ export const deleteUpload = statement.none({
 });
 
 /**
- * One upload without a sign of life, now the caller's for `leaseSeconds`. Taken one by one and put off by a lease, so that replicas share the
- * work and a failed removal is tried again.
+ * Claims one upload with an expired lease for `leaseSeconds`. Uploads are claimed one by one, so that replicas share the work and failed
+ * removals are retried.
  */
 export const claimExpiredUpload = statement.maybeOne({
   name: 'media.take-dead-upload',

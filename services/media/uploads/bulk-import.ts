@@ -1,4 +1,7 @@
-/** PUT of one file of the bulk import (rules/workspace#bulk-import): its bytes go to the object store in constant memory and replace what was there. */
+/**
+ * Uploads of the bulk import: the bytes go to the object store in constant memory and replace the existing file
+ * (rules/workspace#bulk-import).
+ */
 import type { IncomingMessage } from 'node:http';
 import { conversations } from '#services/conversations';
 import { AppError } from '#libs/errors';
@@ -12,7 +15,7 @@ import { discardUpload, acquireUploadLease } from '../upload-leases/index.ts';
 import { checkAudioFits, commitFile, type UploadDependencies } from './commit-file.ts';
 import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
 
-/** Where imported files came from (`infos.audio.source`). */
+/** Source of imported files (`infos.audio.source`). */
 const importSource = 'import';
 
 const blobKinds = { audio: 'audio', full: 'recording_full', front_trimmed: 'recording_front_trimmed' } as const;
@@ -23,19 +26,19 @@ export interface ImportedFile {
   readonly extension: string;
   readonly contentType: string;
   readonly finalized: boolean;
-  /** False: `infos.audio` was given by the import itself. */
+  /** False: the import sets `infos.audio` itself. */
   readonly attach: boolean;
 }
 
-/** What the request's query says of the file. @throws AppError `invalid_conversation_audio`; 400 without a name */
+/** Reads the query of the request. @throws AppError `invalid_conversation_audio`; 400 without a name */
 export function readImport(kind: StoredFile['kind'], query: URLSearchParams): ImportedFile {
   const fileName = query.get('name') ?? '';
-  if (fileName === '') throw new AppError({ code: 'bad_request', message: 'The query needs the name of the file' });
+  if (fileName === '') throw new AppError({ code: 'bad_request', message: '`name` is required in the query' });
   const file = kind === 'audio' ? describeAudioFile(fileName) : describeRecordingFile(fileName);
   return { ...file, kind, finalized: query.get('finalized') === 'true', attach: query.get('attach') !== 'false' };
 }
 
-/** Stores the body of the request as the conversation's file. @throws AppError 400, 404, 503; nothing is changed then. */
+/** Stores the request body as the conversation's file. @throws AppError 400, 404, 503; nothing is changed then */
 export async function acceptImport(
   deps: UploadDependencies,
   { request, context }: Exchange,
@@ -73,7 +76,7 @@ export async function acceptImport(
   }
 }
 
-/** The body's bytes; fails when it is empty, too large or breaks off. */
+/** Yields the body; fails when it is empty, too large or incomplete. */
 async function* readBody(request: IncomingMessage, kind: StoredFile['kind']): AsyncGenerator<Uint8Array> {
   const limit = kind === 'audio' ? maxAudioBytes : maxRecordingBytes;
   let size = 0;

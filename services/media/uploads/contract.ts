@@ -1,12 +1,12 @@
-/** Uploads of audio, and the files of the bulk import. */
+/** Contract of uploads: limits of audio, and operations of the bulk import. */
 import { byOperators, rpc, Type } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { id, StoredFile } from '../schemas.ts';
 
-/** Extensions that an audio upload may have, in lower case (rules/http#limits); case is ignored (D27). */
+/** Allowed extensions of audio uploads, in lower case; case is ignored (rules/http#limits; D27). */
 export const audioExtensions = ['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm'] as const;
 
-/** Largest audio file in bytes: 500 MiB, exactly that is accepted (rules/http#limits; D27). */
+/** Largest audio file in bytes: 500 MiB, inclusive (rules/http#limits; D27). */
 export const maxAudioBytes = 524_288_000;
 
 /** Application errors of the upload (rules/media#audio-upload). */
@@ -17,14 +17,14 @@ export const audioUploadErrors: ErrorReasons = Object.freeze({
   },
 });
 
-/** Largest recording in bytes: what an upload in parts of 5 MiB can hold. */
+/** Largest recording in bytes: the limit of an upload in parts of 5 MiB. */
 export const maxRecordingBytes = 10_000 * 5_242_880;
 
 export const uploadRpcs = {
   listFiles: rpc({
     subject: 'admin.media.files.list-many',
     callers: byOperators,
-    summary: 'Audio and recordings that conversations have at present; for the bulk import.',
+    summary: 'Lists audio and recordings of conversations, for the bulk import.',
     request: Type.Object({ conversation_ids: Type.Array(id, { maxItems: 10_000 }) }),
     reply: Type.Object({ items: Type.Array(StoredFile) }),
   }),
@@ -32,10 +32,10 @@ export const uploadRpcs = {
     subject: 'admin.media.recordings.set-finalized',
     callers: byOperators,
     audit: 'recording.set-finalized',
-    summary: 'Marks the trimmed recordings of conversations as finalised or not (D27); those without one are left out.',
+    summary: 'Marks trimmed recordings as finalised or not (D27). Conversations without one are skipped.',
     request: Type.Object({
       items: Type.Array(Type.Object({ conversation_id: id, finalized: Type.Boolean() }), { maxItems: 10_000 }),
     }),
-    reply: Type.Object({ changed: Type.Array(id, { description: 'Conversations whose recording was another before.' }) }),
+    reply: Type.Object({ changed: Type.Array(id, { description: 'Conversations whose recording was changed.' }) }),
   }),
 };

@@ -1,4 +1,4 @@
-/** What an uploaded audio file may be called, and what it is stored and served as (rules/http#limits; D27). */
+/** Names and content types of uploaded audio (rules/http#limits; D27). */
 import { randomBytes } from 'node:crypto';
 import { appError, type AppError } from '#libs/errors';
 import { audioExtensions } from '../contract.ts';
@@ -21,7 +21,7 @@ const contentTypes: Readonly<Record<AudioExtension, string>> = {
 export interface AudioFile {
   name: string;
   extension: AudioExtension;
-  /** By the extension alone: what the client claims is never served back. */
+  /** Depends only on the extension; the client's content type is never used. */
   contentType: string;
 }
 
@@ -30,7 +30,7 @@ export function invalidAudio(message: string): AppError {
 }
 
 /**
- * The base name without path, control and bidirectional-override characters, and what follows from its extension.
+ * The base name without path, control and bidirectional-override characters, and the content type of its extension.
  * @throws AppError `invalid_conversation_audio`
  */
 export function describeAudioFile(fileName: string): AudioFile {
@@ -42,7 +42,7 @@ export function describeAudioFile(fileName: string): AudioFile {
   return { name: shortenFileName(name, extension.length), extension, contentType: contentTypes[extension] };
 }
 
-/** A fresh key that cannot be guessed; the conversation's id is there for people who look into the bucket. */
+/** A new random key that cannot be guessed; the conversation id helps operators who look into the bucket. */
 export function newAudioKey(conversationId: number, extension: string): string {
   return `audio/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }

@@ -1,4 +1,4 @@
-/** The files of the bulk import. */
+/** Statements of the bulk import. */
 import { sql, statement, t } from '#libs/sql';
 import type { StoredFile } from '../schemas.ts';
 
@@ -18,7 +18,7 @@ export const listFiles = statement.many({
     where conversation_id = any(${conversationIds}) and retired_at is null and kind in ('audio', 'recording_full', 'recording_front_trimmed')`,
 });
 
-/** Conversations whose trimmed recording changed. `items` is JSON: `[{conversation_id, finalized}]`. */
+/** `items` is JSON: `[{conversation_id, finalized}]`. Returns the conversations whose trimmed recording was changed. */
 export const setFinalized = statement.many({
   name: 'media.set-finalized',
   params: { items: t.json },

@@ -1,6 +1,7 @@
 /**
- * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): what the host shows as captions is what the transcript says, and words that are
- * taken out of the one leave the other. A host that refuses them does not undo publishing: it is noted on the conversation.
+ * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): keep the captions on the video host equal to the transcript, so that
+ * words removed from one are removed from the other. When the host rejects captions, the video stays published and the conversation gets a
+ * note.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -23,13 +24,13 @@ type CaptionsDependencies = Pick<Dependencies, 'db' | 'bus' | 'jobs' | 'connectV
 type Run = JobRun<PayloadOf<typeof videohostJobs.sendCaptions>>;
 type Video = Awaited<ReturnType<typeof listVideos>>[number];
 
-/** What the host and we do with captions of one video. */
+/** Result of sending the captions of one video. */
 interface Outcome {
   readonly status: 'sent' | 'replaced' | 'removed' | 'unchanged' | 'none' | 'off' | 'not_connected' | 'refused';
   readonly reason?: string;
 }
 
-/** All that one sending holds in memory. The host takes up to 100 MB. */
+/** Limit of the captions in memory; the host accepts up to 100 MB. */
 const maxCaptionBytes = 16 * 1_048_576;
 const captionsName = 'Transcript';
 
@@ -56,16 +57,16 @@ export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers
   };
 }
 
-/** Once for all that has changed until it runs. */
+/** Enqueues one job for all changes until it runs. */
 export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conversationId: number): Promise<void> {
   await jobs.enqueue(tx, videohostJobs.sendCaptions, { conversation_id: conversationId }, { key: String(conversationId) });
 }
 
-/** Brings one video's captions to what the transcript says. */
+/** Makes the captions of one video equal to the transcript. */
 async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video): Promise<Outcome> {
   const config = await readConfig(deps.bus, video.step_id, run);
   const language = config?.captions_language ?? '';
-  // What was sent is kept true even when no more is sent.
+  // Captions that were sent are updated even after captions were turned off.
   if (language === '' && video.captions_id === null) return { status: 'off' };
   const token = config?.videohost_refresh_token;
   const current = await readCaptions(deps.bus, run, video.started_at);
@@ -74,9 +75,9 @@ async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video):
   const host = deps.connectVideoHost(token);
   const key = { conversationId: run.payload.conversation_id, sha256: video.sha256, jobId: run.id };
   return withUploadClaim({ db: deps.db, key, logger: run.logger, claim: claimVideo }, async (video, lost) => {
-    // Read once more: what another job has sent in the meantime may be newer than what was seen.
+    // Read again under the claim, because another job may have sent newer captions meanwhile.
     const { file, sha256 } = await readCaptions(deps.bus, run, video.started_at);
-    if (file === 'too_large') return { status: 'refused', reason: `they are larger than ${maxCaptionBytes} bytes` };
+    if (file === 'too_large') return { status: 'refused', reason: `larger than ${maxCaptionBytes} bytes` };
     const { id: videoId } = JSON.parse(video.video) as PublishedVideo;
     const target = { videoId, captionsId: video.captions_id, label: { language, name: captionsName } };
     try {
@@ -101,12 +102,12 @@ async function send(
     return { status: 'removed', captionsId: null };
   }
   if (captionsId !== null && (await captions.replace(captionsId, file, signal))) return { status: 'replaced', captionsId };
-  // Somebody has taken them away on the host, or there were none.
+  // They were removed on the host, or never existed.
   if (label.language === '') return { status: 'removed', captionsId: null };
   return { status: 'sent', captionsId: await captions.add(videoId, label, file, signal) };
 }
 
-/** Undefined when the step is gone or does something else by now. */
+/** Undefined when the step was deleted or has another job now. */
 async function readConfig(bus: Bus, stepId: number, run: Run): Promise<VideohostPublishConfig | undefined> {
   try {
     const step = await bus.call(directory.rpcs.getStepConfig, { step_id: stepId }, run.context);
@@ -144,15 +145,15 @@ async function readCaptions(bus: Bus, run: Run, startedAt: string | null): Promi
 
 async function addNote(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: number, reason: string): Promise<void> {
   const { id, requestId, payload } = run;
-  const text = `${videohostPublish.name}: the captions were refused: ${reason}`;
+  const text = `${videohostPublish.name}: the video host rejected the captions: ${reason}`;
   await report(jobs, tx, { conversationId: payload.conversation_id, stepId, key: `${id}:captions`, text, requestId });
 }
 
-/** Captions that could not be sent until their job was given up; of other jobs nothing. */
+/** Adds a note when a job that sends captions is dead; ignores other jobs. */
 export async function noteDeadCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, job: DeadJob): Promise<void> {
   if (job.type !== videohostJobs.sendCaptions.type) return;
   const { conversation_id: conversationId } = job.payload as Run['payload'];
-  const text = `${videohostPublish.name}: the captions could not be sent: ${job.error}`;
+  const text = `${videohostPublish.name}: sending the captions failed: ${job.error}`;
   await report(jobs, tx, { conversationId, stepId: null, key: `${job.id}:failed:${job.lease}`, text, requestId: job.requestId });
 }
 
@@ -178,7 +179,7 @@ async function report(
   await jobs.enqueue(tx, conversations.jobs.pipelineFinished, payload, requestId === null ? {} : { requestId });
 }
 
-/** What the host says later comes later, what cannot get better is dead at once, the rest follows the job's policy. */
+/** Rate limits delay the job, permanent errors end it, others follow the retry policy. */
 export function toJobError(error: unknown): unknown {
   if (!(error instanceof VideoHostError)) return error;
   if (error.kind === 'busy') return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });

@@ -1,21 +1,21 @@
-/** Jobs that keep the captions on the video host as the transcript is (T4). */
+/** Contract of jobs that update captions on the video host (T4). */
 import { job, Type } from '#libs/contract';
 import { id } from '../schemas.ts';
 
-/** Conversations of which one job hears. */
+/** Conversations per job. */
 export const maxConversationsPerJob = 1_000;
 
 export const videohostJobs = {
   followTranscripts: job({
     startedBy: ['transcripts'],
     type: 'media.follow-transcripts',
-    summary: 'The transcripts of these conversations have changed: captions of their published videos are sent again (T4).',
+    summary: 'Sends the captions of published videos again after their transcripts have changed (T4).',
     payload: Type.Object({ conversation_ids: Type.Array(id, { minItems: 1, maxItems: maxConversationsPerJob }) }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 2 },
   }),
   sendCaptions: job({
     type: 'media.send-captions',
-    summary: "Makes the captions on the video host what a conversation's transcript says: sent, replaced, taken away (T4).",
+    summary: "Sends, replaces or removes the captions on the video host to match a conversation's transcript (T4).",
     payload: Type.Object({ conversation_id: id }),
     policy: {
       maxAttempts: Infinity,

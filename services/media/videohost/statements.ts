@@ -1,4 +1,4 @@
-/** Uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
+/** Statements on uploads to the video host, which are claimed by one job at a time and keep the progress of earlier attempts. */
 import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
 import { publicColumns } from '../files.ts';
 
@@ -11,9 +11,9 @@ export const findFirstThumbnail = statement.maybeOne({
 });
 
 const columns = {
-  /** Address under which the upload goes on; a secret. */
+  /** Address for resuming the upload; a secret. */
   session: t.text.nullable,
-  /** The last bytes may have been sent. */
+  /** The last bytes may have been sent, so that the video may exist. */
   is_ending: t.boolean,
   /** PublishedVideo as JSON text. */
   video: t.json.nullable,
@@ -28,10 +28,10 @@ export interface UploadKey {
 }
 const key = { conversationId: t.integer, sha256: t.text, jobId: t.text };
 
-/** Takes a row for a job, or renews it; undefined while another job has it. */
+/** Claims a row for a job, or renews the claim; undefined while another job has it. */
 export type ClaimUpload<Known> = (db: Queryable, params: UploadKey & { readonly seconds: number }) => Promise<Known | undefined>;
 
-/** The upload, now this job's; undefined while another job works at it. */
+/** Claims the upload; undefined while another job has it. */
 export const claimVideohostUpload = statement.maybeOne({
   name: 'media.claim-videohost-upload',
   params: { ...key, seconds: t.double },
@@ -52,7 +52,7 @@ export const releaseVideohostUpload = statement.none({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId}`,
 });
 
-/** Undefined when another job has taken the upload over. */
+/** Undefined when another job has claimed the upload. */
 export const saveVideohostUpload = statement.maybeOne({
   name: 'media.save-videohost-upload',
   params: { ...key, session: t.text.nullable, isEnding: t.boolean, video: t.json.nullable, outcomeUnknownJobId: t.text.nullable },
@@ -62,7 +62,7 @@ export const saveVideohostUpload = statement.maybeOne({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId} returning conversation_id`,
 });
 
-/** A finished upload is published by this step, whose configuration its captions follow. */
+/** Stores the step that published the upload; captions use its configuration. */
 export const markPublished = statement.none({
   name: 'media.mark-published',
   params: {
@@ -77,7 +77,7 @@ export const markPublished = statement.none({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
 });
 
-/** Digest of the thumbnail that was set for a video. */
+/** Digest of the thumbnail that was sent for a video. */
 export const findSetThumbnail = statement.maybeOne({
   name: 'media.find-set-thumbnail',
   params: { conversationId: t.integer, sha256: t.text },
@@ -86,7 +86,7 @@ export const findSetThumbnail = statement.maybeOne({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
 });
 
-/** Conversations of these with a video that a step has published. */
+/** Those of these conversations that have a published video. */
 export const listPublished = statement.many({
   name: 'media.list-published',
   params: { ids: t.integer.array },
@@ -99,14 +99,14 @@ const videoColumns = {
   sha256: t.text,
   video: t.json,
   step_id: t.integer,
-  /** Null for one that begins with the window, or when that is not known. */
+  /** Null when the video starts with the window, or when its start is unknown. */
   started_at: t.text.nullable,
-  /** The host's id of what was sent. */
+  /** Id of the captions on the host. */
   captions_id: t.text.nullable,
   captions_sha256: t.text.nullable,
 };
 
-/** The videos of a conversation that a step has published: replaced recordings stay on the host, and keep their captions. */
+/** Published videos of a conversation. Replaced recordings stay on the host and keep their captions. */
 export const listVideos = statement.many({
   name: 'media.list-videos',
   params: { conversationId: t.integer },
@@ -117,7 +117,7 @@ export const listVideos = statement.many({
     where conversation_id = ${conversationId} and video is not null and step_id is not null order by begun_at`,
 });
 
-/** A published video, now this job's; undefined while another job has to do with it, or when it is gone. */
+/** Claims a published video; undefined while another job has it, or when it no longer exists. */
 export const claimVideo = statement.maybeOne({
   name: 'media.claim-video',
   params: { ...key, seconds: t.double },
@@ -129,7 +129,7 @@ export const claimVideo = statement.maybeOne({
     returning recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id, captions_sha256`,
 });
 
-/** Undefined when another job has taken the video over. */
+/** Undefined when another job has claimed the video. */
 export const saveCaptions = statement.maybeOne({
   name: 'media.save-captions',
   params: { ...key, captionsId: t.text.nullable, captionsSha256: t.text.nullable },

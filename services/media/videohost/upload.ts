@@ -1,6 +1,6 @@
 /**
- * One upload to the video host that outlives crashes: the host's address for it is stored before the first byte, and after any doubt the host
- * is asked how far it is. A video is never uploaded a second time: whoever cannot know whether it is there says so and stops.
+ * A crash-safe upload to the video host: the address is stored before the first byte, and after an unknown outcome the host is asked for
+ * the progress. A video is never uploaded twice: when the outcome cannot be determined, the job fails and says so.
  */
 import type { Dependencies } from '../dependencies.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ export interface UploadFile {
 
 type UploadDependencies = Pick<Dependencies, 'config' | 'db' | 'store'>;
 
-/** How far an upload is, remembered from one attempt to the next. */
+/** Progress of an upload, stored between attempts. */
 interface UploadProgress {
   readonly session: string | null;
   readonly isEnding: boolean;
@@ -42,19 +42,19 @@ interface Upload extends UploadDependencies {
   readonly details: VideoDetails;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Called with the share of bytes that the host has. */
+  /** Called with the fraction of bytes that the host has received. */
   readonly onProgress: (share: number) => void;
 }
 
 const maxSessions = 3;
-/** Waits between failures in a row; then the attempt is over. */
+/** Delays between consecutive failures; after the last one the attempt fails. */
 const retryDelaysMs = [500, 2_000, 5_000] as const;
 
 const unknownOutcome =
-  'the video host does not know the upload any more, and its last bytes may have arrived: look at the channel. If the video is there, ' +
-  'set `records.videohost` of `infos.publishing` by hand; if not, redrive the job, which then uploads anew';
+  'the video host no longer has the upload, and its last bytes may have arrived. Check the channel. If the video exists, ' +
+  'set `records.videohost` of `infos.publishing` manually; otherwise redrive the job, which uploads it again';
 
-/** Uploads the file unless that was done before. @throws VideoHostError, PermanentJobError */
+/** Uploads the file unless it is published already. @throws VideoHostError, PermanentJobError */
 export async function uploadOnce(
   deps: UploadDependencies,
   what: Omit<Upload, keyof UploadDependencies>,
@@ -90,10 +90,10 @@ async function continueUpload(upload: Upload, known: VideohostUpload): Promise<P
     }
     progress = await save(upload, { ...sent.progress, session: null });
   }
-  throw unavailable('the video host forgets every upload that is begun');
+  throw unavailable('the video host lost every started upload');
 }
 
-/** Sends what the host does not have, until it has all or knows nothing of the upload. */
+/** Sends the remaining bytes until the upload is complete or the host no longer has it. */
 async function sendRemaining(
   upload: Upload,
   started: UploadProgress,
@@ -101,7 +101,7 @@ async function sendRemaining(
 ): Promise<{ state: UploadState; progress: UploadProgress }> {
   const { host, file, signal, config } = upload;
   const { session } = started;
-  if (session === null) throw new Error('no upload was begun');
+  if (session === null) throw new Error('the upload was not started');
   const buffer = Buffer.allocUnsafeSlow(Math.min(config.VIDEOHOST_CHUNK_BYTES, file.sizeBytes));
   let progress = started;
   let state = initialState;
@@ -109,7 +109,7 @@ async function sendRemaining(
   while (state.kind === 'incomplete') {
     const offset = state.receivedBytes;
     upload.onProgress(offset / file.sizeBytes);
-    // A host that has every byte and no video yet is only asked.
+    // When all bytes are received but the video is not ready, only the state is read.
     const chunk = offset >= file.sizeBytes ? undefined : await readChunk(upload, offset, buffer);
     if (!progress.isEnding && offset + (chunk?.byteLength ?? 0) >= file.sizeBytes)
       progress = await save(upload, { ...progress, isEnding: true });
@@ -119,7 +119,7 @@ async function sendRemaining(
           ? await host.readUploadState(session, file.sizeBytes, signal)
           : await host.send(session, chunk, { offset, sizeBytes: file.sizeBytes }, signal);
       if (next.kind !== 'incomplete' || next.receivedBytes > offset) failures = 0;
-      else if (++failures > retryDelaysMs.length) throw unavailable('the video host takes no more bytes');
+      else if (++failures > retryDelaysMs.length) throw unavailable('the video host accepts no more bytes');
       state = next;
     } catch (error) {
       const waitMs = retryDelaysMs[failures];
@@ -138,7 +138,7 @@ async function readChunk({ store, file, signal }: Upload, offset: number, buffer
   if (object === undefined) throw unavailable('the recording has been replaced');
   let filled = 0;
   for await (const part of object.body as AsyncIterable<Buffer>) filled += part.copy(buffer, filled);
-  if (filled !== length) throw unavailable('the object store did not give the whole recording');
+  if (filled !== length) throw unavailable('the object store returned an incomplete recording');
   return buffer.subarray(0, length);
 }
 
@@ -151,7 +151,7 @@ async function save(upload: Upload, progress: UploadProgress): Promise<UploadPro
 const claimSeconds = 60;
 const busyDelayMs = 15_000;
 
-/** Does the work under the claim; `lost` aborts when another job has it. @throws RetryLater while another job has it */
+/** Runs `work` while this job has the claim; `lost` aborts when it is lost. @throws RetryLater while another job has it */
 export async function withUploadClaim<Known, Result>(
   { db, key, logger, claim }: { db: Database; key: UploadKey; logger: Logger; claim: ClaimUpload<Known> },
   work: (known: Known, lost: AbortSignal) => Promise<Result>,
@@ -162,7 +162,7 @@ export async function withUploadClaim<Known, Result>(
   const lease = renewLease({
     leaseMs: claimSeconds * 1000,
     renew: async () => (await claimUpload()) !== undefined,
-    onFailure: (error) => logger.warn({ err: error }, 'claim of a video on the host could not be renewed'),
+    onFailure: (error) => logger.warn({ err: error }, 'failed to renew the claim of a video'),
     reason: claimedElsewhere,
   });
   try {
@@ -174,5 +174,5 @@ export async function withUploadClaim<Known, Result>(
 }
 
 export function claimedElsewhere(): RetryLater {
-  return new RetryLater('another job has to do with this video', { delayMs: busyDelayMs });
+  return new RetryLater('another job is using this video', { delayMs: busyDelayMs });
 }

@@ -1,7 +1,7 @@
 /**
- * Job `media.videohost-publish` (rules/steps#pipeline-jobs): the recording that the conversation shows goes to the video host, with title, description and
- * thumbnail, once per recording, captions after it (T4); `records.videohost` of `infos.publishing` says where it is. A record that a person has written stays, and
- * nothing is uploaded then.
+ * Job `media.videohost-publish` (rules/steps#pipeline-jobs): publishes the recording of a conversation with title, description and
+ * thumbnail, once per recording, then enqueues its captions (T4). `records.videohost` of `infos.publishing` stores the result. A record
+ * written by a person is kept, and nothing is uploaded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
@@ -25,7 +25,7 @@ type VideohostPublishDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' |
 type Step = PipelineRun<VideohostPublishConfig>;
 
 const notConfiguredDelayMs = 900_000;
-/** The host takes no larger picture. */
+/** Limit of the host. */
 const maxThumbnailBytes = 2 * 1_048_576;
 const uploadedPercent = 90;
 
@@ -47,7 +47,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
   }
   const stored = conversation.records['videohost'];
   if (isSet(stored) && readProvenance(stored, declaration.name) === undefined) {
-    const note = `${declaration.name} finished: the conversation has a record of its video, which stays`;
+    const note = `${declaration.name} finished: the existing record of the video is kept`;
     return step.finish(() => Promise.resolve({ result: { status: 'kept' }, note, succeeded: true }));
   }
   const { file, startedAt } = await findRecording(deps, conversationId);
@@ -77,7 +77,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     await enqueueCaptions(deps.jobs, tx, conversationId);
     return {
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
-      note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.problem}`,
+      note: `${declaration.name} finished: ${url}${isNew ? '' : ' was published already'}${thumbnail.problem}`,
       succeeded: true,
       ...(isDeepStrictEqual(record, published) ? {} : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
     };
@@ -103,7 +103,7 @@ async function readConversation(bus: Bus, { run, conversationId }: Step): Promis
   }
 }
 
-/** With the moment at which it begins; null for one that begins with the window, or when that is not known. */
+/** The recording to publish and its start; null when it starts with the window, or when its start is unknown. */
 async function findRecording(
   { db }: VideohostPublishDependencies,
   conversationId: number,
@@ -131,7 +131,7 @@ function describeVideo({ title, fields }: Conversation, config: VideohostPublish
   return { title: readText(fields['title']) ?? title, description, tags, categoryId, privacy };
 }
 
-/** What this job has published of this recording, as long as nobody has changed it. */
+/** The record of this recording by this job, unless it was edited since. */
 function readPublished(stored: unknown, sha256: string): JsonObject | undefined {
   if (readProvenance(stored, declaration.name)?.['source_digest'] !== sha256) return undefined;
   const value = unwrap(stored);
@@ -141,13 +141,13 @@ function readPublished(stored: unknown, sha256: string): JsonObject | undefined 
 interface SetThumbnail {
   readonly url: string | null;
   readonly problem: string;
-  /** Null when the host has none from us. */
+  /** Null when no thumbnail was sent. */
   readonly sha256: string | null;
 }
 
 const noThumbnail: SetThumbnail = { url: null, problem: '', sha256: null };
 
-/** A picture that the host does not want is no reason to fail: the video is there. */
+/** A rejected thumbnail is reported in the note; the video stays published. */
 async function setThumbnail(
   { db, store }: VideohostPublishDependencies,
   { run, conversationId }: Step,
@@ -166,7 +166,7 @@ async function setThumbnail(
     return { url: await host.setThumbnail(video.id, bytes, run.signal), problem: '', sha256: picture.sha256 };
   } catch (error) {
     if (!(error instanceof VideoHostError) || error.kind !== 'refused') throw error;
-    return { ...noThumbnail, problem: `; the thumbnail was refused: ${error.message}` };
+    return { ...noThumbnail, problem: `; the video host rejected the thumbnail: ${error.message}` };
   }
 }
 
@@ -174,7 +174,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 }
 
-/** The value of an envelope (D18a). */
+/** The value of a provenance envelope (D18a). */
 function unwrap(value: unknown): unknown {
   return isJsonObject(value) && Object.keys(value).length === 2 && Object.hasOwn(value, 'provenance') && Object.hasOwn(value, 'value')
     ? value['value']

@@ -1,5 +1,6 @@
 /**
- * YouTube: OAuth by refresh token, resumable uploads, thumbnails, captions (YouTube Data API v3). Tokens and addresses of uploads are in no message.
+ * YouTube Data API v3: OAuth with a refresh token, resumable uploads, thumbnails, captions. Messages never contain tokens or upload
+ * addresses.
  */
 import { randomUUID } from 'node:crypto';
 import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/outbound';
@@ -26,7 +27,7 @@ export interface YoutubeSettings {
 }
 
 const callTimeoutMs = 60_000;
-/** For one chunk. */
+/** Timeout of one chunk. */
 const sendTimeoutMs = 600_000;
 const maxTitleLength = 100;
 const maxDescriptionBytes = 5_000;
@@ -65,7 +66,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
     }
   }
 
-  /** A call with the access token; a token that has run out is fetched anew, once. */
+  /** Calls the API with the access token; an expired token is replaced once. */
   async function call(request: OutboundRequest & { readonly signal: AbortSignal }): Promise<OutboundReply> {
     for (let attempt = 1; ; attempt += 1) {
       accessToken ??= await authorize(request.signal);
@@ -73,7 +74,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
       if (reply.status !== 401) return reply;
       reply.discard();
       accessToken = undefined;
-      if (attempt === 2) throw new VideoHostError('unauthorized', 'the host refuses the access token');
+      if (attempt === 2) throw new VideoHostError('unauthorized', 'the host rejected the access token');
     }
   }
 
@@ -128,27 +129,27 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
   };
 }
 
-/** What the host takes: no angle brackets, bounded lengths. */
+/** Removes characters and lengths that the host rejects. */
 function toMetadata({ title, description, tags, categoryId, privacy }: VideoDetails): unknown {
   const clean = (text: string): string => text.toWellFormed().replaceAll(/[<>]/g, '').trim();
-  const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), { stream: true }); // no half character
+  const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), { stream: true }); // without an incomplete character
   const snippet = { title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation', description: short, tags, categoryId };
   return { snippet, status: { privacyStatus: privacy, selfDeclaredMadeForKids: false } };
 }
 
-/** The bytes and the token go to the host's own servers alone. */
+/** Rejects addresses outside the host, because bytes and token are sent there. */
 function requireSession(location: string | undefined, apiUrl: string): string {
   const [url, api] = [URL.parse(location ?? ''), new URL(apiUrl)];
   const isGoogle = url?.protocol === 'https:' && api.hostname.endsWith('.googleapis.com') && url.hostname.endsWith('.googleapis.com');
   if (url === null || (url.origin !== api.origin && !isGoogle)) {
-    throw new VideoHostError('refused', 'the host names no address of its own for the upload');
+    throw new VideoHostError('refused', 'the host returned a foreign address for the upload');
   }
   return url.href;
 }
 
 function toVideo(body: unknown): PublishedVideo {
   const id = property(body, 'id');
-  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) throw new VideoHostError('refused', 'the host names no video');
+  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) throw new VideoHostError('refused', 'the host returned no valid video id');
   const url = `https://www.youtube.com/watch?v=${id}`;
   return { id, url, thumbnail: largest(property(property(body, 'snippet'), 'thumbnails')) };
 }
@@ -163,13 +164,13 @@ function largest(thumbnails: unknown): string | null {
 
 interface Settings {
   readonly apiUrl: string;
-  /** A call with the channel's access token. */
+  /** Calls the API with the channel's access token. */
   readonly call: (request: OutboundRequest & { readonly signal: AbortSignal }) => Promise<OutboundReply>;
   readonly sendTimeoutMs: number;
 }
 
 const notFoundStatus = 404;
-/** Captions of this language and name are there. */
+/** The captions exist already. */
 const conflictStatus = 409;
 
 export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings): CaptionHost {
@@ -206,10 +207,11 @@ export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings)
       const reply = await upload('POST', 'snippet', { snippet: { videoId, ...label, isDraft: false } }, file, signal);
       if (reply.status === 200 || reply.status === 201) return readId(await readJson(reply));
       if (reply.status !== conflictStatus) throw await toError(reply);
-      // Sent before, and the answer was lost.
+      // They were sent before, and the response was lost.
       reply.discard();
       const id = await find(videoId, label, signal);
-      if (id === undefined || !(await replace(id, file, signal))) throw new VideoHostError('away', 'the host has captions, and shows none');
+      if (id === undefined || !(await replace(id, file, signal)))
+        throw new VideoHostError('away', 'the host reports a conflict but lists no captions');
       return id;
     },
     replace,
@@ -223,7 +225,7 @@ export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings)
   };
 }
 
-/** RFC 2387: the facts as JSON, then the file. */
+/** `multipart/related` (RFC 2387): metadata as JSON, then the file. */
 function writeRelated(facts: unknown, file: Uint8Array): { contentType: string; body: Buffer } {
   const boundary = `part-${randomUUID()}`;
   const head =
@@ -235,7 +237,8 @@ function writeRelated(facts: unknown, file: Uint8Array): { contentType: string; 
 
 function readId(resource: unknown): string {
   const id = property(resource, 'id');
-  if (typeof id !== 'string' || !/^[\w=-]{1,200}$/.test(id)) throw new VideoHostError('refused', 'the host names no captions');
+  if (typeof id !== 'string' || !/^[\w=-]{1,200}$/.test(id))
+    throw new VideoHostError('refused', 'the host returned no valid id of captions');
   return id;
 }
 
@@ -244,7 +247,7 @@ function discard<Result>(reply: OutboundReply, result: Result): Result {
   return result;
 }
 
-/** The quota is counted by day; it is asked for again after an hour. */
+/** The quota is counted per day; the job retries every hour. */
 const quotaDelayMs = 3_600_000;
 /** Delay after a 429 without a readable `Retry-After`, and the longest delay of one that has it. */
 const defaultRetryAfterMs = 60_000;
@@ -263,7 +266,7 @@ export async function toError(reply: OutboundReply): Promise<VideoHostError> {
   return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, retryAfterMs);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined when the body is not JSON. */
 export async function readJson(reply: OutboundReply): Promise<unknown> {
   try {
     return JSON.parse(await reply.text()) as unknown;

@@ -113,7 +113,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
   it('keeps nothing of a download with another length than was announced', async () => {
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
     expect(await fixture.jobs.fails(id)).toBe(
-      `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were announced`,
+      `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were expected`,
     );
     expect([await fixture.keys(id), await fixture.unfinished(id)]).toEqual([[], 0]);
     play({ fileSize: null });
@@ -138,7 +138,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
     const strange = await fixture.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
-    expect(await fixture.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'the recording is no video or audio that ffmpeg can read' });
+    expect(await fixture.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'ffmpeg cannot read the recording' });
     await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 

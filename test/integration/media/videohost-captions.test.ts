@@ -165,7 +165,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     const video = await publish(id);
     expect((await published.latest(id))?.result).toMatchObject({ status: 'published' });
     expect(await outcomes(id, 1)).toEqual(['refused']);
-    const refusal = 'videohost_publish: the captions were refused: the host answered 403 (forbidden)';
+    const refusal = 'videohost_publish: the video host rejected the captions: the host answered 403 (forbidden)';
     await waitFor(async () => (await notes(id)).includes(refusal), { what: 'the note' });
     await say(id, ['ada', 'More words.']);
     expect(await outcomes(id, 2)).toEqual(['refused', 'sent']);
@@ -178,7 +178,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
     await publish(id);
     expect(await sent.ends(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host refuses the access token') });
-    const text = 'videohost_publish: the captions could not be sent: ';
+    const text = 'videohost_publish: sending the captions failed: ';
     const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), { what: 'the note' });
     expect(note).toBe(`${text}the host refuses the access token`);
   });

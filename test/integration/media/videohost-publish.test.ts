@@ -187,7 +187,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     youtube.forgetSessions();
     await fixture.env.sql(`update media.videohost_uploads set is_ending = true where conversation_id = $1`, [id]);
     await jobs.hurry();
-    expect((await jobs.ends(id, 'dead')).error).toMatch(/look at the channel/);
+    expect((await jobs.ends(id, 'dead')).error).toMatch(/Check the channel/);
     const count = youtube.videos.length;
     await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
     await jobs.ends(id);
@@ -287,7 +287,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const video = youtube.videos.at(-1);
     expect([video?.thumbnail, await shown(id)]).toEqual([undefined, `https://i.ytimg.example/${video?.id}/default.jpg`]);
     expect((await fixture.listNotes(id)).map(({ body }) => body)).toContainEqual(
-      expect.stringMatching(/; the thumbnail was refused: the host answered 403 \(forbidden\)$/),
+      expect.stringMatching(/; the video host rejected the thumbnail: the host answered 403 \(forbidden\)$/),
     );
   });
 
@@ -349,7 +349,7 @@ describe('an address that the video host names (architecture#outgoing-calls)', (
     youtube.fail('begin', { kind: 'upload_at', location });
     await enter(id);
     const { error } = await jobs.ends(id, 'dead');
-    expect(error).toBe('the host names no address of its own for the upload');
+    expect(error).toBe('the host returned a foreign address for the upload');
     expect([placesSince(before).at(-1), inner.seen]).toEqual(['begin', []]);
   });
 
