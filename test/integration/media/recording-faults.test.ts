@@ -134,7 +134,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     const failed = await fixture.meet({ journey: 'plain', status: 'ERRORED' });
     expect(await fixture.jobs.ends(failed.id, 'dead')).toMatchObject({
       attempts: 1,
-      error: 'the meeting provider has failed to make the recording',
+      error: 'the meeting provider failed to make the recording',
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
     const strange = await fixture.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });

@@ -177,10 +177,10 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ada', 'Words.']);
     for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
     await publish(id);
-    expect(await sent.ends(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host refuses the access token') });
+    expect(await sent.ends(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host rejected the access token') });
     const text = 'videohost_publish: sending the captions failed: ';
     const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), { what: 'the note' });
-    expect(note).toBe(`${text}the host refuses the access token`);
+    expect(note).toBe(`${text}the host rejected the access token`);
   });
 
   it('are one track after an answer that was lost', async () => {
