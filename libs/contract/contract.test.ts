@@ -43,9 +43,9 @@ describe('defineService (architecture#contracts)', () => {
       events: {},
     });
 
-  it('refuses an operation that nobody may call, or its own service', () => {
-    expect(declare('things.thing.get', {})).toThrow('nobody');
-    expect(declare('things.thing.get', { other: [] })).toThrow('nobody');
+  it('rejects an operation without callers and one that calls itself', () => {
+    expect(declare('things.thing.get', {})).toThrow('no caller');
+    expect(declare('things.thing.get', { other: [] })).toThrow('no caller');
     expect(declare('things.thing.get', { things: withoutActor })).toThrow('the service itself');
   });
 
@@ -56,10 +56,10 @@ describe('defineService (architecture#contracts)', () => {
     expect(declare('admin.things.thing.get', { ...byOperators, ...byClients })).toThrow('"admin."');
   });
 
-  it('refuses an operation of which a caller would get more by leaving the actor out', () => {
+  it('rejects an operation whose callers would gain rights by omitting the actor', () => {
     expect(declare('things.thing.get', { ...byClients, one: withoutActor })).not.toThrow();
     expect(declare('things.thing.get', { one: withoutActor, two: [...anyActor, ...withoutActor] })).not.toThrow();
-    expect(declare('things.thing.get', { one: withoutActor, two: anyActor })).toThrow('by one, and whoever else');
+    expect(declare('things.thing.get', { one: withoutActor, two: anyActor })).toThrow('one may omit the actor');
   });
 
   it('freezes declarations and fills defaults', () => {

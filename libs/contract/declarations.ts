@@ -1,54 +1,54 @@
 /**
- * Contracts as frozen data: what a service answers (rpc), works on (job) and publishes (event); what the gateway serves is in route.ts.
- * Everything else (validation, OpenAPI, docs, clients, subscriptions) is derived from these values.
+ * Contracts of services as frozen data: operations (rpc), jobs and events. Routes of the gateway are in route.ts. Validation, OpenAPI, docs,
+ * clients and subscriptions are derived from these values.
  */
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '#libs/errors';
 import { type Callers, checkCallers } from './callers.ts';
 import type { FeedEvent } from './feed.ts';
 
-/** Application errors that an operation may answer with: reason → code and when it happens. */
+/** Application errors of an operation: reason → code and condition. */
 export type ErrorReasons = Readonly<Record<string, { code: ErrorCode; when: string }>>;
 
 export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = TSchema> {
   readonly kind: 'rpc';
-  /** `<service>.<resource>.<verb>`, kebab-case; `admin.<service>.…` when it is the admin CLI's alone. */
+  /** `<service>.<resource>.<verb>`, kebab-case; `admin.<service>.…` for operations of the admin CLI. */
   readonly subject: string;
   readonly summary: string;
   readonly callers: Callers;
   readonly request: Request;
   readonly reply: Reply;
   readonly errors: ErrorReasons;
-  /** Time that a caller waits when it has no nearer deadline. */
+  /** How long callers wait, unless their deadline is earlier. */
   readonly timeoutMs: number;
-  /** The action under which the audit log has what it changes, such as `account.create` (A1); absent where it does not. */
+  /** Action of its audit log entries, such as `account.create` (A1); absent: not audited. */
   readonly audit?: string;
   /** Accepts an `Idempotency-Key`: the response is stored in the transaction of its effect and replayed to repeated requests (I1). */
   readonly idempotent?: true;
 }
 
 export interface JobPolicy {
-  /** Attempts before the job is dead; Infinity when only `expiresAfterMs` ends it. */
+  /** Attempts before the job is dead; Infinity: only `expiresAfterMs` ends it. */
   readonly maxAttempts: number;
   /** Delay before the second attempt; doubles up to `maxDelayMs`, with jitter. */
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** A job older than this is dead at its next failure; undefined = no such end. */
+  /** A job older than this is dead after its next failure; undefined: no limit. */
   readonly expiresAfterMs?: number;
-  /** Time for one attempt; its signal aborts after it. */
+  /** Timeout of one attempt; then its signal aborts. */
   readonly timeoutMs: number;
-  /** Attempts that run at the same time in one process. */
+  /** Concurrent attempts per process. */
   readonly concurrency: number;
 }
 
 export interface Job<Payload extends TSchema = TSchema> {
   readonly kind: 'job';
-  /** `<service>.<job>`; the service that works it. Travels on `jobs.<type>`. */
+  /** `<service>.<job>`, with the service that runs it. Published on `jobs.<type>`. */
   readonly type: string;
   readonly summary: string;
   readonly payload: Payload;
   readonly policy: JobPolicy;
-  /** Other services that may start it; the one that works it always may. */
+  /** Other services that may start it; the service that runs it always may. */
   readonly startedBy: readonly string[];
 }
 
@@ -58,28 +58,28 @@ export interface Event<Payload extends TSchema = TSchema> {
   readonly subject: string;
   readonly summary: string;
   readonly payload: Payload;
-  /** Services of which every replica receives it at once; a service that takes it off the stream declares a consumer. */
+  /** Services whose replicas all receive it immediately. Services that read it from the stream declare a consumer. */
   readonly subscribers: readonly string[];
 }
 
-/** A consumer of a stream that the replicas of a service share and that outlives them (architecture#jobs). */
+/** A durable consumer, shared by the replicas of a service (architecture#jobs). */
 export interface DurableConsumer {
   readonly stream: 'EVENTS' | 'WEBHOOKS' | 'FEED';
-  /** `<service>-<what>`. */
+  /** `<service>-<purpose>`. */
   readonly durable: string;
-  /** Subject that it takes. */
+  /** Subject filter. */
   readonly filter: string;
 }
 
-/** The public face of a service. */
+/** Public declarations of a service. */
 export interface ServiceContract {
   readonly service: string;
   readonly rpcs: Readonly<Record<string, Rpc>>;
   readonly jobs: Readonly<Record<string, Job>>;
   readonly events: Readonly<Record<string, Event>>;
-  /** What it tells the feed of (V1). */
+  /** Feed events that it emits (V1). */
   readonly feed?: Readonly<Record<string, FeedEvent>>;
-  /** What it takes off the streams beside its job queues; what its NATS user may read follows from it. */
+  /** Stream consumers besides its job queues. The permissions of its NATS user follow from them. */
   readonly consumers?: Readonly<Record<string, DurableConsumer>>;
 }
 
@@ -92,7 +92,7 @@ export function rpc<Request extends TSchema, Reply extends TSchema>(
   return Object.freeze({ kind: 'rpc', errors: {}, timeoutMs: 10_000, ...declaration });
 }
 
-/** Retries of a job whose declaration names none: 10 attempts from 1 s to 5 min apart. */
+/** Default retries: 10 attempts, 1 s to 5 min apart. */
 export const defaultJobPolicy: JobPolicy = Object.freeze({
   maxAttempts: 10,
   firstDelayMs: 1_000,
@@ -113,7 +113,7 @@ export function job<Payload extends TSchema>(declaration: {
   return Object.freeze({ kind: 'job', startedBy: [], ...declaration, policy });
 }
 
-/** Declares a fact that others may listen to (architecture#events). */
+/** Declares an event between services (architecture#events). */
 export function event<Payload extends TSchema>(declaration: {
   subject: string;
   summary: string;
@@ -124,8 +124,8 @@ export function event<Payload extends TSchema>(declaration: {
 }
 
 /**
- * Joins the declarations of one service.
- * @throws Error when a subject is declared twice or does not start with the service's name, or when who may call is not said or makes no sense.
+ * Declares the contract of a service.
+ * @throws Error when a subject is declared twice or does not start with the service's name, or when the callers are missing or invalid
  */
 export function defineService<const C extends ServiceContract>(contract: C): C {
   const seen = new Set<string>();
@@ -144,7 +144,7 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
     if (!durable.startsWith(`${contract.service}-`))
       throw new Error(`contract ${contract.service}: consumer "${durable}" belongs to another service`);
     if (!filter.startsWith({ EVENTS: 'events.', WEBHOOKS: `webhooks.${contract.service}.`, FEED: 'feed.' }[stream]))
-      throw new Error(`contract ${contract.service}: consumer "${durable}" takes "${filter}", which is not its own`);
+      throw new Error(`contract ${contract.service}: consumer "${durable}" reads "${filter}", which belongs to another service`);
   }
   return Object.freeze(contract);
 }
@@ -154,7 +154,7 @@ export type RequestOf<R extends Rpc> = Static<R['request']>;
 export type ReplyOf<R extends Rpc> = Static<R['reply']>;
 export type PayloadOf<D extends Job | Event> = Static<D['payload']>;
 
-/** Name of the JetStream consumer that the replicas of a service share for one type of job. */
+/** Name of the JetStream consumer for one type of job, shared by the replicas. */
 export function consumerOf(type: string): string {
   return type.replaceAll('.', '_');
 }

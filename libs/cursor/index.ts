@@ -1,14 +1,14 @@
 /**
- * One list out of the lists of several services, newest first, page by page (P2): each service is asked for what comes behind a position, and
- * the first of all that is the page. A position is an item, not a count, so what arrives between two pages moves nothing: every item that was
- * there for the first page comes once. A service that does not answer is read on later from where it stood, so that nothing of it is lost.
+ * Cursors of lists, and lists merged from several services, newest first (P2). Every service returns items after a position; the first items of
+ * all results are the page. A position is an item, not an offset, so new items do not shift pages: each item is returned once. A service that
+ * does not respond continues later at its own position, so that none of its items are skipped.
  */
 
 export function encodeCursor(values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(values), 'utf8').toString('base64url');
 }
 
-/** @returns undefined for what is no list of values */
+/** @returns undefined for malformed cursors */
 export function decodeCursor(text: string): unknown[] | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {
@@ -18,19 +18,19 @@ export function decodeCursor(text: string): unknown[] | undefined {
     return undefined;
   }
 }
-/** What orders items: the newest first by `at`, equal ones by `source`. */
+/** Sort key: descending `at`, then ascending `source`. */
 export interface Position {
-  /** Text whose order is that of time: ids that grow, or instants of one length with an id. */
+  /** Text that sorts by time: ascending ids, or instants of fixed length with an id. */
   readonly at: string;
   readonly source: string;
 }
 
-/** Where the page of one source begins, behind a position of the whole list; `inclusive` = what stands at that very place belongs to it. */
+/** Where one source continues after a position of the merged list. `inclusive`: an item with the same `at` belongs to the next page. */
 export function cursorFor(source: string, position: Position): { before: string; inclusive: boolean } {
   return { before: position.at, inclusive: source > position.source };
 }
 
-/** The first `limit` items of the pages of the sources, each of which has one item more than that when there are more. */
+/** The first `limit` items of all pages. Sources return up to `limit + 1` items. */
 export function mergePages<Item>(
   pages: readonly (readonly Item[])[],
   { limit, positionOf }: { limit: number; positionOf: (item: Item) => Position },
@@ -41,9 +41,7 @@ export function mergePages<Item>(
   return { items, next: last === undefined ? undefined : positionOf(last) };
 }
 
-/**
- * Of sources that were asked for `asked` items each, fewer than the page has: those whose part ends before the page does, and who may have more.
- */
+/** Sources whose results end before the page does, though they may have more items. Each was asked for `requested` items. */
 export function findTruncated<Source, Item>(
   parts: ReadonlyMap<Source, readonly Item[]>,
   { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
@@ -57,50 +55,50 @@ export function findTruncated<Source, Item>(
   });
 }
 
-/** How far a reader has come: behind one position in all sources, but for late ones, which did not answer and stand where they stood. */
+/** Position in all sources, except lagging ones, which did not respond and have their own position. */
 export interface MergedCursor {
-  /** `end`: those that are not late have told everything. */
+  /** `end`: all sources but the lagging ones are complete. */
   readonly position: Position | 'beginning' | 'end';
   readonly late: ReadonlyMap<string, Position | 'beginning'>;
 }
 
 export const startCursor: MergedCursor = { position: 'beginning', late: new Map() };
 
-const standOf = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] => late.get(source) ?? position;
+const positionIn = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] => late.get(source) ?? position;
 
-/** False for a source that has told everything. */
+/** False when all items of the source were returned. */
 export function hasMore(place: MergedCursor, source: string): boolean {
-  return standOf(place, source) !== 'end';
+  return positionIn(place, source) !== 'end';
 }
 
-/** Behind what a source is read on; undefined = from its beginning. */
+/** Position after which a source continues; undefined = at its beginning. */
 export function findPosition(place: MergedCursor, source: string): Position | undefined {
-  const stand = standOf(place, source);
+  const stand = positionIn(place, source);
   return typeof stand === 'string' ? undefined : stand;
 }
 
 /**
- * Where the page after one begins.
+ * Cursor of the next page.
  * @param page.next of `mergePages`
- * @param page.missing sources that were asked and did not answer
- * @returns undefined when every source has told everything
+ * @param page.missing sources that did not respond
+ * @returns undefined when all sources are complete
  */
 export function nextCursor(
   place: MergedCursor,
   { next, missing }: { next: Position | undefined; missing: readonly string[] },
 ): MergedCursor | undefined {
-  const position = goOn(place.position, next);
+  const position = advance(place.position, next);
   const late = new Map<string, Position | 'beginning'>();
   for (const source of new Set([...place.late.keys(), ...missing])) {
-    const before = standOf(place, source);
-    const stand = missing.includes(source) ? before : goOn(before, next);
+    const before = positionIn(place, source);
+    const stand = missing.includes(source) ? before : advance(before, next);
     if (stand !== 'end' && !isSame(stand, position)) late.set(source, stand);
   }
   return position === 'end' && late.size === 0 ? undefined : { position, late };
 }
 
-/** Of what a source had behind its place everything before the end of the page is on the page. */
-function goOn(stand: MergedCursor['position'], next: Position | undefined): MergedCursor['position'] {
+/** All items of the source before the end of the page are on the page. */
+function advance(stand: MergedCursor['position'], next: Position | undefined): MergedCursor['position'] {
   if (stand === 'end' || next === undefined) return 'end';
   return stand === 'beginning' || comparePositions(stand, next) < 0 ? next : stand;
 }
@@ -115,51 +113,51 @@ function comparePositions(left: Position, right: Position): number {
   return left.source < right.source ? -1 : Number(left.source > right.source);
 }
 
-/** An instant with a number of a series as `at` of a position: each has one length, so that their order is that of texts. */
+/** Instant and id as `at` of a position, of fixed length so that they sort as text. */
 export const instantKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d{16}$/;
 
 export function formatInstantKey({ at, id }: { readonly at: string; readonly id: number }): string {
   return `${toMicroseconds(at)} ${String(id).padStart(16, '0')}`;
 }
 
-/** @returns undefined for an instant or a number that there is not */
+/** @returns undefined for an invalid instant or id */
 export function parseInstantKey(text: string): { at: string; id: number } | undefined {
   const [at = '', id = ''] = text.split(' ');
   return Number.isNaN(Date.parse(at)) || !Number.isSafeInteger(Number(id)) ? undefined : { at, id: Number(id) };
 }
 
-/** Instants as SQL writes them leave out a fraction of zero. */
+/** Adds the zero fraction that SQL omits. */
 export function toMicroseconds(at: string): string {
   return at.includes('.') ? at : at.replace('Z', '.000000Z');
 }
 
-/** What a list takes for a position of its own. */
+/** Valid positions of a list. */
 export interface ListKind {
-  /** Told apart from other lists: a cursor of one is none of another. */
+  /** Part of the cursor: cursors of other lists are rejected. */
   readonly name: string;
   readonly at: RegExp;
   readonly sources: readonly string[];
 }
 
-/** A position as clients hand it back. */
+/** Cursor of a list with one source. */
 export function encodePosition({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
   return encodeCursor([name, at, source]);
 }
 
-/** @returns undefined for what is no cursor of this list */
+/** @returns undefined for cursors that are malformed or of another list */
 export function decodePosition(kind: ListKind, text: string): Position | undefined {
   const [list, ...position] = decode(text);
   return list === kind.name ? readPosition(kind, position) : undefined;
 }
 
-/** A place as clients hand it back: a position where nobody is late. */
+/** Cursor of a merged list; without lagging sources the same as `encodePosition`. */
 export function encodeMergedCursor(kind: Pick<ListKind, 'name'>, { position, late }: MergedCursor): string {
   if (late.size === 0 && typeof position !== 'string') return encodePosition(kind, position);
   const write = (stand: MergedCursor['position']) => (typeof stand === 'string' ? stand : [stand.at, stand.source]);
   return encodeCursor([kind.name, write(position), [...late].map(([source, stand]) => [source, write(stand)])]);
 }
 
-/** @returns undefined for what is no cursor of this list */
+/** @returns undefined for cursors that are malformed or of another list */
 export function decodeMergedCursor(kind: ListKind, text: string): MergedCursor | undefined {
   const reached = decodePosition(kind, text);
   if (reached !== undefined) return { position: reached, late: new Map() };
@@ -183,24 +181,24 @@ function readPosition({ at: pattern, sources }: ListKind, value: unknown): Posit
   return typeof source === 'string' && sources.includes(source) ? { at, source } : undefined;
 }
 
-/** Room for a place of its own of every service. */
+/** Enough for a position of each service. */
 export const maxCursorLength = 1_000;
 
-/** @returns nothing for what nobody has encoded */
+/** @returns an empty list for malformed cursors */
 function decode(text: string): unknown[] {
   return (text.length > maxCursorLength ? undefined : decodeCursor(text)) ?? [];
 }
 
-/** The list of jobs of these services, for operators (P2). */
+/** Cursor of the job list for operators (P2). */
 export const jobList = (services: readonly string[]): ListKind => ({
   name: 'jobs',
   at: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   sources: services,
 });
 
-/** The other lists of operators, whose cursors the API gives and takes, and the admin CLI takes too (P4, P5). */
+/** Cursors of the other lists for operators, in the API and the admin CLI (P4, P5). */
 export const operatorLists = {
-  /** Ids are of one series: those of messages begin high. */
+  /** Ids of both services are unique: ids of messages start at a high value. */
   webhooks: { name: 'webhooks', at: instantKeyPattern, sources: ['agents', 'conversations'] },
   pipelines: { name: 'pipelines', at: /^[1-9]\d{0,9}$/, sources: ['conversations'] },
   threads: { name: 'threads', at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z [1-9]\d{0,15}$/, sources: ['agents'] },

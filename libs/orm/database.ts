@@ -15,19 +15,19 @@ import type { CoalescedPrepared, CoalescedRow, PreparedStatement, Queryable, Str
 /** An open transaction. */
 export interface Tx extends Queryable {
   /**
-   * Sends the statements in this order, without waiting in between: they share one round trip, and each sees the effects of those before it. Of a
-   * function only the statements that it issues before its first `await` are in order.
-   * @throws the error of the first statement that failed, after all have ended
+   * Sends the statements in this order in one round trip; each sees the effects of the previous ones. Statements after an `await` inside a
+   * function are not in order.
+   * @throws the first error, after all statements ended
    */
   pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(...statements: Statements): Promise<Results<Statements>>;
-  /** Calls back when the work is done and before `beforeCommit` is: what a unit of work has gathered is written then. */
+  /** Registers a callback that runs after the work and before the `beforeCommit` callbacks, to flush a unit of work. */
   beforeFlush(callback: () => Promise<unknown>): void;
   /**
-   * Calls back when the work is done: the statements that `callback` issues at once travel with the commit, in one round trip. It may fail
-   * only by them.
+   * Registers a callback that runs after the work. Its statements are sent together with the commit. The callback may fail only because of
+   * them.
    */
   beforeCommit(callback: () => Promise<unknown>): void;
-  /** Calls back after a successful commit, in the order of registration; for wake-ups only, it must not throw. */
+  /** Registers a callback that runs after a successful commit, in order. For wake-ups; it must not throw. */
   afterCommit(callback: () => void): void;
 }
 
@@ -37,33 +37,33 @@ type Results<Statements extends readonly (() => Promise<unknown>)[]> = {
 
 export interface Database extends Queryable, Streamable {
   /**
-   * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
-   * run it again from the start, so it must have no effect outside the database. Once the commit is sent nothing but an answer to it may: without
-   * one it is not known whether the transaction took effect, and a server that took over need not know its number.
-   * @throws AppError `unavailable` when the database is away; whatever `work` throws otherwise, after a rollback.
+   * Runs `work` in one transaction (read committed). It is retried after serialization failures, deadlocks and lost pooled connections, so it
+   * must have no effect outside the database. It is not retried after the commit was sent: without a response it is unknown whether the
+   * transaction took effect.
+   * @throws AppError `unavailable` when the database is unavailable; otherwise the error of `work`, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** @throws AppError `unavailable`. */
   ping(): Promise<void>;
-  /** Connections now: open, unused, and callers that wait for one. */
+  /** Open connections, idle connections and callers that wait for one. */
   stats(): { total: number; idle: number; waiting: number; max: number };
-  /** Waits for what runs, then closes every connection. */
+  /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Statements that share a connection at most; more take another, so that PostgreSQL works on them side by side. */
+/** Maximum of statements that share a connection; further ones use another, so that PostgreSQL runs them in parallel. */
 const readsOfConnection = 16;
-/** Writes that travel together wait no longer for a lock: one that must goes on alone. */
+/** Lock timeout of batches: a call that has to wait for a lock runs on its own. */
 const beginTogether = "begin; set local lock_timeout = '100ms'";
 const maxAttempts = 6;
-/** Connections that are lost while nobody uses them are mostly lost all at once, and the pool notices it a moment later. */
+/** Idle connections are usually lost all at the same time, and the pool notices that a moment later. */
 const maxLostConnections = 2;
-/** The client gives up on a server that does not even end its own statement. */
+/** Added to the statement timeout: how long the client waits for a server that does not end the statement itself. */
 const queryTimeoutSlackMs = 5_000;
 const planOnce = 'set plan_cache_mode = force_generic_plan';
 const planAsUsual = 'reset plan_cache_mode';
 const pingStatement: PreparedStatement = { name: 'ping', text: 'select 1' };
-/** Words of a statement that may change something: it does not run twice. */
+/** Keywords of statements that may write; such statements are not retried. */
 const writes = /\b(insert|update|delete|merge|create|alter|drop|call|nextval|setval)\b/i;
 
 /**
@@ -78,8 +78,8 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 class PooledDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #queryTimeoutMs: number;
-  /** Each connection is a session of PostgreSQL, which remembers the plans of named statements. */
-  readonly #keepsPlans: boolean;
+  /** False behind a transaction pooler, where sessions are shared and named statements do not persist. */
+  readonly #hasSessions: boolean;
   readonly #described: SpanAttributes;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
@@ -89,7 +89,7 @@ class PooledDatabase implements Database {
   constructor(pool: pg.Pool, options: DatabaseOptions, queryTimeoutMs: number) {
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
-    this.#keepsPlans = options.pooled !== true;
+    this.#hasSessions = options.pooled !== true;
     this.#described = describeDatabase(options.url, options.schema);
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
@@ -126,14 +126,14 @@ class PooledDatabase implements Database {
     return pipelined === undefined ? this.#single : this.#reads;
   }
 
-  /** All of it is one write to the connection. @throws AppError `unavailable` when it is not known whether it took effect */
+  /** Sends the whole transaction in one write. @throws AppError `unavailable` when it is unknown whether it took effect */
   async #runTogether(item: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]> {
     const client = await this.#connect();
     let broken = false;
     try {
       const work = [client.query(beginTogether), this.#run<CoalescedRow>(client, item, columns), client.query('commit')] as const;
       const [, written, committed] = await Promise.allSettled(work);
-      // A statement that fails turns the commit behind it into a rollback; its own error says more.
+      // A failed statement turns the commit into a rollback; the error of the statement is more precise.
       if (written.status === 'rejected') throw written.reason;
       if (committed.status === 'rejected') throw committed.reason;
       return written.value;
@@ -158,8 +158,8 @@ class PooledDatabase implements Database {
       ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
     );
     try {
-      // A cursor of SQL, so that each batch is a statement with a time limit of its own, however long the reader takes for all. What is
-      // sure to be needed travels together: an answer of one batch takes one round trip, and its commit is under way while it is read.
+      // An SQL cursor, so that each batch has its own time limit. The first statements are sent together: a result of one batch takes one
+      // round trip, and its commit is sent while the batch is consumed.
       const opened = await this.#retry(async () => {
         client?.release(true);
         client = undefined;
@@ -219,21 +219,21 @@ class PooledDatabase implements Database {
 
   async #run<Row>(client: Connection, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
     const config: pg.QueryConfig & { query_timeout: number } = {
-      // Without a name PostgreSQL keeps no plan.
-      ...(planned === 'each-call' || !this.#keepsPlans ? {} : { name }),
+      // PostgreSQL stores no plan for unnamed statements.
+      ...(planned === 'each-call' || !this.#hasSessions ? {} : { name }),
       text,
       values: params as unknown[],
       types: rowParsers,
       query_timeout: this.#queryTimeoutMs,
     };
-    if (planned !== 'once' || !this.#keepsPlans) return (await client.query(config)).rows as Row[];
-    // PostgreSQL decides when the values arrive, so the setting travels before them and is taken back behind them.
+    if (planned !== 'once' || !this.#hasSessions) return (await client.query(config)).rows as Row[];
+    // The plan is chosen when the values arrive, so the setting is sent before them and reset after them.
     const [, result] = await Promise.allSettled([client.query(planOnce), client.query(config), client.query(planAsUsual)]);
     if (result.status === 'rejected') throw result.reason;
     return result.value.rows as Row[];
   }
 
-  /** @throws AppError `unavailable`: who cannot connect does not try again, in contrast to one whose connection was lost. */
+  /** @throws AppError `unavailable`. A failed connect is not retried, a lost connection is. */
   async #connect(): Promise<pg.PoolClient> {
     return this.#pool.connect().catch((error: unknown) => {
       throw toDatabaseError(error);
@@ -269,7 +269,7 @@ class PooledDatabase implements Database {
       for (const callback of written) await callback();
       const statements = Promise.all(last.map((callback) => callback()));
       open = false;
-      // A statement that fails turns the commit behind it into a rollback; its own error says more.
+      // A failed statement turns the commit into a rollback; the error of the statement is more precise.
       const [ended, committed] = await Promise.allSettled([statements, transaction.commit()]);
       if (ended.status === 'rejected') throw ended.reason;
       if (committed.status === 'rejected') throw committed.reason;
@@ -296,7 +296,7 @@ class PooledDatabase implements Database {
   }
 
   #attemptsAfter(error: unknown): number {
-    if (needsAnotherConnection(error)) return this.#pool.options.max + 1; // each connection may hold one of its own
+    if (needsAnotherConnection(error)) return this.#pool.options.max + 1; // each connection may have the problem
     if (isTransient(error)) return maxAttempts;
     return isLostConnection(error) ? 1 + maxLostConnections : 1;
   }
@@ -313,7 +313,7 @@ async function pipeline<const Statements extends readonly (() => Promise<unknown
   }) as unknown as Results<Statements>;
 }
 
-/** Of one call. */
+/** Values of one call as lists. */
 function toLists(values: readonly unknown[]): unknown[][] {
   return values.map((value) => [value]);
 }
@@ -322,7 +322,7 @@ async function fetchBatch<Row>(client: pg.PoolClient, count: number): Promise<Ro
   return (await client.query<Row & pg.QueryResultRow>({ text: `fetch ${count} from batches`, types: rowParsers })).rows;
 }
 
-/** Who collided does not collide again at the same moment. */
+/** Waits a random time, so that transactions do not collide again. */
 function pauseBefore(attempt: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** Math.min(attempt, 6)));
 }

@@ -1,4 +1,4 @@
-/** Whether the database is as new as this release: services wait for the migrations, they never run them (architecture#data). */
+/** Waits until the migrations of this release ran: services never run them (architecture#data). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
@@ -8,10 +8,10 @@ import { t } from '#libs/sql';
 import { statement } from '#libs/sql';
 
 const pollMs = 500;
-/** Undefined table, undefined schema, and no rights on either yet. */
-const notThereYet = new Set(['42P01', '3F000', '42501']);
+/** Undefined table, undefined schema, insufficient privilege. */
+const missingObjectStates = new Set(['42P01', '3F000', '42501']);
 
-/** Those of `migrations` that the schema's history lacks, in order. @throws AppError unavailable */
+/** Migrations that did not run yet, in order. @throws AppError unavailable */
 export async function findPendingMigrations(db: Database, schema: string, migrations: readonly string[]): Promise<string[]> {
   const listMigrations = statement.many({
     name: `list_migrations_${schema}`,
@@ -23,12 +23,12 @@ export async function findPendingMigrations(db: Database, schema: string, migrat
     const done = new Set(rows.map(({ name }) => name));
     return migrations.filter((name) => !done.has(name));
   } catch (error) {
-    if (notThereYet.has(sqlStateOf(error) ?? '')) return [...migrations];
+    if (missingObjectStates.has(sqlStateOf(error) ?? '')) return [...migrations];
     throw error;
   }
 }
 
-/** Resolves when nothing is pending; while it waits it says once for what, and bears a database that is away. */
+/** Resolves when no migration is pending. Logs each reason for waiting once, and tolerates an unavailable database. */
 export async function waitForMigrations(options: {
   db: Database;
   schema: string;
@@ -37,19 +37,19 @@ export async function waitForMigrations(options: {
   signal?: AbortSignal;
 }): Promise<void> {
   const { db, schema, migrations, logger, signal } = options;
-  let said = '';
+  let logged = '';
   for (;;) {
     signal?.throwIfAborted();
     const pending = await findPendingMigrations(db, schema, migrations).catch(describeFailure);
     if (pending.length === 0) return;
     const state = typeof pending === 'string' ? pending : `migrations are pending: ${pending.join(', ')}; run tools/migrate.ts`;
-    if (state !== said) logger.warn({ schema }, `waiting for the database: ${state}`);
-    said = state;
+    if (state !== logged) logger.warn({ schema }, `waiting for the database: ${state}`);
+    logged = state;
     await sleep(pollMs, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-/** For the log alone: what the driver said is told there, too. */
+/** For the log, with the message of the driver. */
 function describeFailure(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error ? `${String(error)} (${cause.message})` : String(error);

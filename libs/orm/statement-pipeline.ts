@@ -1,6 +1,6 @@
 /**
- * Statements of one turn of the event loop travel on one connection, one behind the other: under load a turn serves many requests, and a
- * connection, a write and a process switch for each would cost PostgreSQL and the service more than the statements themselves.
+ * Sends the statements of one event loop turn on one connection. Under load a turn serves many requests, and a connection and a write for each
+ * would cost more than the statements.
  */
 import type pg from 'pg';
 import { isConnectionError, needsAnotherConnection } from './errors.ts';
@@ -15,16 +15,16 @@ interface Group {
 export class StatementPipeline {
   readonly #connect: () => Promise<pg.PoolClient>;
   readonly #size: number;
-  /** Takes statements until the turn ends in which its connection is there. */
+  /** Accepts statements until the end of the turn in which its connection is available. */
   #open: Group | undefined;
 
-  /** `connect` gives a connection of the pool; `size` statements at most share it, 1 = each has its own. */
+  /** @param size largest number of statements that share a connection; 1 = no sharing */
   constructor(connect: () => Promise<pg.PoolClient>, size: number) {
     this.#connect = connect;
     this.#size = size;
   }
 
-  /** Runs `work` on the turn's connection; it gives the connection back when the last of them is done. */
+  /** Runs `work` on the shared connection, which is released after the last statement. */
   async run<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const group = this.#join();
     const client = await group.client;

@@ -1,34 +1,34 @@
-/** One transaction (read committed) on a connection of the pool, which is given back at its end. */
+/** A transaction (read committed) on a pooled connection, which is released at its end. */
 import type pg from 'pg';
 import type { Queryable } from '#libs/sql';
 import { isRefusedAfterFailure } from './errors.ts';
 
-/** What runs statements on a connection. */
+/** Runs statements on a connection. */
 export interface Connection {
   query(statement: string | pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
 export class Transaction implements Connection {
   readonly client: pg.PoolClient;
-  /** Set when the connection must not serve anybody else; it is closed at its release. */
+  /** True when the connection must not be reused; it is closed on release. */
   broken = false;
-  #begun = false;
+  #hasBegun = false;
   #commitSent = false;
-  /** The error of the statement that failed first: PostgreSQL refuses all later ones. */
+  /** Error of the first failed statement; PostgreSQL rejects all later ones. */
   #failure: unknown;
 
-  /** Does not wait for the answer: the connection is pipelined, so `begin` travels with the first statement. */
+  /** Does not wait for the response: `begin` is sent together with the first statement. */
   constructor(client: pg.PoolClient) {
     this.client = client;
     client.query('begin').then(
-      () => (this.#begun = true),
+      () => (this.#hasBegun = true),
       () => (this.broken = true),
     );
   }
 
-  /** PostgreSQL has answered its begin, or only its answer tells what became of it. */
+  /** Whether the transaction began, or its commit was sent. */
   get hasHappened(): boolean {
-    return this.#begun || this.#commitSent;
+    return this.#hasBegun || this.#commitSent;
   }
 
   /** @throws the error of the statement, or of an earlier one if that had failed the transaction */
@@ -38,13 +38,13 @@ export class Transaction implements Connection {
     });
   }
 
-  /** The error, or what failed the transaction before it: only that says whether the transaction may run again. */
+  /** The error that failed the transaction first: it decides whether the transaction can be retried. */
   explain(error: unknown): unknown {
     this.#failure ??= isRefusedAfterFailure(error) ? undefined : error;
     return isRefusedAfterFailure(error) ? (this.#failure ?? error) : error;
   }
 
-  /** @throws Error when the transaction had already failed: PostgreSQL answers such a commit with a rollback and no error. */
+  /** @throws Error when the transaction had failed; PostgreSQL rolls back on such a commit without an error. */
   async commit(): Promise<void> {
     if (this.broken) throw new Error('Connection terminated before the transaction began');
     this.#commitSent = true;
@@ -69,9 +69,9 @@ export function registerConnection(tx: Queryable, client: pg.PoolClient): void {
   connections.set(tx, client);
 }
 
-/** @throws Error for what is no transaction of this library */
+/** Connection of an open transaction, for the units of work of MikroORM. @throws Error for objects that are not transactions of this library */
 export function connectionOf(tx: Queryable): pg.PoolClient {
   const client = connections.get(tx);
-  if (client === undefined) throw new Error('The transaction is of another database');
+  if (client === undefined) throw new Error('Not a transaction of this library');
   return client;
 }

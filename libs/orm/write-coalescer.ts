@@ -1,27 +1,26 @@
 /**
- * Writes of one row that meet are one statement in one transaction: to start a statement, to wait for the disk and to be woken cost PostgreSQL and
- * the service more than to change the row. Two at most of a statement are under way, and whoever comes meanwhile travels with the next; one that
- * comes alone is sent alone, as it is.
+ * Coalesces concurrent single-row writes into one statement and transaction: starting a statement and waiting for the disk cost more than the
+ * change itself. At most two batches per statement run at once; later calls join the next batch. A call without company runs unbatched.
  */
 import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { CoalescedPrepared, CoalescedRow } from '#libs/sql';
 
 export interface CoalescedRunner {
-  /** One call, in a statement of its own. */
+  /** Runs one call. */
   alone(statement: CoalescedPrepared, values: readonly unknown[]): Promise<CoalescedRow | undefined>;
-  /** Several, in one transaction that waits for no lock for long. `columns` has a list for each parameter. */
+  /** Runs several calls in one transaction with a short lock timeout. `columns` has one list per parameter. */
   runBatch(statement: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]>;
-  /** Whether the calls may have taken effect, or none of them can. */
+  /** Whether a failed batch must not be retried: its calls may have taken effect, or none of them can. */
   isFinal(error: unknown): boolean;
 }
 
 /** Values of one call, in the order of the parameters. */
 type Call = readonly unknown[];
-/** A call that goes on alone keeps no other waiting. */
+/** A promise for calls that continue on their own, so that they do not delay others. */
 type Outcome = CoalescedRow | undefined | Promise<CoalescedRow | undefined>;
 
 const maxCalls = 32;
-/** Of texts; what is larger goes alone. */
+/** Size of the texts of a batch. Larger calls run on their own. */
 const maxBytes = 262_144;
 
 export class WriteCoalescer {
@@ -39,7 +38,7 @@ export class WriteCoalescer {
     return batcher.add(values);
   }
 
-  /** Never two calls of one row, of which the statement would apply one. */
+  /** A batch has one call per row: the statement would apply only one of several. */
   #createBatcher(statement: CoalescedPrepared): Batcher<Call, Outcome> {
     const keyOf = (call: Call): string => String(call[statement.key]);
     return createBatcher({
@@ -48,18 +47,18 @@ export class WriteCoalescer {
       maxItems: maxCalls,
       maxSize: maxBytes,
       run: async (calls) => {
-        const outcomes = await this.#work(statement, calls);
+        const outcomes = await this.#runBatch(statement, calls);
         return new Map(calls.map((call, index) => [keyOf(call), outcomes[index]]));
       },
     });
   }
 
-  /** @returns what becomes of each call */
-  async #work(statement: CoalescedPrepared, calls: readonly [Call, ...Call[]]): Promise<Outcome[]> {
+  /** @returns the outcome of each call, in order */
+  async #runBatch(statement: CoalescedPrepared, calls: readonly [Call, ...Call[]]): Promise<Outcome[]> {
     const runSingle = (call: Call): Promise<CoalescedRow | undefined> => this.#runner.alone(statement, call);
     const [first] = calls;
     if (calls.length === 1) return [await runSingle(first)];
-    // In the order of their rows: two statements that lock the same ones do not wait for each other.
+    // Ordered by row, so that two batches lock rows in the same order.
     const sent = calls.toSorted((one, other) => Number(one[statement.key]) - Number(other[statement.key]));
     try {
       const rows = await this.#runner.runBatch(
@@ -70,7 +69,7 @@ export class WriteCoalescer {
       return calls.map((call) => byCall.get(call));
     } catch (error) {
       if (this.#runner.isFinal(error)) throw error;
-      return calls.map(runSingle); // one of them failed, or waits for a lock: the others have nothing to do with it
+      return calls.map(runSingle); // one call failed or waited for a lock; the others must not fail with it
     }
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Text of SQL that composes: a fragment holds other fragments and parameters by name, which number and cast themselves when a statement is
- * declared. Nothing else can be put into it: a string is no fragment, so nothing that a caller sent ever becomes text of SQL.
+ * SQL fragments that compose: a fragment contains other fragments and named parameters, which are numbered and cast when a statement is
+ * declared. Strings are rejected, so that input of callers cannot become SQL.
  */
 
-/** A value that the caller of a statement names. */
+/** A named parameter of a statement. */
 export class Parameter {
   readonly name: string;
   readonly type: SqlType<unknown>;
@@ -14,7 +14,7 @@ export class Parameter {
   }
 }
 
-/** What stands in a fragment between its words; a number is a whole one, written as it is. */
+/** What a fragment can contain. Numbers must be integers; they are written literally. */
 export type SqlPart = Sql | Parameter | number;
 
 /** A fragment. */
@@ -30,52 +30,52 @@ export class Sql {
 
 export interface RenderedSql {
   readonly text: string;
-  /** Names of the parameters `$1…`; one that is used often has one number. */
+  /** Names of the parameters `$1…`. A parameter used several times has one number. */
   readonly names: readonly string[];
 }
 
-/** Makes a fragment: ``sql`where c.id = ${id}` ``. @throws Error when something else than a fragment, parameter or whole number is put in */
+/** Builds a fragment: ``sql`where c.id = ${id}` ``. @throws Error for values other than fragments, parameters and integers */
 export function sql(words: TemplateStringsArray, ...parts: readonly SqlPart[]): Sql {
   for (const part of parts) {
     if (part instanceof Sql || part instanceof Parameter || Number.isSafeInteger(part)) continue;
-    throw new Error(`"${String(part)}" is no fragment of SQL`);
+    throw new Error(`"${String(part)}" is not an SQL fragment`);
   }
   return new Sql(words, parts);
 }
 
 const identifier = /^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*$/;
 
-/** A name of a table, column or alias that the code knows: `directory.people`. @throws Error when it is no plain name */
+/** Name of a table, column or alias: `directory.people`. @throws Error unless the name is a plain identifier */
 sql.id = (name: string): Sql => {
-  if (!identifier.test(name)) throw new Error(`"${name}" is no plain name of SQL`);
+  if (!identifier.test(name)) throw new Error(`"${name}" is not a plain SQL identifier`);
   return new Sql([name], []);
 };
 
-/** A text that the code knows, quoted. */
+/** A constant text, quoted. */
 sql.literal = (text: string): Sql => new Sql([`'${text.replaceAll("'", "''")}'`], []);
 
 /** Fragments with `separator` between them. */
 sql.join = (fragments: readonly SqlPart[], separator: Sql): Sql => {
-  const parts = fragments.flatMap((fragment, place) => (place === 0 ? [fragment] : [separator, fragment]));
+  const parts = fragments.flatMap((fragment, index) => (index === 0 ? [fragment] : [separator, fragment]));
   return new Sql(
     Array.from({ length: parts.length + 1 }, () => ''),
     parts,
   );
 };
 
-/** Nothing, where a condition or a join is left out. */
+/** An empty fragment, for optional conditions and joins. */
 sql.empty = new Sql([''], []);
 
-/** The text for PostgreSQL. */
+/** Renders a fragment to text with numbered parameters. */
 export function render(fragment: Sql): RenderedSql {
   const names: string[] = [];
   const write = (part: SqlPart): string => {
     if (typeof part === 'number') return String(part);
     if (part instanceof Sql)
-      return part.words.map((word, place) => word + (place in part.parts ? write(part.parts[place] as SqlPart) : '')).join('');
+      return part.words.map((word, index) => word + (index in part.parts ? write(part.parts[index] as SqlPart) : '')).join('');
     const known = names.indexOf(part.name);
-    const place = known === -1 ? names.push(part.name) : known + 1;
-    return `$${place}::${part.type.name}`;
+    const number = known === -1 ? names.push(part.name) : known + 1;
+    return `$${number}::${part.type.name}`;
   };
   return { text: write(fragment), names };
 }
@@ -83,12 +83,12 @@ export function render(fragment: Sql): RenderedSql {
 /** Types of PostgreSQL as parameters and columns of statements have them, each with the TypeScript type of its values. */
 
 export class SqlType<Value> {
-  /** What a parameter of it is cast to, e.g. `integer[]`. */
+  /** Type that parameters are cast to, e.g. `integer[]`. */
   readonly name: string;
-  /** Object ids of the types that a column may have. */
+  /** OIDs of the column types that it accepts. */
   readonly oids: readonly number[];
   readonly isNullable: boolean;
-  /** Of the compiler alone. */
+  /** For type inference; does not exist at run time. */
   declare readonly value?: Value;
 
   constructor(name: string, oids: readonly number[], isNullable = false) {
@@ -97,18 +97,18 @@ export class SqlType<Value> {
     this.isNullable = isNullable;
   }
 
-  /** The same, or null. */
+  /** This type or null. */
   get nullable(): SqlType<Value | null> {
     return new SqlType<Value | null>(this.name, this.oids, true);
   }
 
-  /** The same; for the compiler, of its values only those of `Narrow`. */
+  /** This type, narrowed to `Narrow` for the compiler. */
   as<Narrow extends Value>(): SqlType<Narrow> {
     return new SqlType<Narrow>(this.name, this.oids, this.isNullable);
   }
 }
 
-/** A type that arrays exist of. */
+/** A type that also has array types. */
 class ScalarType<Value> extends SqlType<Value> {
   readonly array: SqlType<readonly Value[]>;
   readonly arrayWithNulls: SqlType<readonly (Value | null)[]>;
@@ -127,21 +127,21 @@ function scalar<Value>(name: string, oids: readonly number[], arrayOids: readonl
 export const t = {
   boolean: scalar<boolean>('boolean', [16], [1000]),
   integer: scalar<number>('integer', [21, 23], [1005, 1007]),
-  /** A number as long as a double holds it. */
+  /** A number when a double represents it exactly. */
   bigint: scalar<number>('bigint', [20], [1016]),
   double: scalar<number>('double precision', [700, 701], [1021, 1022]),
-  /** Digits; what PostgreSQL makes of `sum(bigint)`. */
+  /** Decimal text, the result of `sum(bigint)`. */
   numeric: scalar<string>('numeric', [1700], [1231]),
   text: scalar<string>('text', [25, 19, 1042, 1043], [1009, 1015]),
   uuid: scalar<string>('uuid', [2950], [2951]),
   /** `YYYY-MM-DD` */
   date: scalar<string>('date', [1082], [1182]),
-  /** Instant with offset, as text with microseconds. */
+  /** Instant as text, with offset and microseconds. */
   instant: scalar<string>('timestamptz', [1184], [1185]),
-  /** The same without offset: `at time zone 'UTC'`. */
+  /** Instant without offset: `at time zone 'UTC'`. */
   timestamp: scalar<string>('timestamp', [1114], [1115]),
   interval: scalar<string>('interval', [1186], [1187]),
-  /** A document as text: what SQL made for a client is never parsed on its way. */
+  /** JSON as text: documents built by SQL for clients are not parsed. */
   json: scalar<string>('jsonb', [114, 3802], [199, 3807]),
   bytes: scalar<Uint8Array>('bytea', [17], [1001]),
 } as const;
@@ -152,7 +152,7 @@ export type Shape = Readonly<Record<string, SqlType<unknown>>>;
 /** A row with these columns. */
 export type RowOf<Columns extends Shape> = { readonly [Name in keyof Columns]: ValueOf<Columns[Name]> };
 
-/** Values for these parameters; where null may stand, undefined is null. */
+/** Values for these parameters. For nullable parameters, undefined means null. */
 export type ParamsOf<Params extends Shape> = {
   readonly [Name in keyof Params]: null extends ValueOf<Params[Name]> ? ValueOf<Params[Name]> | undefined : ValueOf<Params[Name]>;
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sql, type Sql, type SqlPart, t } from './sql.ts';
 import { type PreparedStatement, type Queryable, statement } from './statement.ts';
 
-/** A database that tells what it was asked. */
+/** A database that records statements. */
 function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { statement: PreparedStatement; values: readonly unknown[] }[] } {
   const asked: { statement: PreparedStatement; values: readonly unknown[] }[] = [];
   const query = async <Row>(prepared: PreparedStatement, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -28,7 +28,7 @@ describe('statement (architecture#data)', () => {
     expect(order).toEqual(['name', 'id']);
   });
 
-  it('is called with values by name, where undefined stands for null', async () => {
+  it('takes values by name, with undefined as null', async () => {
     const { on, asked } = recorder();
     const call = statement.none({ ...rename, pipelined: true });
     await call(on, { id: 7, name: undefined });
@@ -47,35 +47,35 @@ describe('statement (architecture#data)', () => {
     expect(prepared.text).toBe(`select p.id from people p where p.id = any($1::integer[]) and p.kind = 'it''s' limit $2::integer offset 0`);
   });
 
-  it('gives the rows, the first one, the one that must be there, or nothing', async () => {
+  it('returns all rows, the first row, the required row or nothing', async () => {
     const shape = { name: 'people.list', row: { id: t.integer }, sql: () => sql`select id from people` };
     const [full, empty] = [recorder([{ id: 1 }, { id: 2 }]).on, recorder().on];
     expect(await statement.many(shape)(full)).toEqual([{ id: 1 }, { id: 2 }]);
     expect(await statement.maybeOne(shape)(full)).toEqual({ id: 1 });
     expect(await statement.maybeOne(shape)(empty)).toBeUndefined();
     expect(await statement.one(shape)(full)).toEqual({ id: 1 });
-    await expect(statement.one(shape)(empty)).rejects.toThrow('Statement "people.list" gave no row');
+    await expect(statement.one(shape)(empty)).rejects.toThrow('Statement "people.list" returned no row');
     expect(await statement.none(shape)(full)).toBeUndefined();
   });
 
-  it('refuses text of a caller as SQL, and names that are none', () => {
+  it('rejects text and invalid identifiers as SQL', () => {
     const text = 'x; drop table people' as unknown as SqlPart;
-    expect(() => sql`select ${text}`).toThrow('"x; drop table people" is no fragment of SQL');
-    expect(() => sql`select ${1.5}`).toThrow('"1.5" is no fragment of SQL');
-    expect(() => sql.id('p; drop')).toThrow('"p; drop" is no plain name of SQL');
+    expect(() => sql`select ${text}`).toThrow('"x; drop table people" is not an SQL fragment');
+    expect(() => sql`select ${1.5}`).toThrow('"1.5" is not an SQL fragment');
+    expect(() => sql.id('p; drop')).toThrow('"p; drop" is not a plain SQL identifier');
   });
 
-  it('refuses a malformed name and a parameter that it does not use', () => {
+  it('rejects malformed statement names and unused parameters', () => {
     // PostgreSQL would cut a longer one than 63.
     for (const name of ['Rename', '', 'x'.repeat(64)]) {
-      expect(() => statement.none({ ...rename, name })).toThrow(`"${name}" is not a name of a statement`);
+      expect(() => statement.none({ ...rename, name })).toThrow(`"${name}" is not a valid statement name`);
     }
     expect(() => statement.none({ ...rename, params: { ...rename.params, age: t.integer } })).toThrow(
       'Statement "people.rename" does not use age',
     );
   });
 
-  it('holds the values to their types', async () => {
+  it('checks the types of values at compile time', async () => {
     const { on } = recorder();
     const call = statement.none(rename);
     // @ts-expect-error a parameter is missing

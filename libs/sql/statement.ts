@@ -1,10 +1,10 @@
 /**
  * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions. PostgreSQL parses and plans each
- * once per connection. docs/adr/mikroorm-and-sql-statements.md
+ * once per connection (docs/adr/mikroorm-and-sql-statements.md).
  */
 import { Parameter, render, type Sql, sql, type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql.ts';
 
-/** SQL with a name, its parameters numbered. */
+/** A named statement with numbered parameters. */
 export interface PreparedStatement extends StatementOptions {
   readonly name: string;
   readonly text: string;
@@ -12,61 +12,60 @@ export interface PreparedStatement extends StatementOptions {
 
 export interface StatementOptions {
   /**
-   * `each-call`: planned anew for the values of each call, for the few whose best plan depends on them, such as a part of a name; it costs a plan
-   * each time. `once`: never for values, for those of many tables that are read alike for any: their planning takes longer than their work. Without
-   * it PostgreSQL decides after some calls, by what it guesses about the cost of either.
+   * `each-call`: planned for the values of every call, for statements whose best plan depends on them (e.g. a name search).
+   * `once`: one generic plan, for joins of many tables whose planning takes longer than execution. Default: PostgreSQL decides after some calls.
    */
   readonly planned?: 'each-call' | 'once';
   /**
-   * Shares a connection with others of the same turn of the event loop, one behind the other: for reads of a few rows by key, which never wait for
-   * a lock. A slow one delays the others, so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
+   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key that never wait for locks:
+   * a slow statement delays those behind it. Default: a connection of its own.
    */
   readonly pipelined?: true;
 }
 
-/** A statement for many calls at once: each value is the list of what the calls gave. */
+/** A statement that runs many calls: each value is a list with one item per call. */
 export interface CoalescedPrepared extends PreparedStatement {
-  /** Place among the values of the number of the row that a call writes. */
+  /** Index of the parameter with the id of the row that a call writes. */
   readonly key: number;
 }
 
 /** A database, or a transaction in it. */
 export interface Queryable {
   /**
-   * Runs a statement. JSON, instants and dates come as text, int8 as number where a double holds it. Outside a transaction a statement that only
-   * reads runs again when its connection is lost.
+   * Runs a statement. Returns JSON, instants and dates as text, int8 as a number when a double represents it. Outside transactions, reads are
+   * retried when the connection is lost.
    */
   query<Row>(statement: PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs a write of one row with the values of one call, outside a transaction together with others. @returns the call's row, if it has any */
+  /** Writes one row. Outside transactions, concurrent calls share a statement and a commit. @returns the row of the call, if any */
   coalesce<Row extends CoalescedRow>(statement: CoalescedPrepared, values: readonly unknown[]): Promise<Row | undefined>;
 }
 
-/** Which of the calls, from 1. */
+/** A row of a coalesced statement; `ordinal` is the number of its call, from 1. */
 export interface CoalescedRow {
   readonly ordinal: number;
 }
 
-/** A database from which rows are read in batches. */
+/** A database that returns rows in batches. */
 export interface Streamable {
-  /** Rows in batches from a cursor, constant memory; the query ends when the reader leaves the loop. */
+  /** Returns batches of rows from a cursor, in constant memory. Leaving the loop ends the query. */
   stream<Row>(statement: PreparedStatement, values: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]>;
 }
 
 export interface StreamOptions {
-  /** Rows that are read at once and held in memory. */
+  /** Rows per batch. */
   readonly batchSize: number;
-  /** The same of the first batch, when most readers should be done with it; default `batch`. */
+  /** Rows of the first batch; default `batchSize`. Set it when one batch is usually enough. */
   readonly firstBatchSize?: number;
-  /** Settings of PostgreSQL's planner for this query alone, such as `cursor_tuple_fraction`. */
+  /** Planner settings for this query, e.g. `cursor_tuple_fraction`. */
   readonly planner?: Readonly<Record<string, string>>;
 }
 
 type NoParams = Readonly<Record<string, never>>;
 
-/** Values of the parameters; nothing for a statement without any. */
+/** Arguments of a call: the parameter values, if the statement has parameters. */
 type Values<Params extends Shape> = string extends keyof Params ? [] : [values: ParamsOf<Params>];
 
-/** A declared statement: a function of a database or a transaction, and of its parameters. */
+/** A declared statement: a function of a database or transaction, and parameter values. */
 export interface DeclaredStatement<Params extends Shape, Columns extends Shape, Result> {
   (on: Queryable, ...values: Values<Params>): Promise<Result>;
   readonly prepared: PreparedStatement;
@@ -97,12 +96,12 @@ interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
   /** The parameter that is the number of the row. */
   readonly key: keyof Params & string;
   readonly row: Columns;
-  /** `calls` is a table `i` of what the calls gave, its columns the parameters in snake case; the statement gives each row with `i.ordinal`. */
+  /** `calls` is a table `i` with one row per call; its columns are the parameters in snake case. The statement must return `i.ordinal`. */
   readonly sql: (calls: Sql) => Sql;
 }
 
 interface Declared<Params extends Shape> extends StatementOptions {
-  /** Unique within a service, at most 63 bytes long; seen in traces and by `pg_prepared_statements`. */
+  /** Unique within a service, at most 63 bytes. Shown in traces and `pg_prepared_statements`. */
   readonly name: string;
   /** Absent = none. */
   readonly params?: Params;
@@ -113,7 +112,7 @@ interface DeclaredWithRow<Params extends Shape, Columns extends Shape> extends D
   readonly row: Columns;
 }
 
-/** Declares a statement. Each of these throws an Error when the name is malformed or a declared parameter is not used. */
+/** Declares statements. Throws an Error for a malformed name or an unused parameter. */
 export const statement = {
   /** Any number of rows. */
   many<Columns extends Shape, Params extends Shape = NoParams>(declared: DeclaredWithRow<Params, Columns>): ManyStatement<Params, Columns> {
@@ -134,13 +133,13 @@ export const statement = {
     return declare(declared, declared.row, (rows: RowOf<Columns>[]) => rows[0]);
   },
 
-  /** A row that is always there, such as a count or what an insert returns. The call fails with an Error when it is not. */
+  /** Exactly one row, such as a count or an inserted row. Calls without a row fail with an Error. */
   one<Columns extends Shape, Params extends Shape = NoParams>(
     declared: DeclaredWithRow<Params, Columns>,
   ): DeclaredStatement<Params, Columns, RowOf<Columns>> {
     return declare(declared, declared.row, (rows: RowOf<Columns>[]) => {
       const [row] = rows;
-      if (row === undefined) throw new Error(`Statement "${declared.name}" gave no row`);
+      if (row === undefined) throw new Error(`Statement "${declared.name}" returned no row`);
       return row;
     });
   },
@@ -151,8 +150,8 @@ export const statement = {
   },
 
   /**
-   * A write of one row by its number, for what is written often: calls that meet under load are one statement and one commit. It gives a row for
-   * each call that wrote, and no row for one that did not.
+   * A frequent write of one row by id. Concurrent calls share one statement and one commit. Returns the row of the call, or undefined when it
+   * wrote none.
    */
   coalesced<Columns extends Shape, Params extends Shape>(
     declared: DeclaredCoalesced<Params, Columns>,
@@ -182,7 +181,7 @@ function declare<Params extends Shape, Columns extends Shape, Result>(
   row: Columns,
   take: (rows: RowOf<Columns>[]) => Result,
 ): DeclaredStatement<Params, Columns, Result> {
-  if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
+  if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a valid statement name`);
   const parameters = Object.fromEntries(Object.entries(params).map(([key, type]) => [key, new Parameter(key, type)]));
   const { text, names: order } = render(sql(parameters as { readonly [Name in keyof Params]: Parameter }));
   const unused = Object.keys(params).filter((key) => !order.includes(key));
