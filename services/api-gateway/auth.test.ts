@@ -3,7 +3,7 @@ import type { Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import { createAuthenticate } from './auth.ts';
-import type { Credential } from './credentials/credential.ts';
+import type { Credential } from './credentials/cache.ts';
 import { createSecretCheck } from './secret-check.ts';
 
 const apiToken = 'tøken-of-the-platform';

@@ -3,7 +3,7 @@ import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, clientAddressOf } from '#libs/http';
 import type { CallContext } from '#libs/nats';
-import { type Credential, unauthenticated, type UserActor } from './credentials/credential.ts';
+import { type Credential, unauthenticated, type UserActor } from './credentials/cache.ts';
 
 export interface AuthOptions {
   isSharedToken: (given: string) => boolean;
@@ -42,7 +42,7 @@ export function createAuthenticate(
     }
     const token = readBearer(ctx.req.headers.authorization);
     if (token === undefined) throw unauthenticated();
-    const { isFromConsole: isFromConsole } = ctx.state;
+    const { isFromConsole } = ctx.state;
     if (!isFromConsole && isSharedToken(token)) return admitShared(auth);
     const credential = isFromConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
     if (credential?.matches(token) !== true) throw unauthenticated();

@@ -20,13 +20,13 @@ import { createOutbound } from '#libs/outbound';
 import type { Metrics } from '#libs/telemetry';
 import type { GatewayConfig } from './config.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './console/sign-in.ts';
-import type { AtProvider } from './handlers/console.ts';
+import type { ProviderSignInOptions } from './handlers/console.ts';
 
 export interface IdentityProvider {
   /** Of bearer tokens; undefined when none are taken. */
   readonly verifier: Verifier | undefined;
   /** Of the console; undefined when people sign in there by email and password. */
-  readonly atProvider: AtProvider | undefined;
+  readonly providerSignIn: ProviderSignInOptions | undefined;
   /** Counts why a token was refused; other failures are none of its. */
   readonly countRefusal: (error: unknown) => void;
   close(): Promise<void>;
@@ -81,7 +81,7 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
   };
   return {
     verifier: audience === undefined ? undefined : createVerifier({ issuer, audiences: listSecretValues(audience), keys }),
-    atProvider:
+    providerSignIn:
       clientId === undefined
         ? undefined
         : (bus) => createProviderSignIn({ bus, codeSignIn: createCodeSignIn({ ...client, clientId }), onFailure }),

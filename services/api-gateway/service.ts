@@ -12,10 +12,10 @@ import { createSecretUseCounter, createTelemetry, type Metrics } from '#libs/tel
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
 import type { GatewayConfig } from './config.ts';
-import { mayHaveSession } from './console/cookie.ts';
-import { createConsoleDoor } from './console/door.ts';
-import { createReach } from './console/reach.ts';
-import { createCredentials } from './credentials/credentials.ts';
+import { mayHaveSession } from './console/session-cookie.ts';
+import { createSessionGuard } from './console/session-guard.ts';
+import { createAllowedOperations } from './console/allowed-operations.ts';
+import { createCredentials } from './credentials/index.ts';
 import { apiVersion } from './documents.ts';
 import { createHandlers } from './handlers/index.ts';
 import { createMediaProxy } from './handlers/media-proxy.ts';
@@ -30,17 +30,17 @@ import { followed } from './routes/v1/events.ts';
 import { createSecretCheck } from './secret-check.ts';
 
 const serviceName = 'api-gateway';
-/** Time for running requests at the end; uploads that take longer are broken off. */
+/** Time for running requests at shutdown; longer uploads are aborted. */
 const drainDeadlineMs = 15_000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
   logger?: Logger;
-  /** Milliseconds of a clock that never goes back, for how long sessions are remembered. */
+  /** Monotonic clock in milliseconds, for the cache of sessions. */
   monotonicMs?: () => number;
 }
 
-/** The gateway; `start` resolves when it takes requests. */
+/** `start` resolves when the gateway accepts requests. */
 export async function createService(options: GatewayOptions): Promise<Service & { readonly port: number }> {
   const { config } = options;
   const logger = options.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
@@ -73,7 +73,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({
       bus,
-      // Installations that share a disk keep their spools apart.
+      // Installations can share a disk.
       dir: join(config.WEBHOOK_SPOOL_DIR, config.NATS_SUBJECT_PREFIX === '' ? 'default' : config.NATS_SUBJECT_PREFIX),
       maxSpoolBytes: config.WEBHOOK_SPOOL_MAX_BYTES,
       logger,
@@ -82,13 +82,13 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     server = await listen(bus, intake);
     port = await server.listen({ host: config.HOST, port: config.PORT });
     telemetry.started();
-    logger.info({ port, metricsPort: telemetry.port, docs: `http://localhost:${port}/api/docs` }, 'gateway is listening');
+    logger.info({ port, metricsPort: telemetry.port, docs: `http://localhost:${port}/api/docs` }, 'gateway: listening');
   };
 
   const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {
     const { login } = directory.rpcs;
     const filterLogin = createLoginFilter(config);
-    const { forgetSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
+    const { invalidateSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
     const polls = new LongPolls(connected, { max: config.MAX_IN_FLIGHT_REQUESTS, maxPerAccount: config.EVENTS_WAITING_PER_ACCOUNT });
     const chatWaits = new ChatWaits(connected, config.MAX_IN_FLIGHT_REQUESTS);
     endPolls = () => {
@@ -117,7 +117,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       ...credentials,
       refuseLogin: (ip, call) => connected.call(directory.rpcs.refuseLogin, { ip }, call),
     });
-    app.use(createConsoleDoor({ isEnabled: config.CONSOLE_ENABLED, isWithinReach: createReach(routes) }));
+    app.use(createSessionGuard({ isEnabled: config.CONSOLE_ENABLED, isAllowed: createAllowedOperations(routes) }));
     mountRoutes(app, routes, {
       authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
       callRaw: (rpc, request, call, ctx) => {
@@ -128,10 +128,10 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       handlers: createHandlers({
         bus: connected,
         filterLogin,
-        forgetSession,
+        invalidateSession,
         intake: webhooks,
         media,
-        atProvider: identityProvider?.atProvider,
+        providerSignIn: identityProvider?.providerSignIn,
         telemetry,
         corsAllowedOrigins,
         embedOrigins: config.CHAT_EMBED_ORIGINS.split(/\s+/).filter((origin) => origin !== ''),
@@ -167,7 +167,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   };
 }
 
-/** The provider of the configuration; undefined when there is none. */
+/** The configured identity provider, if any. */
 async function provideIdentityProvider(config: GatewayConfig, logger: Logger, metrics: Metrics): Promise<IdentityProvider | undefined> {
   const { OIDC_ISSUER: issuer } = config;
   if (issuer === undefined) return undefined;

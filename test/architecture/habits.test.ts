@@ -47,7 +47,7 @@ const settableClock = {
   'services/agents/telegram/workers/answer-question.ts': 'deadlines of calls',
   'services/api-gateway/auth.ts': 'deadlines of calls',
   'services/api-gateway/console/sign-in.ts': 'which cookie is the oldest',
-  'services/api-gateway/credentials/identity-tokens.ts': 'times in tokens',
+  'services/api-gateway/credentials/index.ts': 'times in tokens',
   'services/api-gateway/handlers/media-proxy.ts': 'deadlines of requests',
   'services/api-gateway/handlers/ops/jobs.ts': 'deadlines of calls',
   'services/api-gateway/handlers/ops/overview.ts': 'deadlines of calls',

@@ -73,7 +73,7 @@ describe('a token of the identity provider (S1, S2)', () => {
     expect(await statusesOf(await provider.accessToken('cleo-2'))).toEqual([401]);
   });
 
-  /** How soon: services/api-gateway/credentials/remembered.test.ts. */
+  /** How soon: services/api-gateway/credentials/cache.test.ts. */
   it('ends on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
     const ends = [
       ['accounts', 'unlink', 'emil@example.org', '--subject', 'emil'],

@@ -181,12 +181,12 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
   });
 
   it.each([
-    ['GET', 'webhooks/ID', 'There is no such webhook.'],
+    ['GET', 'webhooks/ID', 'The webhook does not exist.'],
     ['GET', 'threads/ID', 'The thread does not exist.'],
     ['POST', 'threads/ID/take', 'The thread does not exist.'],
     ['POST', 'threads/ID/message', 'The thread does not exist.'],
     ['POST', 'threads/ID/hand-back', 'The thread does not exist.'],
-    ['POST', 'pipelines/ID/retry', 'There is no such conversation.'],
+    ['POST', 'pipelines/ID/retry', 'The conversation does not exist.'],
   ])('%s /api/ops/%s names what does not exist, for an id out of range too (D94)', async (method, path, message) => {
     for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
       const json = path.endsWith('message') ? { body: 'Hello' } : {};
@@ -221,7 +221,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
       expect([service, name, (await show(service, encodeURIComponent(name))).json]).toEqual([
         service,
         name,
-        { code: 'not_found', message: 'There is no such job.', retryable: false },
+        { code: 'not_found', message: 'The job does not exist.', retryable: false },
       ]);
   });
 });

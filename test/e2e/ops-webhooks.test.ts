@@ -213,7 +213,10 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
 
   it('answers 404 to what there is not, 422 to what is no id', async () => {
     for (const id of ['999999', '1999999999', '9007199254740991'])
-      expect([id, (await get(`/${id}`)).json]).toEqual([id, { code: 'not_found', message: 'There is no such webhook.', retryable: false }]);
+      expect([id, (await get(`/${id}`)).json]).toEqual([
+        id,
+        { code: 'not_found', message: 'The webhook does not exist.', retryable: false },
+      ]);
     for (const id of ['x', '1.5']) expect([id, (await get(`/${id}`)).status]).toEqual([id, 422]);
     for (const id of ['0', '-1']) expect([id, (await get(`/${id}`)).status]).toEqual([id, 404]);
   });

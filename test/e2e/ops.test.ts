@@ -231,7 +231,7 @@ describe('pipelines (P5, P8)', () => {
       expect(await retry(id)).toMatchObject({ status: 409, json: { code: 'no_job' } });
     expect(await retry(2_000_000_000)).toMatchObject({
       status: 404,
-      json: { code: 'not_found', message: 'There is no such conversation.' },
+      json: { code: 'not_found', message: 'The conversation does not exist.' },
     });
     const entries = (await get(`/api/ops/audit?action=pipeline.retry&target=conversation:${placed.dead.id}`)).json.items;
     expect(entries).toMatchObject([{ changes: { job: placed.dead.job }, actor: { email: 'operator@example.org' } }]);

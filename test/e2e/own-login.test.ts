@@ -32,7 +32,7 @@ async function isRefusedEverywhere(token: string): Promise<void> {
 }
 
 describe('POST /api/v1/auth/password', () => {
-  /** How soon: services/api-gateway/credentials/remembered.test.ts. */
+  /** How soon: services/api-gateway/credentials/cache.test.ts. */
   it('ends every session of the account on every gateway, that of the call too', async () => {
     const [own, other] = [await logIn(), await logIn()];
     for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // remembered by both

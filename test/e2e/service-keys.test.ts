@@ -48,7 +48,7 @@ describe('a service key (K1, K2)', () => {
     expect(await platform.readLogs()).not.toContain(token.slice(-43));
   });
 
-  /** How soon: services/api-gateway/credentials/remembered.test.ts. */
+  /** How soon: services/api-gateway/credentials/cache.test.ts. */
   it('ends when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
     const ben = await platform.login('ben-keys@example.org', 'secret-of-ben-keys');
     const ends = [

@@ -1,27 +1,27 @@
 /**
- * What the browser keeps while somebody signs in at the identity provider, and for signing out there (S3; D105). Each sign-in has a cookie of its own, so that
- * those of several tabs do not know of each other: when it began, what is sealed, and the page that was asked for.
+ * Cookies of signing in and out at the identity provider (S3; D105). Each pending sign-in has its own cookie with start time, sealed state and return URL,
+ * so that several tabs do not interfere.
  */
 import { createHash } from 'node:crypto';
 import { signInSeconds } from '#libs/oidc';
-import { readPlace } from './place.ts';
+import { parseReturnUrl } from './return-url.ts';
 
 export const signInPath = '/console/sign-in';
 export const signOutPath = '/console/sign-out';
 
 export interface PendingSignIn {
   readonly name: string;
-  /** Seconds since 1970; 0 when somebody else wrote the cookie. */
+  /** Seconds since 1970; 0 when the value is invalid. */
   readonly startedAt: number;
-  readonly kept: string | undefined;
-  readonly place: string;
+  readonly sealedState: string | undefined;
+  readonly returnUrl: string;
 }
 
-/** Sign-ins that a browser has under way; with one more the oldest is given up. */
+/** Pending sign-ins per browser; a further one replaces the oldest. */
 const maxPending = 5;
-/** In no sealed text, and in no place as the cookie has it. */
+/** Occurs neither in sealed states nor in encoded URLs. */
 const divider = '|';
-const askAgainSeconds = 30 * 86_400;
+const requireLoginSeconds = 30 * 86_400;
 
 export class SignInCookies {
   readonly #prefix: string;
@@ -38,53 +38,53 @@ export class SignInCookies {
     this.#values = new Map([...Map.groupBy(pairs, ({ name }) => name)].map(([name, same]) => [name, same.map(({ value }) => value)]));
   }
 
-  /** The sign-in that the state of a callback names; undefined when this browser has none such. */
+  /** The pending sign-in of a callback's state; undefined when this browser has none. */
   find(state: string | null): PendingSignIn | undefined {
     const name = this.#nameOf(state ?? '');
     const value = this.#read(name);
     return value === undefined ? undefined : readPending(name, value);
   }
 
-  /** `Set-Cookie` of one more sign-in, and of those that are given up for it. */
-  add({ state, kept, place, nowMs }: { state: string; kept: string; place: string; nowMs: number }): string[] {
-    const value = [Math.floor(nowMs / 1_000), kept, encodeURIComponent(place)].join(divider);
+  /** `Set-Cookie` of a new sign-in, and of the replaced ones. */
+  add({ state, sealedState, returnUrl, nowMs }: { state: string; sealedState: string; returnUrl: string; nowMs: number }): string[] {
+    const value = [Math.floor(nowMs / 1_000), sealedState, encodeURIComponent(returnUrl)].join(divider);
     const older = this.#list().toSorted((left, right) => right.startedAt - left.startedAt);
-    const given = older.slice(maxPending - 1).map((pending) => this.remove(pending));
-    return [`${this.#nameOf(state)}=${value}${this.#attributes(signInPath)}; Max-Age=${signInSeconds}`, ...given];
+    const replaced = older.slice(maxPending - 1).map((pending) => this.remove(pending));
+    return [`${this.#nameOf(state)}=${value}${this.#attributes(signInPath)}; Max-Age=${signInSeconds}`, ...replaced];
   }
 
   remove({ name }: Pick<PendingSignIn, 'name'>): string {
     return `${name}=${this.#attributes(signInPath)}; Max-Age=0`;
   }
 
-  /** What tells the provider whose session ends. Of one site alone: no other may sign somebody out. */
-  get forEnd(): string | undefined {
-    return this.#read(this.#endName);
+  /** Identifies the session to the provider at sign-out. SameSite=Strict: other sites cannot sign users out. */
+  get signOutHint(): string | undefined {
+    return this.#read(this.#signOutName);
   }
 
-  keepForEnd(kept: string | undefined): string {
+  setSignOutHint(hint: string | undefined): string {
     const attributes = this.#attributes(signOutPath).replace('SameSite=Lax', 'SameSite=Strict');
-    return `${this.#endName}=${kept ?? ''}${attributes}${kept === undefined ? '; Max-Age=0' : ''}`;
+    return `${this.#signOutName}=${hint ?? ''}${attributes}${hint === undefined ? '; Max-Age=0' : ''}`;
   }
 
-  /** The provider is to ask for credentials, because its own session could not be ended. */
-  get asksAgain(): boolean {
-    return this.#values.has(this.#againName);
+  /** Whether the provider must ask for credentials, because its own session could not be ended. */
+  get requiresLogin(): boolean {
+    return this.#values.has(this.#requiresLoginName);
   }
 
-  askAgain(wanted: boolean): string {
-    return `${this.#againName}=${wanted ? 1 : ''}${this.#attributes(signInPath)}; Max-Age=${wanted ? askAgainSeconds : 0}`;
+  setRequiresLogin(isRequired: boolean): string {
+    return `${this.#requiresLoginName}=${isRequired ? 1 : ''}${this.#attributes(signInPath)}; Max-Age=${isRequired ? requireLoginSeconds : 0}`;
   }
 
-  get #endName(): string {
+  get #signOutName(): string {
     return `${this.#prefix}coherence_sign_out`;
   }
 
-  get #againName(): string {
+  get #requiresLoginName(): string {
     return `${this.#prefix}coherence_ask_again`;
   }
 
-  /** The state itself is sealed in the value. */
+  /** The name contains a hash only; the state is sealed in the value. */
   #nameOf(state: string): string {
     return `${this.#prefix}coherence_sign_in_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
   }
@@ -94,7 +94,7 @@ export class SignInCookies {
     return own.map(([name, [value = '']]) => readPending(name, value));
   }
 
-  /** Undefined when there is none, or more than one: a neighbour under the same domain could add one. */
+  /** Undefined when there is none, or more than one: a sibling host of the same domain could add one. */
   #read(name: string): string | undefined {
     const values = this.#values.get(name);
     return values?.length === 1 ? values[0] : undefined;
@@ -107,8 +107,13 @@ export class SignInCookies {
 }
 
 function readPending(name: string, value: string): PendingSignIn {
-  const [startedAt = '', kept, place = ''] = value.split(divider);
-  return { name, startedAt: /^\d{1,12}$/.test(startedAt) ? Number(startedAt) : 0, kept, place: readPlace(decode(place)) };
+  const [startedAt = '', sealedState, returnUrl = ''] = value.split(divider);
+  return {
+    name,
+    startedAt: /^\d{1,12}$/.test(startedAt) ? Number(startedAt) : 0,
+    sealedState,
+    returnUrl: parseReturnUrl(decode(returnUrl)),
+  };
 }
 
 function decode(text: string): string | undefined {

@@ -11,7 +11,7 @@ import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { auditRoutes } from '../routes/ops/audit.ts';
 import { usualLimit } from '../routes/ops/filters.ts';
-import { badCursor } from './ops/position.ts';
+import { badCursor } from './ops/shared.ts';
 
 type AuditRoute = Extract<(typeof auditRoutes)[number], HandledRoute<'audit'>>;
 

@@ -11,7 +11,7 @@ import { notFound } from '#libs/errors';
 import { type Asset, createAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { directory } from '#services/directory';
-import { findCookie } from '../console/door.ts';
+import { findCookie } from '../console/session-guard.ts';
 import { readPageFile } from './page-file.ts';
 import type { ProviderSignIn } from '../console/sign-in.ts';
 import type { LoginFilter } from '../published-passwords.ts';
@@ -39,19 +39,19 @@ const modules: Readonly<Record<string, string>> = {
 const styles = ['uplot/dist/uPlot.min.css'];
 
 /** Makes the sign-in at the identity provider, which is loaded when one is configured. */
-export type AtProvider = (bus: Pick<Bus, 'call'>) => ProviderSignIn;
+export type ProviderSignInOptions = (bus: Pick<Bus, 'call'>) => ProviderSignIn;
 
 /** Handlers of the page and its files, which are read once, here. */
 export function createConsole(
   bus: Pick<Bus, 'call'>,
   filterLogin: LoginFilter,
-  atProvider: AtProvider | undefined,
+  providerSignIn: ProviderSignInOptions | undefined,
 ): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
-  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, atProvider === undefined ? 'password' : 'provider');
-  const provider = atProvider?.(bus);
+  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, providerSignIn === undefined ? 'password' : 'provider');
+  const provider = providerSignIn?.(bus);
 
   return {
     'console-page': ({ ctx }) => {
@@ -71,9 +71,9 @@ export function createConsole(
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
       await sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
     },
-    'console-begin-sign-in': (asked) => (provider ?? absent()).begin(asked),
-    'console-finish-sign-in': (asked) => (provider ?? absent()).finish(asked),
-    'console-leave-provider': (asked) => (provider ?? absent()).leave(asked),
+    'console-begin-sign-in': (request) => (provider ?? absent()).start(request),
+    'console-finish-sign-in': (request) => (provider ?? absent()).finish(request),
+    'console-leave-provider': (request) => (provider ?? absent()).signOut(request),
     'console-sign-in': async ({ ctx, input, call, answer }) => {
       // Who is to sign in at the provider has no other way in (S3).
       if (provider !== undefined) throw notFound();

@@ -1,4 +1,4 @@
-/** Handlers of the routes that the gateway serves itself; their names are those in the route table. */
+/** Handlers of the routes that the gateway serves itself, by their names in the route table. */
 import type { ReplyOf, RouteInput } from '#libs/contract';
 import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
@@ -17,7 +17,7 @@ import { createPipelineHandlers } from './ops/pipelines.ts';
 import { createThreadHandlers } from './ops/threads.ts';
 import { createWebhookHandlers } from './ops/webhooks.ts';
 import { createChatPage } from './chat-page.ts';
-import { type AtProvider, createConsole } from './console.ts';
+import { type ProviderSignInOptions, createConsole } from './console.ts';
 import type { LoginFilter } from '../published-passwords.ts';
 import { createMcpHandler } from './mcp.ts';
 import type { WebhookIntake } from './webhook-intake.ts';
@@ -30,16 +30,16 @@ const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 export function createHandlers(parts: {
   bus: Bus;
   filterLogin: LoginFilter;
-  /** Ends what this replica remembers of a session. */
-  forgetSession: (key: string) => void;
+  /** Removes a session from the caches of this process. */
+  invalidateSession: (key: string) => void;
   intake: WebhookIntake;
   media: RouteHandler;
-  /** With it people sign in to the console at the identity provider. */
-  atProvider: AtProvider | undefined;
+  /** Sign-in to the console at the identity provider, if configured. */
+  providerSignIn: ProviderSignInOptions | undefined;
   telemetry: Pick<Telemetry, 'describe'>;
-  /** Sites that may show the chat in a frame. */
+  /** Sites that can embed the chat in a frame. */
   embedOrigins: readonly string[];
-  /** Sites whose pages may call the API; `*` is every one. */
+  /** Sites whose pages can call the API; `*` allows all. */
   corsAllowedOrigins: readonly string[];
 }): RouteHandlers<(typeof routes)[number]> {
   const api = createDocs(() => buildDocument(routes, 'api'), '/api/openapi.json');
@@ -56,8 +56,8 @@ export function createHandlers(parts: {
       headers: telegramHeaders,
       secretHeader: telegramSecretHeader,
     }),
-    logout: createLogout(parts.bus, parts.forgetSession),
-    'revoke-session': createRevokeSession(parts.bus, parts.forgetSession),
+    logout: createLogout(parts.bus, parts.invalidateSession),
+    'revoke-session': createRevokeSession(parts.bus, parts.invalidateSession),
     'api-schema': ({ ctx }) => api.sendDocument(ctx),
     'api-docs': ({ ctx }) => api.sendPage(ctx),
     'v1-schema': ({ ctx }) => v1.sendDocument(ctx),
@@ -74,34 +74,34 @@ export function createHandlers(parts: {
     'ops-overview': createOverview(parts),
     mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
     ...createChatPage(parts.bus, parts.embedOrigins),
-    ...createConsole(parts.bus, parts.filterLogin, parts.atProvider),
+    ...createConsole(parts.bus, parts.filterLogin, parts.providerSignIn),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }
 
-/** Nobody may be let in with its token by this replica's memory of a moment ago. */
+/** Invalidates the cached session, so that this process does not accept its token any more. */
 function createRevokeSession(
   bus: Bus,
-  forgetSession: (key: string) => void,
+  invalidateSession: (key: string) => void,
 ): RouteHandler<RouteInput<{ readonly session_id: string }>, ReplyOf<typeof directory.rpcs.revokeSession>> {
   return async ({ input, call, answer }) => {
     const { session_id: sessionId } = input.params;
     try {
       answer(await bus.call(directory.rpcs.revokeSession, { session_id: sessionId }, call));
     } finally {
-      forgetSession(sessionId);
+      invalidateSession(sessionId);
     }
   };
 }
 
-/** The caller must not be let in again by this replica's memory of a moment ago. */
-function createLogout(bus: Bus, forgetSession: (key: string) => void): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
+/** Invalidates the cached session, so that this process does not accept its token any more. */
+function createLogout(bus: Bus, invalidateSession: (key: string) => void): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
   return async ({ input, call, answer }) => {
     const { actor } = input;
     try {
       answer(await bus.call(directory.rpcs.logout, {}, call));
     } finally {
-      if (actor?.kind === 'user' && actor.sessionKey !== undefined) forgetSession(actor.sessionKey);
+      if (actor?.kind === 'user' && actor.sessionKey !== undefined) invalidateSession(actor.sessionKey);
     }
   };
 }

@@ -11,7 +11,7 @@ import { type HttpContext, readRawBody, ByteBudget, type RouteHandler } from '#l
 import type { Bus } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
-import { joinTurns } from './join-turns.ts';
+import { batchPublishes } from './batch-publishes.ts';
 import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';
 
 /** One kind of webhook. */
@@ -70,7 +70,7 @@ export async function createWebhookIntake(options: {
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
   const bodies = new ByteBudget(maxBodiesBytes);
 
-  const publish = joinTurns(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
+  const publish = batchPublishes(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
     for (const timeoutMs of publishTimeoutsMs) {
       try {
         await send(entries, timeoutMs);

@@ -5,8 +5,7 @@ import { AppError } from '#libs/errors';
 import { type Bus, connectBus } from '#libs/nats';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { createKeys } from '../../../services/api-gateway/credentials/keys.ts';
-import { createSessions } from '../../../services/api-gateway/credentials/sessions.ts';
+import { createKeys, createSessions } from '../../../services/api-gateway/credentials/index.ts';
 
 const key = 'a'.repeat(32);
 const token = `svc_agentic_${key}_${'x'.repeat(43)}`;
@@ -90,12 +89,12 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
     answer = () => promise;
     const first = sessions.verify(token, newCall);
     await waitFor(() => asked === 1);
-    sessions.forget(key);
+    sessions.invalidate(key);
     const second = sessions.verify(token, newCall);
     await waitFor(() => asked === 2);
     resolve(known);
     await Promise.all([first, second]);
-    sessions.forget(key);
+    sessions.invalidate(key);
     await sessions.verify(token, newCall);
     expect(asked).toBe(3);
   });
@@ -107,7 +106,7 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
 
   it('stay known when another one is forgotten', async () => {
     await sessions.verify(token, newCall);
-    sessions.forget('b'.repeat(32));
+    sessions.invalidate('b'.repeat(32));
     await sessions.verify(token, newCall);
     expect(asked).toBe(1);
   });
@@ -140,7 +139,7 @@ describe('service keys (rules/access#service-keys; K6, K7)', () => {
     nowMs = 800;
     await keys.verify(keyToken, newCall);
     expect(asked).toBe(2);
-    keys.forget(keyId);
+    keys.invalidate(keyId);
     await keys.verify(keyToken, newCall);
     expect(asked).toBe(3);
   });

@@ -16,15 +16,22 @@ import {
 import type { Bus } from '#libs/nats';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
-import { queryAllServices, queryServices, fanOutTimeoutMs } from './query-services.ts';
-import { readChoice } from './choice.ts';
-import { readBegin } from './position.ts';
-import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
+import {
+  contracts,
+  fanOutTimeoutMs,
+  findServiceName,
+  parseMergedCursor,
+  parseSelection,
+  queryAllServices,
+  queryServices,
+  type ServiceName,
+  serviceNames,
+} from './shared.ts';
 
 type RedriveRoute = Extract<(typeof jobRoutes)[number], HandledRoute<'ops-redrive'>>;
 type ListRoute = Extract<(typeof jobRoutes)[number], HandledRoute<'ops-jobs'>>;
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
-type Choice = InputOf<RedriveRoute>['body'];
+type Selection = InputOf<RedriveRoute>['body'];
 
 const kind = jobList(serviceNames);
 const uuid = kind.at;
@@ -39,8 +46,8 @@ const filterFields = [
   'created_after',
   'created_before',
 ] as const satisfies (keyof Filter)[];
-/** Jobs that the answer to an act shows. */
-const shown = 100;
+/** Jobs in the reply to a bulk change. */
+const maxListedJobs = 100;
 
 type Item = JobItem & { readonly service: string };
 const positionOf = ({ id, service }: Item) => ({ at: id, source: service });
@@ -49,19 +56,19 @@ export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[nu
   return {
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
-      const place = readBegin(kind, cursor);
-      const patient = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
-      const left = serviceOf({ service, type: filter.type }).filter((name) => hasMore(place, name));
-      const { pages, missing } = await readParts(left, limit, async (name, behind, count): Promise<Item[]> => {
+      const position = parseMergedCursor(kind, cursor);
+      const boundedCall = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
+      const remaining = servicesOf({ service, type: filter.type }).filter((name) => hasMore(position, name));
+      const { pages, missing } = await readParts(remaining, limit, async (name, last, count): Promise<Item[]> => {
         const { rpcs } = contracts[name];
-        const position = behind ?? findPosition(place, name);
-        const begin = position === undefined ? {} : cursorFor(name, position);
-        const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: count }, patient);
+        const start = last ?? findPosition(position, name);
+        const cursorFields = start === undefined ? {} : cursorFor(name, start);
+        const { items } = await bus.call(rpcs.listJobs, { ...filter, ...cursorFields, limit: count }, boundedCall);
         return items.map((item) => ({ service: name, ...item }));
       });
       const { items, next } = mergePages(pages, { limit, positionOf });
-      const behind = nextCursor(place, { next, missing });
-      answer({ items, next: behind === undefined ? null : encodeMergedCursor(kind, behind), missing });
+      const nextPosition = nextCursor(position, { next, missing });
+      answer({ items, next: nextPosition === undefined ? null : encodeMergedCursor(kind, nextPosition), missing });
     },
     'ops-job': async ({ input, call, answer }) => {
       const { service, job_id: id } = input.params;
@@ -75,30 +82,30 @@ export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[nu
       }
     },
     'ops-redrive': async ({ input, call, answer }) => {
-      const asked = (name: ServiceName, request: Request): Promise<JobChange> => {
+      const change = (name: ServiceName, request: Request): Promise<JobChange> => {
         const { rpcs } = contracts[name];
         return bus.call(rpcs.redriveJobs, request, call);
       };
-      answer(await act(input.body, asked));
+      answer(await changeJobs(input.body, change));
     },
     'ops-cancel': async ({ input, call, answer }) => {
-      const asked = (name: ServiceName, request: Request): Promise<JobChange> => {
+      const change = (name: ServiceName, request: Request): Promise<JobChange> => {
         const { rpcs } = contracts[name];
         return bus.call(rpcs.cancelJobs, request, call);
       };
-      answer(await act(input.body, asked));
+      answer(await changeJobs(input.body, change));
     },
   };
 }
 
 /**
- * What a page needs of each service: twice its share first, then the rest of those that have more of the page. Of a service that answers once and then
- * no more nothing is taken, so that it is read on from where it stood.
+ * Reads the rows that a page needs from each service: first twice its share, then the rest from services whose rows are all on the page. Rows of a
+ * service that fails in the second round are dropped, so that the next page starts at the same position.
  */
 async function readParts(
   names: readonly ServiceName[],
   limit: number,
-  read: (name: ServiceName, behind: Position | undefined, count: number) => Promise<Item[]>,
+  read: (name: ServiceName, last: Position | undefined, count: number) => Promise<Item[]>,
 ): Promise<{ pages: Item[][]; missing: ServiceName[] }> {
   const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
   const first = await queryAllServices(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
@@ -114,43 +121,43 @@ async function readParts(
   return { pages: [...parts.values()], missing: [...first.missing, ...more.missing].toSorted() };
 }
 
-const jobNotFound = (): AppError => notFound('There is no such job.');
+const jobNotFound = (): AppError => notFound('The job does not exist.');
 
-/** Types are named after the service that works them. */
-function serviceOf({ service, type }: { readonly service?: string | undefined; readonly type?: string | undefined }): ServiceName[] {
+/** Job types start with the name of their service. */
+function servicesOf({ service, type }: { readonly service?: string | undefined; readonly type?: string | undefined }): ServiceName[] {
   return serviceNames.filter((name) => (service ?? name) === name && (type === undefined || type.startsWith(`${name}.`)));
 }
 
 type Request = RequestOf<(typeof contracts)['media']['rpcs']['redriveJobs']>;
-type Ask = (name: ServiceName, request: Request) => Promise<JobChange>;
+type ChangeJobs = (name: ServiceName, request: Request) => Promise<JobChange>;
 
-/** Asks each service for its part; what one of them does is one transaction, and one entry of its audit log. */
-async function act(body: Choice, ask: Ask): Promise<ReplyBodyOf<RedriveRoute>> {
-  const { filter, ids } = readChoice<Filter, { service: string; id: string }>(body, filterFields);
+/** Runs the change on each service: one transaction and one audit entry per service. */
+async function changeJobs(body: Selection, change: ChangeJobs): Promise<ReplyBodyOf<RedriveRoute>> {
+  const { filter, ids } = parseSelection<Filter, { service: string; id: string }>(body, filterFields);
   const dryRun = body.dry_run === undefined ? {} : { dry_run: body.dry_run };
   const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== 'service'));
   const asked =
     ids === undefined
-      ? serviceOf(filter).map((name) => ({ name, request: { ...rest, ...dryRun } }))
+      ? servicesOf(filter).map((name) => ({ name, request: { ...rest, ...dryRun } }))
       : serviceNames
           .map((name) => ({ name, request: { ids: idsOf(name, ids), ...dryRun } }))
           .filter(({ request }) => request.ids.length > 0);
   const requests = new Map<ServiceName, Request>(asked.map(({ name, request }) => [name, request]));
   const { replies: parts, missing } = await queryAllServices([...requests.keys()], async (name) => {
-    const { items, ...counts } = await ask(name, requests.get(name) ?? {});
+    const { items, ...counts } = await change(name, requests.get(name) ?? {});
     return { ...counts, items: items.map((item): Item => ({ service: name, ...item })) };
   });
   const sum = (name: 'matched' | 'changed' | 'failed'): number => parts.reduce((total, part) => total + part[name], 0);
-  const meant = ids === undefined ? 0 : new Set(ids.map(({ service: of, id }) => `${of}/${id}`)).size;
+  const requested = ids === undefined ? 0 : new Set(ids.map(({ service: of, id }) => `${of}/${id}`)).size;
   const passedOn = ids === undefined ? 0 : asked.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
   const { items } = mergePages(
     parts.map((part) => part.items),
-    { limit: shown, positionOf },
+    { limit: maxListedJobs, positionOf },
   );
-  return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + meant - passedOn, items, missing };
+  return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + requested - passedOn, items, missing };
 }
 
-/** Those of a service that can be ids, each once. */
+/** Valid ids of a service, without duplicates. */
 function idsOf(name: ServiceName, ids: readonly { service: string; id: string }[]): string[] {
   return [...new Set(ids.filter(({ service, id }) => service === name && uuid.test(id)).map(({ id }) => id))];
 }

@@ -1,4 +1,4 @@
-/** `GET /api/ops/overview`: what every service says of itself, put together (P1). */
+/** `GET /api/ops/overview`: reports of all services (P1). */
 import type { ReplyBodyOf, HandledRoute, InputOf } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
 import { type Bus, streamNames } from '#libs/nats';
@@ -6,12 +6,12 @@ import { composeOverview } from '#libs/overview';
 import type { Telemetry } from '#libs/telemetry';
 import type { overviewRoutes } from '../../routes/ops/overview.ts';
 import type { WebhookIntake } from '../webhook-intake.ts';
-import { contracts, serviceNames } from './services.ts';
+import { contracts, serviceNames } from './shared.ts';
 
 type OverviewRoute = Extract<(typeof overviewRoutes)[number], HandledRoute<'ops-overview'>>;
 
-/** Time for a service to answer: its own checks take two seconds at most. */
-const patienceMs = 4_000;
+/** The checks of a service take at most two seconds. */
+const describeTimeoutMs = 4_000;
 
 export function createOverview(parts: {
   readonly bus: Bus;
@@ -25,7 +25,7 @@ export function createOverview(parts: {
       describe: (name) => {
         if (name === 'api-gateway') return telemetry.describe();
         const { rpcs } = contracts[name];
-        return bus.call(rpcs.describeService, {}, { ...call, deadlineMs: Date.now() + patienceMs });
+        return bus.call(rpcs.describeService, {}, { ...call, deadlineMs: Date.now() + describeTimeoutMs });
       },
       streams: streamNames,
       streamSize: (name) => bus.streamSize(name),

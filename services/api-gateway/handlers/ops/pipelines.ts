@@ -1,4 +1,4 @@
-/** `/api/ops/pipelines`: where conversations stand in their pipeline steps, and their jobs run now (P5). */
+/** `/api/ops/pipelines`: pipeline steps of conversations with their jobs, and retries (P5). */
 import { type LatestJob, maxId } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
@@ -8,15 +8,14 @@ import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs }
 import { conversations } from '#services/conversations';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
-import { badCursor, readPosition } from './position.ts';
-import { contracts, findServiceName } from './services.ts';
+import { badCursor, contracts, findServiceName, parsePosition } from './shared.ts';
 
 const kind = operatorLists.pipelines;
 
 export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipelineRoutes)[number]> {
   const rpcsOf = (type: string) => {
     const name = findServiceName(type.split('.')[0] ?? '');
-    if (name === undefined) throw new Error(`no service works ${type}`);
+    if (name === undefined) throw new Error(`no service has the job type ${type}`);
     return contracts[name].rpcs;
   };
   const readJobs = async (type: string, ids: readonly number[], call: CallContext): Promise<readonly LatestJob[]> => {
@@ -26,7 +25,7 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
   return {
     'ops-pipelines': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, state, ...filter } = input.query;
-      const position = readPosition(kind, cursor);
+      const position = parsePosition(kind, cursor);
       const before = position === undefined ? undefined : Number(position.at);
       if (before !== undefined && before > maxId) throw badCursor();
       const { items, next } = await listPipelineStatuses({
@@ -36,19 +35,19 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
         registry: pipelineJobs,
         readEntries: (page) => bus.call(conversations.rpcs.listPipelines, { ...filter, ...page }, call),
         readJobs: (type, ids) => readJobs(type, ids, call),
-        readJobsIn: async (wanted) => (await bus.call(rpcsOf(wanted.type).listJobs, wanted, call)).items,
+        readJobsIn: async (request) => (await bus.call(rpcsOf(request.type).listJobs, request, call)).items,
       });
       answer({ items, next: next === undefined ? null : encodePosition(kind, { at: String(next), source: 'conversations' }) });
     },
     'ops-retry': async ({ input, call, answer }) => {
       const { conversation_id: id } = input.params;
       const { items, is_known: isKnown } = await bus.call(conversations.rpcs.listPipelines, { conversation_id: id, limit: 1 }, call);
-      if (!isKnown) throw notFound('There is no such conversation.');
+      if (!isKnown) throw notFound('The conversation does not exist.');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
       const [job] = type === undefined ? [] : await readJobs(type, [id], call);
       if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
-        throw appError('conflict', 'no_job', 'There is no job that could be run now.');
+        throw appError('conflict', 'no_job', 'The conversation has no job that can be retried.');
       const rpcs = rpcsOf(type);
       await bus.call(rpcs.retryJob, { id: job.id, conversation_id: id }, call);
       const [now] = await readJobs(type, [id], call);

@@ -1,4 +1,4 @@
-/** `/api/ops/threads`: chats with agents, and the operators who have them by name (H1 to H5). */
+/** `/api/ops/threads`: chats with agents, with the emails of operators (H1 to H5). */
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, parseInstantKey, encodePosition } from '#libs/cursor';
@@ -7,7 +7,7 @@ import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { threadRoutes } from '../../routes/ops/threads.ts';
-import { badCursor, readPosition } from './position.ts';
+import { badCursor, parsePosition } from './shared.ts';
 
 const kind = operatorLists.threads;
 
@@ -16,71 +16,74 @@ type Emails = ReadonlyMap<number, string>;
 export function createThreadHandlers(bus: Bus): RouteHandlers<(typeof threadRoutes)[number]> {
   const findEmails = async (accounts: readonly (number | null | undefined)[], call: CallContext): Promise<Emails> => {
     const ids = [...new Set(accounts.flatMap((id) => id ?? []))];
-    const named = ids.length === 0 ? [] : (await bus.call(directory.rpcs.nameAccounts, { ids }, call)).items;
-    return new Map(named.map(({ id, email }) => [id, email]));
+    const accountNames = ids.length === 0 ? [] : (await bus.call(directory.rpcs.nameAccounts, { ids }, call)).items;
+    return new Map(accountNames.map(({ id, email }) => [id, email]));
   };
-  const nameThread = async (thread: Thread, call: CallContext) => showThread(thread, await findEmails([thread.taken_by?.account_id], call));
-  /** Who has it is told by email, as everywhere else. */
-  const nameHolder = async (error: unknown, call: CallContext): Promise<never> => {
+  const addEmails = async (thread: Thread, call: CallContext) =>
+    formatThread(thread, await findEmails([thread.taken_by?.account_id], call));
+  /** Adds the email of the operator who has the thread to the error. */
+  const addOperatorEmail = async (error: unknown, call: CallContext): Promise<never> => {
     if (!(error instanceof AppError) || error.reason !== 'thread_taken') throw error;
     const { account_id: id = null, since } = error.details['taken_by'] as { account_id?: number | null; since?: string };
-    const taken = { account: showAccount(id, await findEmails([id], call)), since };
-    throw appError(error.code, 'thread_taken', error.message, { taken_by: taken });
+    const takenBy = { account: formatAccount(id, await findEmails([id], call)), since };
+    throw appError(error.code, 'thread_taken', error.message, { taken_by: takenBy });
   };
 
   return {
     'ops-threads': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
-      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...readBegin(cursor), limit: limit + 1 }, call);
-      const shown = items.slice(0, limit);
+      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...parseBefore(cursor), limit: limit + 1 }, call);
+      const page = items.slice(0, limit);
       const emails = await findEmails(
-        shown.map((thread) => thread.taken_by?.account_id),
+        page.map((thread) => thread.taken_by?.account_id),
         call,
       );
-      const last = items.length > limit ? shown.at(-1) : undefined;
+      const last = items.length > limit ? page.at(-1) : undefined;
       const next = last === undefined ? null : encodePosition(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
-      answer({ items: shown.map((thread) => showThread(thread, emails)), next });
+      answer({ items: page.map((thread) => formatThread(thread, emails)), next });
     },
     'ops-thread': async ({ input, call, answer }) => {
       const { limit = usualLimit, before } = input.query;
       const request = { ...input.params, limit, ...(before === undefined ? {} : { before }) };
       const { thread, messages, before: next } = await bus.call(agents.rpcs.readThread, request, call);
       const emails = await findEmails([thread.taken_by?.account_id, ...messages.map(({ account_id: id }) => id)], call);
-      answer({ thread: showThread(thread, emails), messages: messages.map((message) => showMessage(message, emails)), before: next });
+      answer({ thread: formatThread(thread, emails), messages: messages.map((message) => formatMessage(message, emails)), before: next });
     },
     'ops-take-thread': async ({ input, call, answer }) => {
-      const { thread } = await bus.call(agents.rpcs.takeThread, input.params, call).catch((error: unknown) => nameHolder(error, call));
-      answer({ thread: await nameThread(thread, call) });
+      const { thread } = await bus
+        .call(agents.rpcs.takeThread, input.params, call)
+        .catch((error: unknown) => addOperatorEmail(error, call));
+      answer({ thread: await addEmails(thread, call) });
     },
     'ops-say-in-thread': async ({ input, call, answer }) => {
       const request = { ...input.params, body: input.body.body, idempotency_key: input.headers['Idempotency-Key'] ?? null };
-      const { message } = await bus.call(agents.rpcs.sayInThread, request, call).catch((error: unknown) => nameHolder(error, call));
-      answer({ message: showMessage(message, await findEmails([message.account_id], call)) });
+      const { message } = await bus.call(agents.rpcs.sayInThread, request, call).catch((error: unknown) => addOperatorEmail(error, call));
+      answer({ message: formatMessage(message, await findEmails([message.account_id], call)) });
     },
     'ops-hand-thread-back': async ({ input, call, answer }) => {
       const { thread } = await bus.call(agents.rpcs.handThreadBack, input.params, call);
-      answer({ thread: await nameThread(thread, call) });
+      answer({ thread: await addEmails(thread, call) });
     },
   };
 }
 
 /** @throws AppError 400 `bad_cursor` */
-function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
-  const position = readPosition(kind, cursor);
+function parseBefore(cursor: string | undefined): { before?: { at: string; id: number } } {
+  const position = parsePosition(kind, cursor);
   if (position === undefined) return {};
   const before = parseInstantKey(position.at);
   if (before === undefined) throw badCursor();
   return { before };
 }
 
-function showAccount(id: number | null | undefined, emails: Emails) {
+function formatAccount(id: number | null | undefined, emails: Emails) {
   return id === null || id === undefined ? null : { id, email: emails.get(id) ?? null };
 }
 
-function showThread({ taken_by: taken, ...facts }: Thread, emails: Emails) {
-  return { ...facts, taken_by: taken === null ? null : { account: showAccount(taken.account_id, emails), since: taken.since } };
+function formatThread({ taken_by: takenBy, ...facts }: Thread, emails: Emails) {
+  return { ...facts, taken_by: takenBy === null ? null : { account: formatAccount(takenBy.account_id, emails), since: takenBy.since } };
 }
 
-function showMessage({ author, account_id: id, ...facts }: ThreadMessage, emails: Emails) {
-  return { ...facts, author: { kind: author, account: showAccount(id, emails) } };
+function formatMessage({ author, account_id: id, ...facts }: ThreadMessage, emails: Emails) {
+  return { ...facts, author: { kind: author, account: formatAccount(id, emails) } };
 }

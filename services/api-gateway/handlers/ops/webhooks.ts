@@ -18,15 +18,14 @@ import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
-import { queryAllServices, fanOutTimeoutMs } from './query-services.ts';
-import { readChoice } from './choice.ts';
-import { badCursor, readBegin } from './position.ts';
+import { badCursor, fanOutTimeoutMs, parseMergedCursor, parseSelection, queryAllServices } from './shared.ts';
 
 type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webhooks'>>;
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
 
-const shown = 100;
+/** Items in the reply to a replay. */
+const maxListedItems = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
 const kind = operatorLists.webhooks;
@@ -36,32 +35,38 @@ const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: formatInstan
 const receivers = { agents, conversations } as const;
 type Receiver = keyof typeof receivers;
 
-/** Ids are of one series: those of messages begin high. */
+/** Receipt ids of both services are disjoint: ids of Telegram updates start at a high number. */
 const receiverOf = (id: number): Receiver => (id >= firstUpdateReceiptId ? 'agents' : 'conversations');
 
-/** Those that can have what a filter means. */
-function receiversOf({ kind: wanted, person_id: person }: { kind?: string | undefined; person_id?: number | undefined }): Receiver[] {
-  const hasUpdates = (wanted ?? 'telegram') === 'telegram' && person === undefined;
-  return [...(hasUpdates ? (['agents'] as const) : []), ...(wanted === 'telegram' ? [] : (['conversations'] as const))];
+/** Services that can have receipts matching the filter. */
+function receiversOf({
+  kind: requestedKind,
+  person_id: person,
+}: {
+  kind?: string | undefined;
+  person_id?: number | undefined;
+}): Receiver[] {
+  const hasUpdates = (requestedKind ?? 'telegram') === 'telegram' && person === undefined;
+  return [...(hasUpdates ? (['agents'] as const) : []), ...(requestedKind === 'telegram' ? [] : (['conversations'] as const))];
 }
 
 export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRoutes)[number]> {
   return {
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
-      const place = readBegin(kind, cursor);
-      const patient = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
-      const left = receiversOf(filter).filter((name) => hasMore(place, name));
-      const { replies, missing } = await queryAllServices(left, (name) => {
+      const position = parseMergedCursor(kind, cursor);
+      const boundedCall = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
+      const remaining = receiversOf(filter).filter((name) => hasMore(position, name));
+      const { replies, missing } = await queryAllServices(remaining, (name) => {
         const { rpcs } = receivers[name];
-        return bus.call(rpcs.listWebhooks, { ...filter, ...beginOf(name, place), limit: limit + 1 }, patient);
+        return bus.call(rpcs.listWebhooks, { ...filter, ...beforeOf(name, position), limit: limit + 1 }, boundedCall);
       });
       const { items, next } = mergePages(
         replies.map((page) => page.items),
         { limit, positionOf },
       );
-      const behind = nextCursor(place, { next, missing });
-      answer({ items, next: behind === undefined ? null : encodeMergedCursor(kind, behind), missing });
+      const nextPosition = nextCursor(position, { next, missing });
+      answer({ items, next: nextPosition === undefined ? null : encodeMergedCursor(kind, nextPosition), missing });
     },
     'ops-webhook': async ({ input, call, answer }) => {
       const { receipt_id: id } = input.params;
@@ -73,15 +78,15 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
         );
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-        throw notFound('There is no such webhook.');
+        throw notFound('The webhook does not exist.');
       }
     },
     'ops-replay': async ({ input, call, answer }) => {
-      const { filter, ids } = readChoice<Filter, number>(input.body, filterFields);
+      const { filter, ids } = parseSelection<Filter, number>(input.body, filterFields);
       const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
       const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => receiverOf(id) === name);
-      const asked = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
-      const { replies: parts, missing } = await queryAllServices(asked, (name) => {
+      const targets = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
+      const { replies: parts, missing } = await queryAllServices(targets, (name) => {
         const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
         const { rpcs } = receivers[name];
         return bus.call(rpcs.replayWebhooks, request, call);
@@ -94,16 +99,16 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
         failed: sum('failed'),
         without_body: sum('without_body'),
         more: parts.some((own) => own.more),
-        items: items.slice(0, shown),
+        items: items.slice(0, maxListedItems),
         missing,
       });
     },
   };
 }
 
-/** @throws AppError 400 `bad_cursor` for an instant that there is not */
-function beginOf(name: Receiver, place: MergedCursor): { before?: { at: string; id: number } } {
-  const position = findPosition(place, name);
+/** @throws AppError 400 `bad_cursor` for an invalid instant */
+function beforeOf(name: Receiver, cursor: MergedCursor): { before?: { at: string; id: number } } {
+  const position = findPosition(cursor, name);
   if (position === undefined) return {};
   const before = parseInstantKey(position.at);
   if (before === undefined) throw badCursor();

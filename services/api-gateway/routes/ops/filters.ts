@@ -43,7 +43,7 @@ export const anyId = (description: string) => Type.Integer({ description });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
 
-export const badCursor = { bad_cursor: { code: 'bad_request', when: 'The cursor is none of this list.' } } as const;
+export const badCursor = { bad_cursor: { code: 'bad_request', when: 'The cursor is not valid for this list.' } } as const;
 
 /**
  * The body of an act on many: a filter as the list has it, or ids. A field of the filter that is null counts as absent, so does one that the list

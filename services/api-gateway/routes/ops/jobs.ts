@@ -68,7 +68,7 @@ export const jobRoutes = [
     handler: 'ops-job',
     etag: true,
     replies: { 200: { description: 'The job.', schema: jobDetails } },
-    errors: { not_found: { code: 'not_found', when: 'There is no such job.' } },
+    errors: { not_found: { code: 'not_found', when: 'The job does not exist.' } },
   }),
   route({
     method: 'POST',

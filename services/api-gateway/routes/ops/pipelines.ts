@@ -51,7 +51,7 @@ export const pipelineRoutes = [
     handler: 'ops-retry',
     replies: { 200: { description: 'Where the conversation stands now.', schema: pipeline } },
     errors: {
-      not_found: { code: 'not_found', when: 'There is no such conversation.' },
+      not_found: { code: 'not_found', when: 'The conversation does not exist.' },
       no_job: { code: 'conflict', when: 'The conversation is in no pipeline step, or its job was never started or has succeeded.' },
     },
   }),

@@ -43,7 +43,7 @@ export const webhookRoutes = [
     handler: 'ops-webhook',
     etag: true,
     replies: { 200: { description: 'The webhook.', schema: webhookDetails } },
-    errors: { not_found: { code: 'not_found', when: 'There is no such webhook.' } },
+    errors: { not_found: { code: 'not_found', when: 'The webhook does not exist.' } },
   }),
   route({
     method: 'POST',

@@ -1,10 +1,10 @@
 /**
- * What the console's session may be used for: these operations and nothing else, so that a fault of the page changes no more than the page
- * itself could (P6). Each has its own check of rights besides.
+ * Operations that are allowed with a console session, so that a fault of the page can only call what the page itself uses (P6). Each operation checks
+ * the rights of the account in addition.
  */
 import type { Route } from '#libs/contract';
 
-/** By page. */
+/** Operation ids by page. */
 const operations: Readonly<Record<string, readonly string[]>> = {
   frame: ['whoami', 'logout'],
   overview: ['getOverview'],
@@ -39,21 +39,21 @@ const operations: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Says whether the route that a request will come to is one of the console's operations.
- * @throws Error when an operation is in no route.
+ * The function returns whether the route of a request is an operation of the console.
+ * @throws Error when an operation has no route
  */
-export function createReach(routes: readonly Route[]): (method: string, path: string) => boolean {
-  const wanted = new Set(Object.values(operations).flat());
+export function createAllowedOperations(routes: readonly Route[]): (method: string, path: string) => boolean {
+  const allowed = new Set(Object.values(operations).flat());
   const known = new Set(routes.map(({ operationId }) => operationId));
-  for (const id of wanted) if (!known.has(id)) throw new Error(`the console asks for ${id}, which no route is`);
-  // Fixed segments before parameters, as the router has them: `/conversations/search` is no conversation.
+  for (const id of allowed) if (!known.has(id)) throw new Error(`operation ${id} of the console has no route`);
+  // Fixed segments before parameters, as in the router: `/conversations/search` is not a conversation.
   const table = routes
-    .map(({ method, path, operationId }) => ({ method: method as string, segments: split(path), isWithin: wanted.has(operationId) }))
+    .map(({ method, path, operationId }) => ({ method: method as string, segments: split(path), isAllowed: allowed.has(operationId) }))
     .toSorted((left, right) => (orderOf(left.segments) < orderOf(right.segments) ? -1 : 1));
   return (method, path) => {
-    const given = split(path);
-    const asked = method === 'HEAD' ? 'GET' : method;
-    return table.find((item) => item.method === asked && matches(item.segments, given))?.isWithin === true;
+    const segments = split(path);
+    const routeMethod = method === 'HEAD' ? 'GET' : method;
+    return table.find((item) => item.method === routeMethod && matches(item.segments, segments))?.isAllowed === true;
   };
 }
 
@@ -65,8 +65,8 @@ function orderOf(segments: readonly string[]): string {
   return segments.map((part) => (part.startsWith('{') ? '\u{10ffff}' : part)).join('/');
 }
 
-/** `{name}` stands for one segment that is not empty. */
-function matches(template: readonly string[], given: readonly string[]): boolean {
-  const fits = (part: string, index: number): boolean => (part.startsWith('{') ? given[index] !== '' : part === given[index]);
-  return template.length === given.length && template.every(fits);
+/** `{name}` matches one segment that is not empty. */
+function matches(template: readonly string[], segments: readonly string[]): boolean {
+  const matchesPart = (part: string, index: number): boolean => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]);
+  return template.length === segments.length && template.every(matchesPart);
 }

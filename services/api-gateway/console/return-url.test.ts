@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readPlace, withReason } from './place.ts';
+import { parseReturnUrl, withReason } from './return-url.ts';
 
-describe('readPlace (S3)', () => {
+describe('parseReturnUrl (S3)', () => {
   it.each([
     '/console',
     '/console/jobs',
     '/console/jobs?state=failed&q=a%20b',
     '/console/jobs/media/1',
     '/console?x=https://evil.example.org',
-  ])('keeps %s', (place) => {
-    expect(readPlace(place)).toBe(place);
+  ])('accepts the page %s', (url) => {
+    expect(parseReturnUrl(url)).toBe(url);
   });
 
   it.each([
@@ -39,25 +39,25 @@ describe('readPlace (S3)', () => {
     '/console/assets/1/main.js',
     '/console/session',
     `/console/jobs?q=${'x'.repeat(1_600)}`,
-  ])('keeps nothing of %j', (text) => {
-    expect(readPlace(text)).toBe('/console');
+  ])('replaces %j by the overview', (text) => {
+    expect(parseReturnUrl(text)).toBe('/console');
   });
 
-  it('is a path below the console of any server that it is read at, whatever the text', () => {
+  it('returns a path of the console for any text', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withQueryParameters: true }), fc.webPath());
     fc.assert(
-      fc.property(fc.constantFrom('', '/', '/console', '/console/', '//', '/console/..'), texts, (start, rest) => {
-        const place = readPlace(`${start}${rest}`);
-        const url = new URL(place, 'https://own.example.org/console/sign-in/callback');
+      fc.property(fc.constantFrom('', '/', '/console', '/console/', '//', '/console/..'), texts, (prefix, text) => {
+        const returnUrl = parseReturnUrl(`${prefix}${text}`);
+        const url = new URL(returnUrl, 'https://own.example.org/console/sign-in/callback');
         expect([url.origin, url.username, /^\/console(?:\/|$)/.test(url.pathname)]).toEqual(['https://own.example.org', '', true]);
-        expect(place).toMatch(/^[\u0021-\u007e]+$/);
+        expect(returnUrl).toMatch(/^[\u0021-\u007e]+$/);
       }),
     );
   });
 });
 
 describe('withReason', () => {
-  it('says it once, beside the filters', () => {
+  it('adds the reason once and preserves filters', () => {
     expect(withReason('/console/jobs?state=failed', 'away')).toBe('/console/jobs?state=failed&signIn=away');
     expect(withReason('/console?signIn=away', 'refused')).toBe('/console?signIn=refused');
   });

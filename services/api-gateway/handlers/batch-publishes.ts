@@ -1,16 +1,16 @@
 /**
- * Webhooks of one kind that come in one turn of the event loop go to the broker as one message, which it syncs once
+ * Publishes webhooks of one kind that arrive in the same event loop turn as one message, which the broker syncs once
  * (docs/performance-notes.md#batching-per-event-loop-turn).
  */
 import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { SpoolEntry } from './webhook-spool.ts';
 
-/** One that is redelivered for one of its webhooks stays small. */
+/** Keeps messages small, as a message is redelivered when one of its webhooks fails. */
 const maxItems = 32;
 const maxSize = 256 * 1024;
 
-/** `publish` for single entries: those of a turn, as many as fit into one message, share one call and its answer. */
-export function joinTurns(
+/** A `publish` for single entries; entries of an event loop turn share a call and its result. */
+export function batchPublishes(
   publish: (entries: readonly [SpoolEntry, ...SpoolEntry[]]) => Promise<boolean>,
 ): (entry: SpoolEntry) => Promise<boolean> {
   const batchers = new Map<string, Batcher<SpoolEntry, boolean>>();
