@@ -12,7 +12,7 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
 
   it('refuses a variable that the dashboard does not have', () => {
     for (const dashboard of readDashboards())
-      expect(() => fillVariables('up{pod=~"$pod"}', dashboard, '30s')).toThrow('$pod is no variable');
+      expect(() => fillVariables('up{pod=~"$pod"}', dashboard, '30s')).toThrow('$pod must be a variable');
   });
 });
 

@@ -10,7 +10,7 @@ const staged = ['admin.directory.workspace.upload', 'admin.media.erasures.record
 const admin = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ subject }) => subject.startsWith('admin.'));
 
 describe('the audit log (A1; rules/audit#what-is-written)', () => {
-  it('has an action for every operation of the admin CLI that changes something, and for no other', () => {
+  it('every changing operation of the admin CLI declares an audit action, and no other does', () => {
     expect(admin.length).toBeGreaterThan(60);
     for (const { subject, audit } of admin) {
       const verb = subject.split('.').at(-1) ?? '';
@@ -18,7 +18,7 @@ describe('the audit log (A1; rules/audit#what-is-written)', () => {
     }
   });
 
-  it('has an action for logins, logouts and the configuration of steps', () => {
+  it('logins, logouts and step configuration have audit actions', () => {
     const audited = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ audit }) => audit !== undefined);
     const subjects = audited.map(({ subject }) => subject);
     for (const subject of ['login', 'refuse-login', 'logout'].map((verb) => `directory.sessions.${verb}`))
@@ -26,12 +26,12 @@ describe('the audit log (A1; rules/audit#what-is-written)', () => {
     expect(subjects).toContain('directory.steps.patch-config');
   });
 
-  it('names actions as `what.verb`', () => {
+  it('audit actions are named `object.verb`', () => {
     const actions = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).flatMap(({ audit }) => audit ?? []);
     expect(actions.filter((action) => !/^(login|logout|[a-z]+(-[a-z]+)*\.[a-z]+(-[a-z]+)*)$/.test(action))).toEqual([]);
   });
 
-  it('is written by every feature that declares an action', () => {
+  it('every feature that declares an audit action writes it', () => {
     const sources = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
     const declaring = sources
       .filter(({ path, text }) => path.startsWith('services/') && /^ {4}audit: '/m.test(text))

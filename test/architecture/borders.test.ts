@@ -4,7 +4,7 @@ import { listImports, listLoaded } from './imports.ts';
 import { readSources } from './sources.ts';
 
 describe('borders of services and libraries (architecture#contracts)', () => {
-  it('are kept by every file', () => {
+  it('every file respects the import borders', () => {
     const files = readSources('services', 'libs', 'cli', 'lab', 'tools', 'test');
     expect(files.length).toBeGreaterThan(50);
     expect(findBorderViolations(files)).toEqual([]);
@@ -46,7 +46,7 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     expect(findBorderViolations([{ path, text }])).toEqual([]);
   });
 
-  it('give each part no package that it does not import', () => {
+  it('the list of packages per part has no unused entries', () => {
     const files = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
     const unused = Object.entries(packagesOf).flatMap(([part, names]) => {
       const own = files.filter(({ path }) => path.startsWith(`${part}/`));
@@ -56,7 +56,7 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     expect(unused).toEqual([]);
   });
 
-  it('keep the database out of the gateway, in memory too', () => {
+  it('the gateway does not load the database libraries', () => {
     const files = readSources('services', 'libs');
     const database = (service: string): string[] =>
       [...listLoaded(files, `services/${service}/service.ts`)].filter((path) => path.startsWith('libs/orm/'));
@@ -64,7 +64,7 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     expect(database('api-gateway')).toEqual([]);
   });
 
-  it('load MikroORM in no service and no command before it is needed', () => {
+  it('no service or command loads MikroORM at its start', () => {
     const files = readSources('services', 'libs', 'cli', 'tools');
     const loaded = (path: string, withLazy: boolean): string[] =>
       [...listLoaded(files, path, { withLazy })].filter((file) => /^libs\/orm\/(entities|migrations)\//.test(file));

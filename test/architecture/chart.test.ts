@@ -29,7 +29,7 @@ describe('the chart, unrendered', () => {
     JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')),
   );
 
-  it.each(readdirSync(join(chartDir, 'ci')))('accepts %s over its own values', (file) => {
+  it.each(readdirSync(join(chartDir, 'ci')))('accepts the values of %s', (file) => {
     validate(merge(defaults, readYaml('ci', file)));
     expect(validate.errors).toBeNull();
   });
@@ -38,7 +38,7 @@ describe('the chart, unrendered', () => {
     expect(validate(merge(defaults, { ingres: { enabled: true } }))).toBe(false);
   });
 
-  it.each(templates)('%s reads values that exist, and closes what it opens', (file) => {
+  it.each(templates)('%s reads existing values and closes its blocks', (file) => {
     const text = readFileSync(join(chartDir, 'templates', file), 'utf8');
     const unknown = [...text.matchAll(/\$?\.Values((?:\.\w+)+)/g)]
       .map(([, path = '']) => path.slice(1).split('.'))

@@ -52,7 +52,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     compose = parse(file, { merge: true }) as typeof compose;
   });
 
-  it('runs every service from the one image, after the migrations', () => {
+  it('runs every service from the same image, after the migrations', () => {
     expect(settings.map(({ service }) => service)).toEqual(readdirSync(join(repoDir, 'services')).toSorted());
     for (const { service } of settings) {
       expect(compose.services[service]?.command).toEqual(['node', ...nodeOptionsOf(service), `services/${service}/main.ts`]);
@@ -60,13 +60,13 @@ describe('compose.yaml (architecture#running-it)', () => {
     }
   });
 
-  it.each(settings)('gives $service what it needs and nothing that it does not know', ({ service, properties, required }) => {
+  it.each(settings)('gives $service all required settings and no unknown ones', ({ service, properties, required }) => {
     const given = Object.keys(compose.services[service]?.environment ?? {});
     expect(given).toEqual(expect.arrayContaining(required.filter((name) => properties[name]?.default === undefined)));
     expect(given.filter((name) => !(name in properties))).toEqual([]);
   });
 
-  it.each(settings)('starts $service with what `secrets generate` makes, and not without', async ({ service }) => {
+  it.each(settings)('starts $service with the output of `secrets generate`, and not without', async ({ service }) => {
     const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
       ...imageEnvironment,
       ...Object.fromEntries(
@@ -79,7 +79,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     await expect(loadServiceConfig(service, environmentWith(weak))).rejects.toThrow(/a password that anybody knows/);
   });
 
-  it('keeps the audit logs every day with a role of its own, which the migration makes (A2)', () => {
+  it('verifies and truncates the audit logs every day with a role that the migration creates (A2)', () => {
     const { command, environment = {}, depends_on: after } = compose.services['audit'] ?? {};
     expect([command, after]).toEqual([['node', 'tools/audit.ts', '--daily'], { migrate: { condition: 'service_completed_successfully' } }]);
     const given = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolate(value, secrets)]));
@@ -90,7 +90,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(interpolate(compose.services['migrate']?.environment?.['DATABASE_URL_AUDIT'] ?? '', secrets)).toBe(DATABASE_URL);
   });
 
-  it('asks for every secret, says how to make it, and brings none of its own', () => {
+  it('requires every secret, says how to generate it, and has no defaults', () => {
     expect(() => interpolate(file, {})).toThrow('is made by npm run --silent cli -- secrets generate');
     const asked = new Set([...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name ?? ''));
     expect([...asked].filter((name) => !(name in secrets))).toEqual([]);
@@ -105,14 +105,14 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // an address with its password
   });
 
-  it('leaves its secrets where neither git nor an image takes them up', () => {
+  it('stores its secrets outside of git and the image', () => {
     const linesOf = (name: string): string[] => readFileSync(join(repoDir, name), 'utf8').split('\n');
     expect(linesOf('.gitignore')).toContain('.env');
     const taken = linesOf('.dockerignore').filter((line) => line.startsWith('!'));
     expect([linesOf('.dockerignore')[0], taken.filter((line) => line.includes('.env'))]).toEqual(['*', []]);
   });
 
-  it('confines every container: a read-only root, no capabilities, no new privileges, limits', () => {
+  it('restricts every container: read-only root, no capabilities, no new privileges, limits', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       expect({ name, ...service }).toMatchObject({ name, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
       expect([name, service.tmpfs?.includes('/tmp')]).toEqual([name, true]);
@@ -125,7 +125,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     }
   });
 
-  it('has the servers and what calls no provider on a network without a way out', () => {
+  it('runs servers and services without providers on an internal network', () => {
     expect(compose.networks).toEqual({ servers: { internal: true }, outside: null });
     const outside = Object.entries(compose.services).filter(([, { networks = [] }]) => networks.includes('outside'));
     expect(outside.map(([name]) => name).toSorted()).toEqual([
@@ -155,14 +155,14 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(volumes.map((volume) => volume.split(':')[1])).toContain(folder);
   });
 
-  it('publishes the port of the gateway alone, to this machine unless HOST says otherwise', () => {
+  it('publishes only the port of the gateway, on the loopback address unless HOST is set', () => {
     const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name, { ports }]) => [name, ports?.map((port) => interpolate(port, {}))])).toEqual([
       ['api-gateway', ['127.0.0.1:8080:8080']],
     ]);
   });
 
-  it('gives NATS a password for each of its users, lets it carry 8 MiB and syncs webhooks before they are acknowledged', () => {
+  it('configures NATS with a password per user, messages of 8 MiB and synced webhooks', () => {
     const configuration = readFileSync(join(repoDir, compose.configs.nats.file), 'utf8');
     const asked = [...configuration.matchAll(/password: \$(\w+)/g)].map(([, name]) => name ?? '');
     expect(asked).toHaveLength(configuration.split('{ user: ').length - 1);
@@ -172,7 +172,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(configuration).toMatch(/sync_interval: always/);
   });
 
-  it('names files that the image holds', () => {
+  it('names files that exist in the image', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
     for (const { command, entrypoint } of Object.values(compose.services)) {

@@ -29,7 +29,7 @@ function readLinks(page: string): { target: string; fragment: string }[] {
 }
 
 describe('the documents', () => {
-  it('name every feature of a service in its README', () => {
+  it('the README of a service names all its features', () => {
     const folders = globSync('services/*/*/contract.ts', { cwd: repoDir }).map((file) => dirname(file).split('/'));
     expect(folders.length).toBeGreaterThan(50);
     const unnamed = folders.filter(([, service = '', feature]) => {
@@ -39,7 +39,7 @@ describe('the documents', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('describe each service in at most 800 words, and name files of it that exist', () => {
+  it('the README of a service has at most 800 words and names existing files', () => {
     for (const readme of globSync('services/*/README.md', { cwd: repoDir })) {
       const [folder, text] = [dirname(readme), readFileSync(join(repoDir, readme), 'utf8')];
       const named = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:html|js|json|ts))`/g)].map(([, file = '']) => file);
@@ -52,7 +52,7 @@ describe('the documents', () => {
     }
   });
 
-  it('link only to what is there', () => {
+  it('links in documents have existing targets', () => {
     const broken = pages.flatMap((page) =>
       readLinks(page)
         .filter(({ target, fragment }) => {
@@ -64,14 +64,14 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('show every picture that there is, and none that is missing', () => {
+  it('documents show all pictures, and no missing ones', () => {
     const shown = new Set(pages.flatMap(readLinks).flatMap(({ target }) => (target.startsWith('docs/images/') ? [target] : [])));
     const there = globSync('docs/images/*', { cwd: repoDir });
     expect(there.length).toBeGreaterThan(10);
     expect([...shown].toSorted()).toEqual(there.toSorted());
   });
 
-  it('say in words what each picture shows, and none weighs over 200 KB', () => {
+  it('pictures have alternative texts and at most 200 KB', () => {
     const silent = pages.flatMap((page) =>
       [...readFileSync(join(repoDir, page), 'utf8').matchAll(/<img [^>]*>/g)]
         .map(([tag]) => tag)
@@ -82,7 +82,7 @@ describe('the documents', () => {
     expect(heavy).toEqual([]);
   });
 
-  it('can all be found from their index', () => {
+  it('the index of documents links to every document', () => {
     const index = new Set(['docs/README.md', 'docs/rules/README.md'].flatMap(readLinks).map(({ target }) => relative('docs', target)));
     const listed = pages.filter((page) => page.startsWith('docs/') && !/^docs\/(adr|runbooks)\//.test(page));
     const lost = listed.map((page) => relative('docs', page)).filter((page) => page !== 'README.md' && !index.has(page));
@@ -96,7 +96,7 @@ const program = await createProgram('all', { json: false, openContext: () => cre
 describe('the admin CLI in documents and messages', () => {
   const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
 
-  it('is called so that npm adds nothing to what it prints', () => {
+  it('documents call the admin CLI with `npm run --silent`', () => {
     const sources = globSync('{*,{clients,cli,deploy,docs,lab,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}', {
       cwd: repoDir,
       exclude: (name) => name.includes('node_modules'),
@@ -105,7 +105,7 @@ describe('the admin CLI in documents and messages', () => {
     expect([...pages, ...sources].filter((page) => /npm run cl[i]\b/.test(readPage(page)))).toEqual([]);
   });
 
-  it('has the commands and options that they show', () => {
+  it('documents show existing commands and options of the admin CLI', () => {
     const groups = program.commands.map((command) => command.name()).join('|');
     const shown = new RegExp(`(?:npm run --silent cli -- |\`)((?:${groups})(?: [^\`\\n#|]*)?)`, 'g');
     const unknown = pages
@@ -134,7 +134,7 @@ describe('the admin CLI in documents and messages', () => {
 describe('docs/guides/deployment.md', () => {
   const guide = readFileSync(join(repoDir, 'docs', 'guides', 'deployment.md'), 'utf8');
 
-  it('starts every service as the compose file does', async () => {
+  it('the deployment guide starts services with the options of the compose file', async () => {
     const unit = /^ExecStart=(.+services\/)%i(\/main\.ts)$/m.exec(guide);
     for (const { service } of await readServiceSettings()) {
       const command = `/usr/bin/node ${nodeOptionsOf(service).join(' ')} services/${service}/main.ts`;
@@ -143,7 +143,7 @@ describe('docs/guides/deployment.md', () => {
     }
   });
 
-  it('gives each service what it must have, by names that it knows', async () => {
+  it('the deployment guide lists all required settings and no unknown ones', async () => {
     const rows = [...guide.matchAll(/^\| ([a-z -]+) \| (.*`[A-Z].*) \|$/gm)];
     expect(rows.length).toBeGreaterThan(4);
     for (const { service, properties, required } of await readServiceSettings()) {

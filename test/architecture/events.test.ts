@@ -34,7 +34,7 @@ function listUntold(tests: readonly string[], types: readonly string[]): string[
 describe('types of events (rules/events#types; V1)', () => {
   const types = feedTypes.map(({ type }) => type);
 
-  it('stand in the rules, each with the names of its data', () => {
+  it('the rules list every event type with the fields of its data', () => {
     const table = readTable();
     expect([...table.keys()].toSorted()).toEqual(types.toSorted());
     for (const { type, data } of feedTypes) {
@@ -43,7 +43,7 @@ describe('types of events (rules/events#types; V1)', () => {
     }
   });
 
-  it('are each found in the feed by a test', () => {
+  it('a test reads every event type from the feed', () => {
     const tests = readSources('test').filter(({ path }) => /^test\/(integration|e2e)\/.*\.test\.ts$/.test(path));
     expect(
       listUntold(
@@ -53,7 +53,7 @@ describe('types of events (rules/events#types; V1)', () => {
     ).toEqual([]);
   });
 
-  it('are missed where a test only asks for them, or makes them up', () => {
+  it('requested or invented event types do not count as tested', () => {
     const asking =
       "read({ types: 'a.asked' }); create({ types: ['b.asked', 'b.wanted'] }); cli('--types', 'c.asked'); sql(`insert 'd.made'`)";
     expect(listUntold([asking, "toEqual([['e.told', {}]])"], ['a.asked', 'b.wanted', 'c.asked', 'd.made', 'e.told'])).toEqual([

@@ -4,7 +4,7 @@ import { findFeatureViolations } from './features.ts';
 import { readSources } from './sources.ts';
 
 describe('features of services (CONTRIBUTING.md)', () => {
-  it('are kept by every file', () => {
+  it('every file respects the roles of a feature', () => {
     const files = readSources('services');
     expect(files.length).toBeGreaterThan(300);
     expect(findFeatureViolations(files)).toEqual([]);
@@ -31,12 +31,12 @@ describe('features of services (CONTRIBUTING.md)', () => {
     expect(findFeatureViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
   });
 
-  it('finds SQL that is run past the statements', () => {
+  it('detects SQL outside of statements', () => {
     const file = { path: 'services/media/audio/statements.ts', text: 'const rows = await db.query<Row>(findFile, [7]);' };
     expect(findFeatureViolations([file])).toEqual([expect.stringContaining('runs SQL past the statements')]);
   });
 
-  it('finds IO that rules reach through another file of their service', () => {
+  it('detects IO that rules import indirectly', () => {
     const files = [
       { path: 'services/media/audio/rules.ts', text: "import { a } from '../clock.ts';" },
       { path: 'services/media/clock.ts', text: "import { request } from 'node:http';" },
@@ -60,11 +60,11 @@ describe('features of services (CONTRIBUTING.md)', () => {
 });
 
 describe('imports', () => {
-  it('go in no circle, of types neither', () => {
+  it('imports have no cycles, type imports included', () => {
     expect(findCircles(readSources('services', 'libs', 'cli', 'lab', 'tools', 'clients'))).toEqual([]);
   });
 
-  it('are seen to go in a circle', () => {
+  it('detects a cycle of imports', () => {
     const files = [
       { path: 'libs/a/index.ts', text: "export { b } from './b.ts';" },
       { path: 'libs/a/b.ts', text: "import type { C } from '#libs/c';" },

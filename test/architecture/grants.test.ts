@@ -42,13 +42,13 @@ const kindsOf: Readonly<Record<AuthClass, readonly CallerKind[]>> = {
 };
 
 describe('who may call what (docs/adr/signed-actors.md)', () => {
-  it('is exactly what the code uses', () => {
+  it('the declared callers are exactly those of the code', () => {
     const uses = findUses(readSources('services', 'cli', 'tools/demo'), contracts);
     expect(uses.size).toBeGreaterThan(80);
     expect(compareGrants(contracts, uses, pipelineGrants)).toEqual([]);
   });
 
-  it('names services that exist', () => {
+  it('the declared callers are existing services', () => {
     const users = new Set([...readdirSync(join(repoDir, 'services')), 'cli']);
     const named = contracts.flatMap(({ rpcs, jobs, events }) => [
       ...Object.values(rpcs).flatMap(({ callers }) => Object.keys(callers)),
@@ -58,7 +58,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
     expect(named.filter((name) => !users.has(name))).toEqual([]);
   });
 
-  it('lets the gateway call for the kinds of actor that its routes admit, and for no others', () => {
+  it('the gateway calls operations only for the actor kinds of its routes', () => {
     const admitted = new Map<string, Set<CallerKind>>();
     for (const { rpc: called, auth, scope } of routes) {
       if (called === undefined) continue;
@@ -83,7 +83,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
     }
   });
 
-  it('is told to the bus by every service', () => {
+  it('every service passes its callers to the bus', () => {
     const compositions = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
     expect(compositions).toHaveLength(readdirSync(join(repoDir, 'services')).length);
     const framed = compositions.filter(({ text }) => /\bcreateFrame\(\{\s+contract\b/.test(text));

@@ -125,7 +125,7 @@ describe('habits that CONTRIBUTING.md claims', () => {
   const sources = files.filter(({ path }) => !isTest(path));
   const tests = files.filter(({ path }) => isTest(path));
 
-  it('modules have no variables, apart from what a process has one of', () => {
+  it('modules have no variables except process-wide singletons', () => {
     const parts = sources.filter(({ path }) => /^(services|libs)\//.test(path));
     expect(listPaths(/^(export )?(let|var) /m, parts).toSorted()).toEqual(Object.keys(processWide));
   });
@@ -145,34 +145,34 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(found.filter((line) => !factory.test(line.split(': ')[1] ?? ''))).toEqual([]);
   });
 
-  it('how long ago something was is told by a clock that nobody sets', () => {
+  it('durations use a monotonic clock', () => {
     const parts = sources.filter(({ path }) => /^(services|libs(?!\/(?:process-identity|servers|testing)\/))\//.test(path));
     expect(listPaths(/\bDate\.now\(/, parts).toSorted()).toEqual(Object.keys(settableClock));
     expect(listPaths(/\bDate\.now\(\) [-<>]=? this\.#/, parts)).toEqual([]);
   });
 
-  it('how old a row is, is asked with a time that an index can be asked for', () => {
+  it('ages of rows are compared with statement_timestamp(), which indexes support', () => {
     const parts = sources.filter(({ path }) => /^(services|libs)\//.test(path) && !path.includes('/migrations/'));
     expect(listPaths(/\b(\w*_at|at) [<>]=? clock_timestamp\(\)/, parts)).toEqual([]);
   });
 
-  it('no test puts something else in the place of a module', () => {
+  it('no test mocks a module', () => {
     expect(listPaths(/\bjest\.(mock|doMock|unstable_mockModule|setMock)\b/, tests)).toEqual([]);
   });
 
-  it('no test is skipped, left out or still to be written', () => {
+  it('no test is skipped, focused or pending', () => {
     const marks = /\b(?:it|test|describe)\.(?:\w+\.)*(?:skip|only|todo|failing)\b|^\s*(?:f|x)(?:it|test|describe)\b/m;
     expect(listPaths(marks, tests)).toEqual([]);
   });
 
-  it('titles of tests say what happens, in a group that names what it happens to', () => {
+  it('test titles are in the present tense and inside a group', () => {
     const outside = /^(?:it|test)(?:\.each\b|\()/m;
     const wished = /^\s*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*['"`](?:should|shall|must|will)\b/m;
     expect(listPaths(outside, tests)).toEqual([]);
     expect(listPaths(wished, tests)).toEqual([]);
   });
 
-  it('no more tests sleep', () => {
+  it('no new tests sleep', () => {
     expect(listPaths(/\bsetTimeout\(|\bsetTimeout\b.* from 'node:timers\/promises'/, tests).toSorted()).toEqual(sleeping);
   });
 });

@@ -35,13 +35,13 @@ describe('rules', () => {
     );
   });
 
-  it('are what every citation leads to, wherever it stands', () => {
+  it('every citation of a rule has a target', () => {
     expect(files.length).toBeGreaterThan(500);
     expect(rules.ids.size).toBeGreaterThan(90);
     expect(findUnresolved(files, rules, isThere)).toEqual([]);
   });
 
-  it('are each cited by a test', () => {
+  it('a test cites every rule', () => {
     expect(
       listUnnamed(
         files.filter(({ path }) => isTest(path)),
@@ -100,13 +100,13 @@ describe('citations', () => {
     expect(findUnresolved([{ path: 'a.ts', text: `/** Why (${what}). */` }], rules, isThere)).toEqual([]);
   });
 
-  it('of tests leave the rules that none of them names', () => {
+  it('reports rules that no test cites', () => {
     const more = readRules([{ path: 'docs/rules/a.md', text: '# A\n\n## B\n\nText.\n\n- **D1** one\n  line\n\n## C\n\n- **D2** two\n' }]);
     expect(listUnnamed([{ path: 'a.test.ts', text: 'D1 rules/a#c' }], more)).toEqual(['D2', 'rules/a#b']);
     expect(listUnnamed([{ path: 'a.test.ts', text: 'D2 rules/a#b' }], more)).toEqual(['D1']);
   });
 
-  it('cannot be given twice', () => {
+  it('rejects two rules with the same id', () => {
     const page = { path: 'docs/rules/room.md', text: '# Room\n\n- **D8** one\n- **D8** two\n' };
     expect(() => readRules([page])).toThrow('defined twice: D8');
   });

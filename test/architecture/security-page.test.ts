@@ -8,7 +8,7 @@ const page = readFileSync(join(repoDir, 'docs', 'security.md'), 'utf8');
 const named = [...page.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, file = '']) => file);
 
 describe('docs/security.md', () => {
-  it('has a defence and a test for each of the ten risks', () => {
+  it('the security page has a defence and a test for each of the ten risks', () => {
     const rows = [...page.matchAll(/^\| API(\d+) [^|]+\|([^|]+)\|([^|]+)\|$/gm)];
     expect(rows.map(([, number]) => Number(number))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     for (const [, , defence = '', tests = ''] of rows) {
@@ -17,16 +17,16 @@ describe('docs/security.md', () => {
     }
   });
 
-  it('names tests that are there', () => {
+  it('the security page names existing tests', () => {
     expect(named.filter((file) => !existsSync(join(repoDir, file)))).toEqual([]);
   });
 
-  it('names every test that plays an attack', () => {
+  it('the security page names every attack test', () => {
     const attacks = readdirSync(join(repoDir, 'test', 'security')).filter((file) => file.endsWith('.test.ts'));
     expect(attacks.map((file) => `test/security/${file}`).filter((file) => !named.includes(file))).toEqual([]);
   });
 
-  it('names settings that are there', () => {
+  it('the security page names existing settings', () => {
     const settings = readFileSync(join(repoDir, 'docs', 'settings.md'), 'utf8');
     const words = [...page.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`/g)].map(([, name = '']) => name);
     expect([...new Set(words)].filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);

@@ -35,14 +35,14 @@ describe('npm run test:chaos', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('0 problems')]);
   });
 
-  it('reports an acknowledged write that a later read has lost, with the requests that show it', async () => {
+  it('reports a lost acknowledged write with the requests that prove it', async () => {
     const { code, output } = await runChaos('--history', writeHistory('lost.jsonl', first, read('first'), second, read('first')));
     expect(code).toBe(1);
     expect(output).toMatch(/^1 problems/m);
     expect(output).toMatch(/GET conversation[^]*first/);
   });
 
-  it('lists the known faults when it is asked for an unknown one', async () => {
+  it('lists the known faults for an unknown fault', async () => {
     const { code, output } = await runChaos('--faults', 'earthquake');
     expect([code, output]).toEqual([2, expect.stringContaining('There is no fault earthquake; there are kill-service')]);
   });

@@ -8,7 +8,7 @@ describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
     findObject(render({ file, values }), 'CronJob', 'demo-coherence-audit');
   const envOf = (job: KubernetesObject): unknown[] => listPods([job]).flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
 
-  it('are verified and shortened every night by the role that may do nothing else, never twice at once', () => {
+  it('verifies and truncates audit logs every night with a restricted role, without overlap', () => {
     const job = cronJobOf();
     expect(job.spec).toMatchObject({ schedule: '17 3 * * *', concurrencyPolicy: 'Forbid' });
     expect(job.spec).not.toHaveProperty('timeZone');
@@ -23,7 +23,7 @@ describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
     ]);
   });
 
-  it('are kept for as long as the settings say, at the hour that the values say', () => {
+  it('uses the retention of the settings and the schedule of the values for audit logs', () => {
     const settings = { AUDIT_RETENTION_DAYS: 800, LOG_LEVEL: 'warn', S3_BUCKET: 'of-others' };
     const job = cronJobOf({ settings, audit: { schedule: '@hourly', timeZone: 'Europe/Berlin', activeDeadlineSeconds: 60 } });
     expect(job.spec).toMatchObject({
@@ -38,7 +38,7 @@ describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
     ]);
   });
 
-  it('have their role made by the set-up, where the Secret names one', () => {
+  it('creates the audit role in the set-up when the Secret has its address', () => {
     const [setup] = listPods([findObject(render({ file: 'minimal' }), 'Job', 'demo-coherence-setup')]);
     expect(setup?.spec.initContainers?.[0]?.env).toContainEqual({
       name: 'DATABASE_URL_AUDIT',
@@ -48,7 +48,7 @@ describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
     expect(stringData?.['DATABASE_URL_AUDIT']).toMatch(/^postgresql:\/\/coherence_audit:/);
   });
 
-  it('are left to others when the values say so, and then no secret is asked for', () => {
+  it('renders no audit job and requires no secret for it when disabled', () => {
     expect(byKind(render({ file: 'minimal', values: { audit: { enabled: false } } }), 'CronJob')).toEqual([]);
   });
 });

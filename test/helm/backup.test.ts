@@ -19,7 +19,7 @@ describe('backups by the clock (rules/operations#backups)', () => {
   const podOf = (objects: readonly KubernetesObject[]): Record<string, any> =>
     (findObject(objects, 'CronJob', 'demo-coherence-backup').spec as any)['jobTemplate'].spec.template.spec;
 
-  it('are off unless asked for, and need a place', () => {
+  it('renders no backup job by default, and requires a location for it', () => {
     expect(byKind(render({ file: 'minimal' }), 'CronJob').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-backup');
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true } } })).toThrow(/backup.url is missing/);
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true, url: '/backups' } } })).toThrow(
@@ -27,7 +27,7 @@ describe('backups by the clock (rules/operations#backups)', () => {
     );
   });
 
-  it('are expected by the service that tells of their age', () => {
+  it('tells the media service to report the age of backups', () => {
     const expected = (given: Record<string, unknown>): unknown => {
       const deployment = findObject(render({ file: 'minimal', values: given }), 'Deployment', 'demo-coherence-media');
       const { env } = (deployment.spec as any).template.spec.containers[0];
@@ -36,7 +36,7 @@ describe('backups by the clock (rules/operations#backups)', () => {
     expect([expected({}), expected(values)]).toEqual(['false', 'true']);
   });
 
-  it('are made and pruned by one pod, which has the public keys alone', () => {
+  it('creates and prunes backups in one pod that has only public keys', () => {
     const objects = render({ file: 'minimal', values });
     const { initContainers, containers } = podOf(objects);
     expect(initContainers[0].command).toEqual(['node', 'cli/main.ts', 'backup', 'create', '--objects']);

@@ -18,7 +18,7 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
 describe('migrations and streams (rules/operations#migrations-and-streams)', () => {
-  it('run as a hook before pods are replaced, with a copy of the secret of their own, one attempt at a time', () => {
+  it('runs the set-up as a hook before pods are replaced, with its own copy of the secret', () => {
     const objects = render({ file: 'evaluation' });
     const job = findObject(objects, 'Job', 'demo-coherence-setup');
     const copy = findObject(objects, 'Secret', 'demo-coherence-setup');
@@ -44,7 +44,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
   });
 
-  it('keep the streams on as many servers as the values say, and leave them when they say nothing', () => {
+  it('sets the replicas of streams only when the values name them', () => {
     const of = (replicas: unknown): unknown => {
       const [setup] = listPods([findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup')]);
       return setup?.spec.containers[0]?.env?.find(({ name }) => name === 'NATS_STREAM_REPLICAS')?.value;
@@ -52,7 +52,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect([of(3), of('')]).toEqual(['3', undefined]);
   });
 
-  it('run as a job, in every pod, or not at all', () => {
+  it('runs migrations as a job, in every pod, or not at all', () => {
     const of = (mode: string) => byKind(render({ file: 'minimal', values: { migrations: { mode } } }), 'Job');
     expect(of('job').map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([
       [expect.stringMatching(/^demo-coherence-setup-[0-9a-f]{10}$/), undefined],
@@ -61,7 +61,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(of('none')).toEqual([]);
   });
 
-  it('have another name with another image or other values, and the same one with the same', () => {
+  it('names the set-up job by image and values', () => {
     const namesWith = (values: Record<string, unknown>): string[] => {
       const modes = { migrations: { mode: 'job' }, workspace: { mode: 'job', file: 'people: []' } };
       const jobs = byKind(render({ file: 'minimal', values: { ...modes, ...values } }), 'Job');
@@ -81,7 +81,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect([changed[0] === first[0], changed[1] === first[1]]).toEqual([true, false]);
   });
 
-  it('are hooks of Argo CD when the values say so', () => {
+  it('renders Argo CD hooks when enabled', () => {
     const jobs = byKind(render({ file: 'argocd' }), 'Job');
     expect(jobs.map(({ metadata }) => metadata.annotations)).toEqual([
       expect.objectContaining({ 'argocd.argoproj.io/hook': 'PreSync', 'argocd.argoproj.io/sync-wave': '-1' }),
@@ -92,7 +92,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     for (const job of byKind(kept, 'Job')) expect(job.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('in an init container have the credentials of their own service alone, beside the administrator', () => {
+  it('gives init containers only the credentials of their service and the administrator', () => {
     const objects = render({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
     const secretsOf = ({ initContainers = [] }: { initContainers?: Container[] }): Record<string, unknown> =>
       Object.fromEntries(

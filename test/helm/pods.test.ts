@@ -101,7 +101,7 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
     }
   });
 
-  it('are accepted by Kubernetes', () => {
+  it('Kubernetes accepts all pod settings', () => {
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 

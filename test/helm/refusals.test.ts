@@ -75,7 +75,7 @@ describe('wrong values are refused with a readable message (rules/operations#val
     expect(stderr.replaceAll('\n', ' ')).toMatch(message);
   });
 
-  it('tells everything that is missing at once', () => {
+  it('reports all missing values together', () => {
     const { stderr } = tryRender({});
     for (const name of [
       'API_TOKEN',
@@ -176,7 +176,7 @@ describe('wrong values are refused with a readable message (rules/operations#val
     });
   });
 
-  it('leaves objects of Kubernetes open', () => {
+  it('accepts unknown fields of Kubernetes objects', () => {
     const values = { defaults: { affinity: { nodeAffinity: { anything: true } }, tolerations: [{ key: 'x', operator: 'Exists' }] } };
     expect(tryRender({ file: 'minimal', values }).status).toBe(0);
   });
@@ -210,12 +210,12 @@ describe('an upgrade (rules/operations#availability)', () => {
     expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
   });
 
-  it('is told what to do in UPGRADING.md for the version of the chart', () => {
+  it('UPGRADING.md has a section for the version of the chart', () => {
     const version = /^version: (.*)$/m.exec(readFileSync(join(chartDir, 'Chart.yaml'), 'utf8'))?.[1] ?? '';
     expect(readFileSync(join(chartDir, 'UPGRADING.md'), 'utf8')).toContain(`| ${version} |`);
   });
 
-  it('does not touch the labels that pods are selected by when the version changes', () => {
+  it('keeps selector labels when the version changes', () => {
     const { object } = workload(render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }), 'agents');
     expect(object.spec?.['selector']).toEqual(workload(render({ file: 'minimal' }), 'agents').object.spec?.['selector']);
   });

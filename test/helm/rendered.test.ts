@@ -31,7 +31,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     expect(findInvalid(renderText({ file }))).toBe('');
   });
 
-  it('renders the same twice: nothing is generated', () => {
+  it('renders identical output twice', () => {
     expect(renderText({ file })).toBe(renderText({ file }));
   });
 
@@ -98,7 +98,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     }
   });
 
-  it('asks liveness of the process, readiness of what it needs, and lets pods drain before they are killed', () => {
+  it('has liveness and readiness probes and enough time to drain', () => {
     for (const component of components) {
       const { pod, container } = workload(render({ file }), component);
       expect(container).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
 describe('replicas and scaling (rules/operations#availability)', () => {
   const base = { file: 'minimal' };
 
-  it('replaces pods without ever having fewer, and keeps a budget when there is more than one', () => {
+  it('replaces pods without reducing their number, and has a disruption budget for several replicas', () => {
     const objects = render(base);
     for (const component of components) {
       const { object } = workload(objects, component);
@@ -135,7 +135,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     expect(byKind(objects, 'ScaledObject')).toHaveLength(type === 'keda' ? 1 : 0);
   });
 
-  it('scales job workers by every queue that they work, under the prefix of the installation', () => {
+  it('scales job workers by all their queues, with the prefix of the installation', () => {
     const autoscaling = { type: 'keda', natsMonitoringEndpoint: 'nats:8222' };
     const objects = render({
       ...base,
@@ -189,7 +189,7 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
 });
 
 describe('edges (rules/operations#edges)', () => {
-  it('let in bodies as large as the largest upload, and send /media straight to the media service', () => {
+  it('allows request bodies of the maximum upload size, and routes /media to the media service', () => {
     const [ingress] = byKind(render({ file: 'external-services', values: { ingress: { controller: 'nginx' } } }), 'Ingress');
     expect(Number(ingress?.metadata.annotations?.['nginx.org/client-max-body-size'])).toBe(524_288_000 + 1_048_576);
     const rules = ingress?.spec?.['rules'] as { http: { paths: { path: string; backend: { service: { name: string } } }[] } }[];

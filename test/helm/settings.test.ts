@@ -138,7 +138,7 @@ describe.each(components)(
 );
 
 describe('ports', () => {
-  it('of Services stay when those of the pods change, so that callers find them', () => {
+  it('keeps the ports of Services when the ports of pods change', () => {
     const values = {
       settings: { PORT: 9001, INTERNAL_PORT: 9002, METRICS_PORT: 9003 },
       toolbox: { enabled: true },
@@ -187,7 +187,7 @@ describe('secrets (rules/operations#secrets)', () => {
     expect(release?.stringData).toEqual(values);
   });
 
-  it('are never shown by helm install itself', () => {
+  it('does not print secrets in the notes', () => {
     expect(renderText({ values: given }).split('kind: Secret')[0]).not.toContain('s3cret-');
   });
 
@@ -204,7 +204,7 @@ describe('secrets (rules/operations#secrets)', () => {
     expect(envOf(container)['DATABASE_URL']?.valueFrom?.secretKeyRef).not.toHaveProperty('optional');
   });
 
-  it('roll the pods when they change', () => {
+  it('restarts pods when secrets change', () => {
     const sum = (overrides: Record<string, unknown>): unknown => {
       const { object } = workload(render({ values: { ...given, ...overrides } }), 'media');
       return podTemplateOf(object).metadata.annotations['checksum/secrets'];
@@ -247,7 +247,7 @@ describe('the profile evaluation', () => {
     expect(stderr).toContain('is valid');
   });
 
-  it('says in the notes what it is', () => {
+  it('describes the evaluation servers in the notes', () => {
     const objects = render({ file: 'minimal' });
     expect(byKind(objects, 'StatefulSet')).toEqual([]);
     expect(JSON.stringify(listPods(objects).map(({ spec }) => containersOf(spec).map(({ image }) => image)))).not.toMatch(

@@ -35,7 +35,7 @@ function runNode(args: readonly string[], env: Record<string, string> = {}): Pro
 const readSummary = (): Summary => JSON.parse(readFileSync(join(folder, 'smoke.json'), 'utf8')) as Summary;
 
 describe('npm run load:smoke (rules/operations#load)', () => {
-  it('seeds a platform, plays every persona and crosses no threshold', () => {
+  it('seeds a platform, runs every persona and stays within the thresholds', () => {
     expect(`${run.code}\n${run.output}`).toMatch(/^0\n/);
     const summary = readSummary();
     expect(summary).toMatchObject({ format: 1, suite: 'smoke', release: 'this-one', passed: true, failed_share: 0 });
@@ -60,13 +60,13 @@ describe('npm run load:smoke (rules/operations#load)', () => {
     for (const [name, { count }] of Object.entries(summary.operations)) expect([name, count > 0]).toEqual([name, true]);
   });
 
-  it('leaves the summary as Markdown too', () => {
+  it('writes the summary as Markdown', () => {
     const markdown = readFileSync(join(folder, 'smoke.md'), 'utf8');
     expect(markdown).toMatch(/^# smoke: passed\n/);
     expect(markdown).toContain('| operation | count | p50 ms | p95 ms | p99 ms | max ms |');
   });
 
-  it('leaves a summary that another run can be compared with', async () => {
+  it('writes a summary that can be compared with another run', async () => {
     const file = join(folder, 'smoke.json');
     const same = await runNode(['lab/load/compare.ts', file, file]);
     expect([same.code, same.output]).toEqual([0, expect.stringContaining('# smoke: this-one → this-one')]);
