@@ -68,9 +68,9 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     ['each says that there is no error', raw('{"delta":{"content":"Hello"},"finish_reason":"stop","error":null}', ',"error":""') + done],
   ])('is complete where %s (D85)', (_what, text) => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
-      const given = text.replaceAll('\n', lineEnd);
-      expect(assembleEventStream(given)).toMatchObject(hello);
-      expect(assembleEventStream(...given.split(''))).toMatchObject(hello);
+      const input = text.replaceAll('\n', lineEnd);
+      expect(assembleEventStream(input)).toMatchObject(hello);
+      expect(assembleEventStream(...input.split(''))).toMatchObject(hello);
     }
   });
 
@@ -140,7 +140,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     expect(reader.text).toBe('');
   });
 
-  const hear = (isPlain: boolean, pieces: readonly string[]): string[] => {
+  const readPieces = (isPlain: boolean, pieces: readonly string[]): string[] => {
     const reader = new EventStreamReader({ isPlain });
     return pieces.map((piece) => (reader.push(piece), reader.text));
   };
@@ -163,14 +163,14 @@ describe('a streamed completion (rules/providers#language-models)', () => {
       chunk('lo'),
       chunk(null, 'stop'),
     ];
-    expect(hear(false, pieces)).toEqual(['', '', '', 'Hel', 'Hello', 'Hello']);
+    expect(readPieces(false, pieces)).toEqual(['', '', '', 'Hel', 'Hello', 'Hello']);
   });
 
   it('shows text of a model with unknown habit when the reply is complete, not when it is truncated (D84)', () => {
-    expect(hear(false, [chunk('Hel'), chunk('lo'), chunk(null, 'stop')])).toEqual(['', '', 'Hello']);
-    expect(hear(false, [chunk('Hel'), chunk('lo'), done])).toEqual(['', '', 'Hello']);
-    expect(hear(false, [chunk('Hel'), chunk('lo', 'length'), done])).toEqual(['', '', '']);
-    expect(hear(true, [chunk('Hel'), chunk('lo')])).toEqual(['Hel', 'Hello']);
+    expect(readPieces(false, [chunk('Hel'), chunk('lo'), chunk(null, 'stop')])).toEqual(['', '', 'Hello']);
+    expect(readPieces(false, [chunk('Hel'), chunk('lo'), done])).toEqual(['', '', 'Hello']);
+    expect(readPieces(false, [chunk('Hel'), chunk('lo', 'length'), done])).toEqual(['', '', '']);
+    expect(readPieces(true, [chunk('Hel'), chunk('lo')])).toEqual(['Hel', 'Hello']);
   });
 
   it.each([
@@ -179,16 +179,16 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     ['a part of the message', raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}')],
     ['markers', chunk('<think>secret</think>')],
   ])('shows text immediately after thoughts in %s', (_where, thoughts) => {
-    expect(hear(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
+    expect(readPieces(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
   });
 
   it('withholds what starts like a thought, also of a plain model', () => {
-    expect(hear(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual(['', '', 'Hello']);
-    expect(hear(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
+    expect(readPieces(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual(['', '', 'Hello']);
+    expect(readPieces(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
   });
 
   it('withholds text when the field for thoughts is empty', () => {
-    expect(hear(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual(['']);
+    expect(readPieces(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual(['']);
   });
 
   it('accepts any input', () => {

@@ -258,8 +258,8 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
       const text = parts.join('');
       const lettersOf = (value: string): string => value.replaceAll(/[^\p{L}]/gu, '');
       // The class of a code block contains its language.
-      const shown = toVisibleText(render(text).replaceAll(/<code class="language-([^"]*)">/g, '$1'));
-      if (lettersOf(shown) !== lettersOf(text)) throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`);
+      const visible = toVisibleText(render(text).replaceAll(/<code class="language-([^"]*)">/g, '$1'));
+      if (lettersOf(visible) !== lettersOf(text)) throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(visible)}`);
     });
     expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
   });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { PartialReply, writeEvents } from './reply-events.ts';
 
-interface Seen {
+interface ReceivedEvent {
   readonly at: number;
   readonly event: string;
   readonly data: unknown;
 }
 
-async function read(events: AsyncIterable<string>, onEvent?: (seen: Seen) => Promise<void> | void): Promise<Seen[]> {
-  const all: Seen[] = [];
+async function read(events: AsyncIterable<string>, onEvent?: (received: ReceivedEvent) => Promise<void> | void): Promise<ReceivedEvent[]> {
+  const all: ReceivedEvent[] = [];
   for await (const text of events) {
     const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text) ?? [];
-    const seen = { at: performance.now(), event, data: JSON.parse(data) as unknown };
-    all.push(seen);
-    await onEvent?.(seen);
+    const received = { at: performance.now(), event, data: JSON.parse(data) as unknown };
+    all.push(received);
+    await onEvent?.(received);
   }
   return all;
 }
@@ -29,9 +29,9 @@ describe('events of a turn (C1, C2)', () => {
       clearInterval(timer);
       turn.resolve({ agent_html: 'whole' });
     }, 5);
-    const seen = await read(writeEvents(words, turn.promise, (markdown) => markdown));
-    const snapshots = seen.slice(0, -1);
-    expect(seen.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'whole' } });
+    const received = await read(writeEvents(words, turn.promise, (markdown) => markdown));
+    const snapshots = received.slice(0, -1);
+    expect(received.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'whole' } });
     expect(snapshots.length).toBeGreaterThan(1);
     for (const [index, { at, event, data }] of snapshots.entries()) {
       expect([event, text.startsWith((data as { agent_html: string }).agent_html)]).toEqual(['snapshot', true]);
@@ -43,7 +43,7 @@ describe('events of a turn (C1, C2)', () => {
     const words = new PartialReply();
     const turn = Promise.withResolvers<string>();
     words.listener('one');
-    const seen = await read(
+    const received = await read(
       writeEvents(words, turn.promise, (markdown) => markdown),
       ({ data }) => {
         if (JSON.stringify(data) !== '{"agent_html":"one"}') return turn.resolve('whole');
@@ -51,7 +51,7 @@ describe('events of a turn (C1, C2)', () => {
         return undefined;
       },
     );
-    expect(seen.map(({ data }) => data)).toEqual([{ agent_html: 'one' }, { agent_html: 'one two three four' }, 'whole']);
+    expect(received.map(({ data }) => data)).toEqual([{ agent_html: 'one' }, { agent_html: 'one two three four' }, 'whole']);
   });
 
   it('are the turn only when there was no text, without characters that cannot be stored', async () => {
@@ -59,11 +59,11 @@ describe('events of a turn (C1, C2)', () => {
     expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([{ event: 'done' }]);
     const turn = Promise.withResolvers<string>();
     words.listener('\n Wel\0come \ud83d');
-    const seen = await read(
+    const received = await read(
       writeEvents(words, turn.promise, (markdown) => markdown),
       () => turn.resolve('whole'),
     );
-    expect(seen[0]?.data).toEqual({ agent_html: 'Welcome' });
+    expect(received[0]?.data).toEqual({ agent_html: 'Welcome' });
   });
 
   it('end with the error of the turn, and not before the turn when the consumer leaves', async () => {

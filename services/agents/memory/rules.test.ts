@@ -103,8 +103,8 @@ describe('replies of memory jobs', () => {
 
   it('contain no invisible characters in knowledge (D70)', () => {
     const hidden = '\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}'; // "ignore" in invisible tag characters
-    const given = [`Tea${hidden} is\u200b served\ufe0f \u202eat\u001b[8m five\u{e0101}.\ue000`, '\u2060'];
-    expect(readThreadReply(JSON.stringify({ ...fitting, knowledge: given })).knowledge).toEqual(['Tea is served at[8m five.']);
+    const sentences = [`Tea${hidden} is\u200b served\ufe0f \u202eat\u001b[8m five\u{e0101}.\ue000`, '\u2060'];
+    expect(readThreadReply(JSON.stringify({ ...fitting, knowledge: sentences })).knowledge).toEqual(['Tea is served at[8m five.']);
   });
 
   it('are accepted within the limits or rejected, for any text', () => {
@@ -151,7 +151,7 @@ describe('shared knowledge (one visitor’s private data never reaches another)'
   });
 
   it('drops names with which visitors introduced themselves', () => {
-    for (const said of [
+    for (const message of [
       'Hello, my name is Grace Hopper',
       'ich bin Grace Hopper',
       "I'm Grace",
@@ -159,7 +159,7 @@ describe('shared knowledge (one visitor’s private data never reaches another)'
       'my name’s grace and i am new here',
       'ich heisse grace',
     ]) {
-      expect(filterPersonal(['Grace asked about compilers.'], { facts: [], visitorMessages: [said], agentText: '' })).toEqual([]);
+      expect(filterPersonal(['Grace asked about compilers.'], { facts: [], visitorMessages: [message], agentText: '' })).toEqual([]);
     }
   });
 

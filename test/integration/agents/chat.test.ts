@@ -149,8 +149,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 
     it('starts a new thread for an unknown, malformed or foreign visitor id', async () => {
       const known = await fixture.say('Hello');
-      const given = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
-      for (const visitor_id of given) expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
+      const visitorIds = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
+      for (const visitor_id of visitorIds) expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
       const foreign = await fixture.say('Hello', { visitor_id: known.visitor_id, slug: 'other' });
       expect(foreign.visitor_id).not.toBe(known.visitor_id);
       expect(fixture.llm.requests.at(-1)?.messages).toHaveLength(1);
@@ -162,19 +162,19 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 
     it('runs one turn for a repeated message: the first of a thread, a later one, and one in progress', async () => {
       const first = await fixture.say('Said first', { name: 'name-of-the-first' });
-      const asked = fixture.llm.requests.length;
+      const requestsBefore = fixture.llm.requests.length;
       expect(await fixture.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
       const { visitor_id } = first;
       const second = await fixture.say('Said later', { visitor_id, name: 'name-of-the-second' });
       expect(await fixture.say('Said later', { visitor_id, name: 'name-of-the-second' })).toEqual(second);
-      expect(fixture.llm.requests.length - asked).toBe(1);
-      const held = Promise.withResolvers<string>();
-      fixture.llm.answerWith(() => held.promise);
+      expect(fixture.llm.requests.length - requestsBefore).toBe(1);
+      const pendingReply = Promise.withResolvers<string>();
+      fixture.llm.answerWith(() => pendingReply.promise);
       const twins = [null, visitor_id].map((id) =>
         Promise.all([1, 2].map(() => fixture.say('Twins', { visitor_id: id, name: 'name-of-the-twins' }))),
       );
       await waitFor(() => fixture.llm.pending >= 2);
-      held.resolve('one answer');
+      pendingReply.resolve('one answer');
       for (const [one, other] of await Promise.all(twins)) expect(other).toEqual(one);
       expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
     });
@@ -229,11 +229,11 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
         const before = await fixture.env.sql(`select count(*)::int as n from agents.threads`);
         const messages = await fixture.recorded();
         for (const visitor_id of [null, known.visitor_id]) {
-          const asked = fixture.llm.requests.length;
+          const requestsBefore = fixture.llm.requests.length;
           fixture.llm.fail(...script);
           const error = await failureOf(fixture.say('Lost', { visitor_id }));
           expect(error.toBody()).toMatchObject({ code: 'unavailable', details: { retry_after: expect.any(Number) } });
-          expect(fixture.llm.requests.length - asked).toBe(script.length);
+          expect(fixture.llm.requests.length - requestsBefore).toBe(script.length);
         }
         expect(await fixture.recorded()).toEqual(messages);
         expect(await fixture.env.sql(`select count(*)::int as n from agents.threads`)).toEqual(before);
@@ -270,16 +270,16 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       await fixture.replica();
       const { visitor_id } = await fixture.say('First');
       let running = 0;
-      let most = 0;
+      let maxConcurrent = 0;
       fixture.llm.answerWith(async (messages) => {
-        most = Math.max(most, ++running);
+        maxConcurrent = Math.max(maxConcurrent, ++running);
         await sleep(60);
         running--;
         return `re: ${messages.at(-1)?.content}`;
       });
       const bodies = Array.from({ length: 8 }, (_, n) => `parallel ${n}`);
       await Promise.all(bodies.map((body) => fixture.say(body, { visitor_id })));
-      expect(most).toBe(1);
+      expect(maxConcurrent).toBe(1);
       const recorded = (await fixture.recorded()).slice(-16);
       for (let turn = 0; turn < 16; turn += 2) expect(recorded[turn + 1]).toBe(`re: ${recorded[turn]}`);
       expect(recorded.filter((_body, index) => index % 2 === 0).toSorted()).toEqual(bodies);
@@ -290,15 +290,15 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     it('runs turns of different threads concurrently', async () => {
       const visitors = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       let running = 0;
-      let most = 0;
+      let maxConcurrent = 0;
       fixture.llm.answerWith(async () => {
-        most = Math.max(most, ++running);
-        await waitFor(() => most === 3);
+        maxConcurrent = Math.max(maxConcurrent, ++running);
+        await waitFor(() => maxConcurrent === 3);
         running--;
         return 'ok';
       });
       await Promise.all(visitors.map(({ visitor_id }) => fixture.say('Now', { visitor_id })));
-      expect(most).toBe(3);
+      expect(maxConcurrent).toBe(3);
     });
 
     it('runs the next turn after a failed one', async () => {

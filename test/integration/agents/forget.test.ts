@@ -145,10 +145,10 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await addReceipt(-77, 8, '"quagga"');
     expect(await findTraces('"zanzibar')).toContain('webhook_receipts');
     await fixture.bus.call(forgetPerson, { thread_key: `telegram:chat:-1001:agent:${agentId}` }, context());
-    const left = `select count(*)::int as n from agents.webhook_receipts where agent_id = $1 and (body is not null or reply_html is not null)`;
-    await expect(fixture.env.sql(left, [agentId])).resolves.toEqual([{ n: 1 }]);
+    const remaining = `select count(*)::int as n from agents.webhook_receipts where agent_id = $1 and (body is not null or reply_html is not null)`;
+    await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 1 }]);
     await fixture.bus.call(forgetPerson, { telegram_user_id: 8 }, context());
-    await expect(fixture.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
+    await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
   it('keeps the queue of a private chat with waiting updates, and no other', async () => {
@@ -163,8 +163,8 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     };
     await addChat('pending', 9_001);
     await addChat('answered', 9_002);
-    const left = await fixture.env.sql(`select chat_id from agents.telegram_chats where chat_id in (9001, 9002)`);
-    expect(left).toEqual([{ chat_id: 9_001 }]);
+    const remaining = await fixture.env.sql(`select chat_id from agents.telegram_chats where chat_id in (9001, 9002)`);
+    expect(remaining).toEqual([{ chat_id: 9_001 }]);
   });
 
   it('prevents a running memory job from writing', async () => {

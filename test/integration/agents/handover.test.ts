@@ -28,7 +28,8 @@ const read = (threadId: number, more: { before?: number; limit?: number } = {}) 
   fixture.agents.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
   fixture.agents.bus.call(rpcs.readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
-const said = async (threadId: number): Promise<string[]> => (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
+const listBodies = async (threadId: number): Promise<string[]> =>
+  (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
 
 async function threadOf(key: string): Promise<number> {
   const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
@@ -70,7 +71,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect((await read(id)).thread).toMatchObject({ waiting: false, turns: 3 });
     expect(await call('handBack', id)).toMatchObject({ thread: { taken_by: null } });
     expect(await fixture.agents.say('Thanks', { visitor_id: visitorId })).toMatchObject({ agent_html: expect.stringContaining('Thanks') });
-    expect(await said(id)).toEqual([
+    expect(await listBodies(id)).toEqual([
       'visitor: Hello',
       'agent: You said: Hello',
       'visitor: Is anybody there?',
@@ -103,7 +104,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     await call('take', id);
     answer();
     expect(await reply).toMatchObject({ waits_for: 'person' });
-    expect(await said(id)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'visitor: Slowly']);
+    expect(await listBodies(id)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'visitor: Slowly']);
   });
 
   it('returns the same reply for a repeated idempotency key, also after hand-back', async () => {
@@ -113,7 +114,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     const first = await fixture.agents.say('Once', named);
     await call('handBack', id);
     expect(await fixture.agents.say('Once', named)).toEqual(first);
-    expect((await said(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
+    expect((await listBodies(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
   });
 
   it('has one operator: taking it twice has no effect, and writing requires the takeover', async () => {
@@ -164,10 +165,10 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     const replica = await fixture.agents.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
     const { id, visitorId } = await openThread();
     const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
-      const asked = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
+      const request = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
       // several requests, so that both replicas get some
-      const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, asked, context())));
+      const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, request, context())));
       await fixture.agents.env.sql('select pg_sleep(0.3)');
       await act();
       const [first, ...others] = await answers;
@@ -176,17 +177,17 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
       return first;
     };
     expect(await wait(null, 0, () => call('take', id))).toEqual({ waits_for: 'person', messages: [], next: 0 });
-    const said = await wait('person', 0, () => write(id, 'At once'));
-    expect(said).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'At once' }] });
-    expect(await wait('person', said?.next ?? 0, () => call('handBack', id))).toMatchObject({ waits_for: null, messages: [] });
-    expect(await wait('person', said?.next ?? 0, () => Promise.resolve())).toMatchObject({ waits_for: null, messages: [] });
+    const messages = await wait('person', 0, () => write(id, 'At once'));
+    expect(messages).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'At once' }] });
+    expect(await wait('person', messages?.next ?? 0, () => call('handBack', id))).toMatchObject({ waits_for: null, messages: [] });
+    expect(await wait('person', messages?.next ?? 0, () => Promise.resolve())).toMatchObject({ waits_for: null, messages: [] });
     await replica.stop();
   });
 
   it('is listed once, also when several threads change at the same time', async () => {
     const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
     await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
-    const seen: number[] = [];
+    const listed: number[] = [];
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
       const { items } = await fixture.agents.bus.call(
@@ -195,10 +196,10 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
         context(),
       );
       const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
-      seen.push(id);
+      listed.push(id);
       before = { at, id };
     }
-    expect(seen).toEqual(ids);
+    expect(listed).toEqual(ids);
   });
 
   it('is filtered by takeover, and listed and read in pages without splitting a turn', async () => {
@@ -263,8 +264,8 @@ describe('a taken Telegram chat (H3)', () => {
     await ask('Hello all');
     await write(id, 'To all');
     await delivered(id, ['sent', 'sent', 'sent', 'sent']);
-    const shown = fixture.telegram.shown.filter(({ chatId }) => chatId === chat);
-    expect(shown.map(({ text, topicId }) => [text, topicId])).toEqual([
+    const sent = fixture.telegram.shown.filter(({ chatId }) => chatId === chat);
+    expect(sent.map(({ text, topicId }) => [text, topicId])).toEqual([
       ['You said: Hello', 7],
       ['In seven', 7],
       ['In nine', 9],
@@ -313,8 +314,8 @@ describe('a taken Telegram chat (H3)', () => {
     await write(id, 'Here');
     await delivered(id, ['sent']);
     expect(fixture.telegram.textsOf(supergroup)).toEqual(['Here']);
-    const asked = await fixture.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
-    expect(asked.outcome).toBe('left_to_person');
+    const answered = await fixture.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
+    expect(answered.outcome).toBe('left_to_person');
   });
 });
 
@@ -344,10 +345,10 @@ describe('messages of an operator (H4)', () => {
       fixture.agents.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
     await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory' });
     expect(await facts()).toEqual([{ kind: 'visitor', body: 'Called Ada' }]);
-    const asked = fixture.agents.llm.memoryRequests.map(
+    const prompts = fixture.agents.llm.memoryRequests.map(
       ({ messages }) => JSON.parse(messages.at(-1)?.content ?? '{}') as { turns?: unknown },
     );
-    expect(asked.map(({ turns }) => turns)).toContainEqual([
+    expect(prompts.map(({ turns }) => turns)).toContainEqual([
       { visitor: 'Hello', agent: 'You said: Hello' },
       { visitor: 'I am called Ada' },
       { operator: 'Hello Ada' },
@@ -388,11 +389,11 @@ describe('messages of an operator (H4)', () => {
     await fixture.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
     await write(ofGroup, 'Dear Bo');
     await fixture.agents.bus.call(rpcs.forgetPerson, { telegram_user_id: 777 }, context());
-    expect(await said(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
-    const left = await fixture.agents.env.sql(
+    expect(await listBodies(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
+    const remaining = await fixture.agents.env.sql(
       `select 1 from agents.thread_takeovers where thread_id = $1 union all select 1 from agents.messages where body = 'A secret of theirs'`,
       [id],
     );
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 });

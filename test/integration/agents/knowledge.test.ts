@@ -20,7 +20,7 @@ async function idle(): Promise<void> {
 }
 
 /** Remembers a visitor's message; the model returns all of it as knowledge. */
-async function tell(...sentences: string[]): Promise<{ visitor_id: string; thread_key: string }> {
+async function remember(...sentences: string[]): Promise<{ visitor_id: string; thread_key: string }> {
   fixture.llm.answerMemoryWith((messages) => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
     if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.join(' ') });
@@ -36,7 +36,7 @@ async function tell(...sentences: string[]): Promise<{ visitor_id: string; threa
 }
 
 /** Prompt for a new visitor's message. */
-async function promptOfStranger(): Promise<string> {
+async function promptOfNewVisitor(): Promise<string> {
   await fixture.say('Hello', { slug });
   const { messages } = fixture.llm.requests.at(-1) as { messages: readonly LlmMessage[] };
   await idle();
@@ -59,8 +59,8 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
   afterAll(() => fixture.stop());
 
   it('uses no sentence before an operator has approved it, and shows its source', async () => {
-    const { visitor_id, thread_key } = await tell('tea is served at five', 'somebody is ill with malaria');
-    expect(await promptOfStranger()).toBe('You are the guide.');
+    const { visitor_id, thread_key } = await remember('tea is served at five', 'somebody is ill with malaria');
+    expect(await promptOfNewVisitor()).toBe('You are the guide.');
     const items = await list();
     const where = { thread_id: expect.any(Number), channel: 'web', thread_key, visitor_id, up_to_turn: 1 };
     const origin = { ...where, created_at: expect.stringMatching(/^\d{4}-/), approved_at: null };
@@ -73,28 +73,28 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     expect(await entries()).toHaveLength(1);
     expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
     expect(await entries()).toHaveLength(1);
-    expect(await promptOfStranger()).toContain('"about_the_subject":["tea is served at five"]');
+    expect(await promptOfNewVisitor()).toContain('"about_the_subject":["tea is served at five"]');
     expect((await list()).map(({ approved_at: at }) => at !== null)).toEqual([true, false]);
     await expect(fixture.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
   });
 
   it('deletes rejected sentences, approved or not', async () => {
-    await tell('tea is served at five', 'cake is served at six');
+    await remember('tea is served at five', 'cake is served at six');
     const ids = (await list()).map(({ id }) => id);
     await decide(approveKnowledge, ids);
     expect(await decide(rejectKnowledge, ids.slice(0, 1))).toEqual({ rejected: 1 });
-    expect(await promptOfStranger()).toContain('"about_the_subject":["cake is served at six"]');
+    expect(await promptOfNewVisitor()).toContain('"about_the_subject":["cake is served at six"]');
     await expect(fixture.bus.call(rejectKnowledge, { slug }, context())).resolves.toEqual({ rejected: 1 });
-    expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
+    expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
   it('changes nothing for sentences of another agent', async () => {
-    await tell('tea is served at five');
+    await remember('tea is served at five');
     const own = await idOf('tea is served at five');
     const first = slug;
     slug = `guide-${++agentCount}`;
     await fixture.apply([{ slug, name: 'Other' }]);
-    await tell('coffee is served at four');
+    await remember('coffee is served at four');
     const foreign = await idOf('coffee is served at four');
     slug = first;
     for (const rpc of [approveKnowledge, rejectKnowledge]) {
@@ -108,19 +108,19 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
   });
 
   it('deletes approved sentences with their conversation', async () => {
-    const { visitor_id } = await tell('tea is served at five');
+    const { visitor_id } = await remember('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
-    await tell('cake is served at six', 'soup is served at noon');
+    await remember('cake is served at six', 'soup is served at noon');
     await decide(approveKnowledge, [await idOf('cake is served at six')]);
     await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({ threads: 1, facts: 1 });
     expect((await list()).map(({ body }) => body)).toEqual(['cake is served at six', 'soup is served at noon']);
-    expect(await promptOfStranger()).not.toContain('tea');
+    expect(await promptOfNewVisitor()).not.toContain('tea');
     await fixture.bus.call(forgetThreads, { slug }, context());
-    expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
+    expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
   it('keeps approved sentences when new ones arrive, at most 200', async () => {
-    await tell('tea is served at five');
+    await remember('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
       `select t.id, t.agent_id as agent from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1 order by t.id limit 1`,
@@ -133,7 +133,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
         [thread?.agent, thread?.id, from, to],
       );
     await add(1, 200);
-    await tell('cake is served at six');
+    await remember('cake is served at six');
     const bodies = (await list()).map(({ body }) => body);
     expect(bodies).toHaveLength(201);
     expect([bodies.includes('tea is served at five'), bodies.includes('cake is served at six'), bodies.includes('sentence 1')]).toEqual([
@@ -155,9 +155,9 @@ describe('with AGENT_KNOWLEDGE=off, the default', () => {
   afterAll(() => fixture.stop());
 
   it('requests and stores no knowledge, even if the model returns some', async () => {
-    await tell('somebody is ill with malaria');
+    await remember('somebody is ill with malaria');
     expect(fixture.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
-    expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
+    expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
     await expect(fixture.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
   });
 
@@ -173,7 +173,7 @@ describe('with AGENT_KNOWLEDGE=off, the default', () => {
       `insert into agents.agent_memories (agent_id, summary) select agent_id, 'somebody is ill' from agents.threads where visitor_id = $1`,
       [visitor_id],
     );
-    expect(await promptOfStranger()).toBe('You are the guide.');
+    expect(await promptOfNewVisitor()).toBe('You are the guide.');
     const { mode, items } = await fixture.bus.call(listKnowledge, { slug }, context());
     expect([mode, items.map(({ body }) => body)]).toEqual(['off', ['somebody is ill']]);
     await fixture.bus.call(rejectKnowledge, { slug }, context());
@@ -190,11 +190,11 @@ describe('with AGENT_KNOWLEDGE=automatic', () => {
   afterAll(() => fixture.stop());
 
   it('removes rejected sentences from the summary', async () => {
-    await tell('tea is served at five', 'cake is served at six');
-    expect(await promptOfStranger()).toContain('tea is served at five');
+    await remember('tea is served at five', 'cake is served at six');
+    expect(await promptOfNewVisitor()).toContain('tea is served at five');
     await decide(rejectKnowledge, [await idOf('tea is served at five')]);
     await idle();
-    const prompt = await promptOfStranger();
+    const prompt = await promptOfNewVisitor();
     expect(prompt).toContain('"about_the_subject":["cake is served at six"]');
   });
 });

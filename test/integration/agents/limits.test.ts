@@ -26,14 +26,14 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
     await fixture.say('2', { ip, slug: 'other' });
     await fixture.say('3', { ip, visitor_id });
     await fixture.say('4', { ip, slug: 'other' });
-    const asked = fixture.llm.requests.length;
+    const requestsBefore = fixture.llm.requests.length;
     for (const slug of ['guide', 'other']) {
       const error = await failureOf(fixture.say('5', { ip, slug }));
       expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
       expect(error.details['retry_after']).toBeGreaterThan(0);
       expect(error.details['retry_after']).toBeLessThanOrEqual(60);
     }
-    expect(fixture.llm.requests).toHaveLength(asked);
+    expect(fixture.llm.requests).toHaveLength(requestsBefore);
     await expect(fixture.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({ visitor_id });
   });
 
@@ -102,7 +102,7 @@ describe('daily token budget of an agent (D71)', () => {
     await use(dailyTokens - 1);
     await expect(fixture.say('The last one')).resolves.toBeDefined();
     await waitFor(async () => (await readUsed()) === dailyTokens - 1 + tokensOfCall);
-    const asked = fixture.llm.requests.length;
+    const requestsBefore = fixture.llm.requests.length;
     const error = await failureOf(fixture.say('One too many'));
     expect(error.toBody()).toEqual({
       code: 'unavailable',
@@ -111,7 +111,7 @@ describe('daily token budget of an agent (D71)', () => {
     });
     const secondsLeft = 86_400 - Math.floor((Date.now() % 86_400_000) / 1_000);
     expect(Math.abs(Number(error.details['retry_after']) - secondsLeft)).toBeLessThan(30);
-    expect(fixture.llm.requests).toHaveLength(asked);
+    expect(fixture.llm.requests).toHaveLength(requestsBefore);
     expect(await fixture.recorded()).not.toContain('One too many');
     await expect(fixture.say('Another agent', { slug: 'other' })).resolves.toBeDefined();
   });
@@ -123,17 +123,17 @@ describe('daily token budget of an agent (D71)', () => {
   });
 
   it('reserves tokens before the call, so that concurrent calls of all replicas stay within the budget', async () => {
-    const held = Promise.withResolvers<string>();
-    fixture.llm.answerWith(() => held.promise);
-    const asked = fixture.llm.requests.length;
+    const pendingReply = Promise.withResolvers<string>();
+    fixture.llm.answerWith(() => pendingReply.promise);
+    const requestsBefore = fixture.llm.requests.length;
     const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
     // Each call reserves a thousand tokens plus its prompt: the third finds less than 3000, the fourth more.
     await waitFor(() => refused === 7);
-    held.resolve('ok');
+    pendingReply.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect(fixture.llm.requests.length - asked).toBe(3);
+    expect(fixture.llm.requests.length - requestsBefore).toBe(3);
     await waitFor(async () => (await readUsed()) === 3 * tokensOfCall);
   });
 
@@ -155,7 +155,7 @@ describe('daily token budget of an agent (D71)', () => {
     await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const waiting = `select 1 as one from agents.jobs where type = 'agents.thread-memory' and state = 'running' or (state = 'queued' and run_at <= now())`;
     await waitFor(async () => (await fixture.env.sql(waiting)).length === 0);
-    const asked = fixture.llm.memoryRequests.length;
+    const requestsBefore = fixture.llm.memoryRequests.length;
     await use(dailyTokens - 1);
     const { thread_key } = await fixture.say('Remember me');
     await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
@@ -167,7 +167,7 @@ describe('daily token budget of an agent (D71)', () => {
       );
     await waitFor(async () => (await jobs())[0]?.error !== null);
     expect(await jobs()).toEqual([{ state: 'queued', error: 'The daily token budget of the agent is used up.', attempts: 0, late: true }]);
-    expect(fixture.llm.memoryRequests).toHaveLength(asked);
+    expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
   });
 
   it('is unlimited when the setting is 0, and exposes metrics of usage and rejections', async () => {

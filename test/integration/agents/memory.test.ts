@@ -211,14 +211,14 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     const before = await record(slug);
-    const asked = fixture.llm.memoryRequests.length;
+    const requestsBefore = fixture.llm.memoryRequests.length;
     await fixture.env.sql(
       `update agents.jobs set state = 'queued', finished_at = null, sent_at = null, run_at = now(), generation = generation + 1
        where type = 'agents.thread-memory' and payload->>'thread_id' = (select id::text from agents.threads where thread_key = $1)`,
       [thread_key],
     );
     await idle();
-    expect(fixture.llm.memoryRequests).toHaveLength(asked);
+    expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
     expect(await record(slug)).toEqual(before);
     expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([{ outcome: 'nothing_new' }]);
   });

@@ -60,7 +60,7 @@ afterEach(() => {
 });
 afterAll(() => env.stop());
 
-async function hold(lines: readonly string[], infos: Record<string, unknown> = {}): Promise<number> {
+async function addConversation(lines: readonly string[], infos: Record<string, unknown> = {}): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
   const [found] = await call(conversations.rpcs.findActive, { person_id: personId, journey: 'told', time });
   const id = found?.id ?? 0;
@@ -91,7 +91,7 @@ const written = (id: number) =>
 describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
   it('writes provenance envelopes, calls the model once per transcript, and keeps edited fields', async () => {
     llm.answerSummaryWith(() => JSON.stringify(texts));
-    const id = await hold(['Water is what I think of.', 'So do I.']);
+    const id = await addConversation(['Water is what I think of.', 'So do I.']);
     const before = llm.summaryRequests.length;
     await enter(id);
     await jobs.ends(id);
@@ -135,20 +135,20 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
 
   it('publishes nothing of speech erased meanwhile, and notes what was published before', async () => {
     const lines = [{ start_ms: 0, end_ms: 1, person_id: eveId, speaker: null, text: 'My secret is out.' }];
-    const [early, late] = [await hold([]), await hold([])];
+    const [early, late] = [await addConversation([]), await addConversation([])];
     const items = [early, late].map((id) => ({ conversation_id: id, rows: lines }));
     await call(transcripts.rpcs.installLegacy, { items, dry_run: false });
-    let held = Promise.resolve();
+    let pendingReply = Promise.resolve();
     llm.answerSummaryWith(async (messages) => {
-      await held;
-      const told = messages[1]?.content.includes('secret') === true ? 'A secret.' : 'Nothing.';
-      return JSON.stringify({ title: told, summary: told, videohost_description: told });
+      await pendingReply;
+      const summary = messages[1]?.content.includes('secret') === true ? 'A secret.' : 'Nothing.';
+      return JSON.stringify({ title: summary, summary: summary, videohost_description: summary });
     });
     await enter(early);
     await written(early);
 
     let release = (): void => undefined;
-    held = new Promise<void>((resolve) => (release = resolve));
+    pendingReply = new Promise<void>((resolve) => (release = resolve));
     const before = llm.summaryRequests.length;
     await enter(late);
     await waitFor(() => llm.summaryRequests.length === before + 1);
@@ -169,23 +169,23 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
       { length: 60 },
       (_, index) => `Sentence number ${index} of a rather long conversation about rivers and lakes.`,
     );
-    const id = await hold(lines);
+    const id = await addConversation(lines);
     const before = llm.summaryRequests.length;
     await enter(id);
     await jobs.ends(id);
-    const asked = llm.summaryRequests
+    const prompts = llm.summaryRequests
       .slice(before)
       .map(({ messages }) => JSON.parse(messages[1]?.content ?? '') as Record<string, unknown>);
-    const parts = asked.filter(({ part }) => part !== undefined);
+    const parts = prompts.filter(({ part }) => part !== undefined);
     expect(parts.length).toBeGreaterThan(2);
     expect(parts.map(({ transcript }) => transcript).join('')).toContain('Sentence number 59 of');
-    expect(asked.at(-1)).toHaveProperty('notes');
+    expect(prompts.at(-1)).toHaveProperty('notes');
   });
 
   it('names problems in retries, and fails on unusable replies without quoting speech', async () => {
     const replies = ['no JSON', JSON.stringify({ ...texts, title: '' }), JSON.stringify(texts)];
     llm.answerSummaryWith(() => replies.shift() ?? '');
-    const mended = await hold(['Something.']);
+    const mended = await addConversation(['Something.']);
     const before = llm.summaryRequests.length;
     await enter(mended);
     await jobs.ends(mended);
@@ -194,7 +194,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(third?.messages.at(-1)?.content).toContain('/title');
 
     llm.answerSummaryWith(() => JSON.stringify({ title: 'secret words' }));
-    const refused = await hold(['Something else.']);
+    const refused = await addConversation(['Something else.']);
     await enter(refused);
     const dead = await jobs.ends(refused, 'dead');
     expect(dead.error).toMatch(/^unusable reply of the language model: /);
@@ -203,7 +203,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
   });
 
   it('waits for the transcript and an unavailable model without using up attempts (D7a)', async () => {
-    const id = await hold([]);
+    const id = await addConversation([]);
     await enter(id);
     await jobs.fails(id, 'The conversation has no transcript yet.');
     expect(await jobs.latest(id)).toMatchObject({ state: 'queued', attempts: 0 });
@@ -219,7 +219,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
   it('writes the summary once after a worker died during the model call', async () => {
     await agents.stop();
     llm.failSummary({ kind: 'silent' });
-    const id = await hold(['Words that outlive a worker.']);
+    const id = await addConversation(['Words that outlive a worker.']);
     const child = startScriptProcess(join(import.meta.dirname, 'agents-process.ts'), { ...env.settings, ...settings, METRICS_PORT: '0' });
     const before = llm.summaryRequests.length;
     await enter(id);

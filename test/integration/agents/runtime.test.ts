@@ -118,26 +118,26 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   it('streams text of a model without a reasoning name until a reply has unopened thoughts (C1, D84)', async () => {
     const { logger } = fixture.env;
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
-    const seen = [await habit.isPlain()];
+    const results = [await habit.isPlain()];
     for (const isUnopened of [false, true, false, false, false]) {
       await habit.record(isUnopened);
-      seen.push(await habit.isPlain());
+      results.push(await habit.isPlain());
     }
-    expect(seen).toEqual([true, true, false, false, false, true]);
+    expect(results).toEqual([true, true, false, false, false, true]);
   });
 
   it('creates one thread for concurrent first messages and answers them in sequence', async () => {
     let running = 0;
-    let most = 0;
+    let maxConcurrent = 0;
     fixture.llm.answerWith(async (messages) => {
-      most = Math.max(most, ++running);
+      maxConcurrent = Math.max(maxConcurrent, ++running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running--;
       return `re: ${messages.at(-1)?.content}`;
     });
     await Promise.all(['a', 'b', 'c', 'd'].map((body) => ask(body, { chat: 901 })));
     expect(await countThreads(901)).toBe(1);
-    expect(most).toBe(1);
+    expect(maxConcurrent).toBe(1);
     const bodies = await bodiesOf(901);
     expect(bodies.filter((_body, index) => index % 2 === 0).toSorted()).toEqual(['a', 'b', 'c', 'd']);
     for (let index = 0; index < bodies.length; index += 2) expect(bodies[index + 1]).toBe(`re: ${bodies[index]}`);
@@ -146,14 +146,14 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   describe('with an idempotency key', () => {
     it('returns the recorded turn for a repetition without calling the model or writing rows again', async () => {
       const first = await ask('Hello', { chat: 902, idempotencyKey: 'telegram:1' });
-      const asked = fixture.llm.requests.length;
+      const requestsBefore = fixture.llm.requests.length;
       const again = await ask('Hello', {
         chat: 902,
         idempotencyKey: 'telegram:1',
         inTransaction: () => Promise.reject(new Error('called')),
       });
       expect(again).toEqual({ ...first, repeated: true });
-      expect(fixture.llm.requests).toHaveLength(asked);
+      expect(fixture.llm.requests).toHaveLength(requestsBefore);
       expect(await bodiesOf(902)).toHaveLength(2);
     });
 
@@ -258,11 +258,11 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     it('is polled less often by later tickets', async () => {
       const { threadId } = await ask('Hello');
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-      let asked = 0;
+      let polls = 0;
       const counting: Database = Object.create(db, {
         query: {
           value: (...call: Parameters<Database['query']>) => {
-            if (call[0].name.includes('tickets.renew')) asked++;
+            if (call[0].name.includes('tickets.renew')) polls++;
             return db.query(...call);
           },
         },
@@ -270,15 +270,15 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       const signal = new AbortController().signal;
       const queue = createTurnQueue({ db: counting, logger: fixture.env.logger });
       const holding = queue.run(threadId, signal, () => isOver);
-      await waitFor(() => asked >= 1);
+      await waitFor(() => polls >= 1);
       const waiting = Array.from({ length: 20 }, () => queue.run(threadId, signal, async () => 'its turn'));
-      await waitFor(() => asked >= 21);
-      const before = asked;
+      await waitFor(() => polls >= 21);
+      const before = polls;
       const next = Promise.withResolvers<void>();
       setTimeout(next.resolve, 1_500);
       await next.promise;
       // twenty turns every 150 ms would be 200
-      expect(asked - before).toBeLessThan(100);
+      expect(polls - before).toBeLessThan(100);
       end();
       await holding;
       expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'its turn'));

@@ -36,8 +36,8 @@ describe('a chat whose row is locked by a hanging process', () => {
     try {
       for (const update of updates) await fixture.deliver(update);
       const countWaiting = async (): Promise<number> => {
-        const waits = await listLockWaits(fixture.agents.env.sql);
-        return waits.filter(({ statement }) => statement.includes('telegram_chats')).length;
+        const lockWaits = await listLockWaits(fixture.agents.env.sql);
+        return lockWaits.filter(({ statement }) => statement.includes('telegram_chats')).length;
       };
       await waitFor(async () => (await countWaiting()) > 0, { what: 'an update to wait for its chat' });
 

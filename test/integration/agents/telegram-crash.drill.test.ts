@@ -114,7 +114,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
       };
       await bus.call(agents.rpcs.applyWorkspace, { agents: [guide], dry_run: false }, newContext());
 
-      const tookMs: number[] = [];
+      const durationsMs: number[] = [];
       const startedMs = performance.now();
       let updateId = 1;
       const writeIn = async (chat: number): Promise<void> => {
@@ -126,7 +126,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
             chat: { id: chat, type: 'private' },
             text: `${chat}/${index}`,
           };
-          tookMs.push(await post({ update_id: updateId++, message }));
+          durationsMs.push(await post({ update_id: updateId++, message }));
         }
       };
       const settledCount = async (): Promise<number> =>
@@ -142,10 +142,10 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
           const goal = ((kill + 1) * chats * perChat) / (kills + 2);
           await waitFor(async () => (await settledCount()) >= goal, { timeoutMs: limitMs, intervalMs: 50 });
           await sleep(randomInt(200));
-          const place = randomInt(replicas);
-          running[place]?.signal('SIGKILL');
-          await running[place]?.ended;
-          running[place] = await startAgents();
+          const replica = randomInt(replicas);
+          running[replica]?.signal('SIGKILL');
+          await running[replica]?.ended;
+          running[replica] = await startAgents();
         }
       };
       const killing = killSome();
@@ -166,12 +166,12 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         new Set(['answered', ...(uncertain.size > 0 ? ['send_unknown'] : [])]),
       );
       for (let chat = 1; chat <= chats; chat++) {
-        const shown = telegram.textsOf(chat).map((text) => text.replace('re: ', ''));
+        const texts = telegram.textsOf(chat).map((text) => text.replace('re: ', ''));
         const all = Array.from({ length: perChat }, (_value, index) => `${chat}/${index}`);
         const isCertain = (text: string): boolean => !uncertain.has(text);
-        expect(shown.filter(isCertain)).toEqual(all.filter(isCertain));
+        expect(texts.filter(isCertain)).toEqual(all.filter(isCertain));
         // A send of unknown outcome may arrive late, but not twice.
-        expect(shown).toHaveLength(new Set(shown).size);
+        expect(texts).toHaveLength(new Set(texts).size);
       }
       const recorded = await env.sql<{ key: string; bodies: string[] }>(
         `select t.thread_key as key, array_agg(m.body order by m.turn) as bodies from agents.threads t join agents.messages m on m.thread_id = t.id
@@ -186,7 +186,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
       expect(uncertain.size).toBeLessThanOrEqual(kills * chats);
       for (const child of running) child.signal('SIGTERM');
       await Promise.all(running.map((child) => child.ended));
-      report(tookMs, seconds, uncertain.size);
+      report(durationsMs, seconds, uncertain.size);
     },
     limitMs,
   );

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const newest = async () => (await fixture.agents.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
-const show = (id: number) => fixture.agents.bus.call(agents.rpcs.showReceipt, { id }, newContext());
+const showReceipt = (id: number) => fixture.agents.bus.call(agents.rpcs.showReceipt, { id }, newContext());
 const arrived = async (outcome: string, known = 0) =>
   await waitFor(async () => {
     const receipt = await newest();
@@ -37,8 +37,8 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const receipt = await arrived('rejected_secret', known);
     expect([receipt.update_id, fixture.telegram.textsOf(chat)]).toEqual([null, []]);
     const bytes = JSON.stringify(update);
-    const kept = { body: null, body_digest: createHash('sha256').update(bytes).digest('hex'), body_size: bytes.length };
-    expect(await show(receipt.id)).toMatchObject(kept);
+    const stored = { body: null, body_digest: createHash('sha256').update(bytes).digest('hex'), body_size: bytes.length };
+    expect(await showReceipt(receipt.id)).toMatchObject(stored);
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
@@ -46,11 +46,11 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
     const update = fixture.compose(fixture.next(), { text: 'Hello' });
     await fixture.deliver(update, { headers });
-    expect(await show((await fixture.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
+    expect(await showReceipt((await fixture.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
     const known = await lastId();
     await fixture.deliver(update, { headers, secret: 'no' });
-    const kept = { ...headers, 'user-agent': 'x'.repeat(200) };
-    expect(await show((await arrived('rejected_secret', known)).id)).toMatchObject({ headers: kept });
+    const storedHeaders = { ...headers, 'user-agent': 'x'.repeat(200) };
+    expect(await showReceipt((await arrived('rejected_secret', known)).id)).toMatchObject({ headers: storedHeaders });
   });
 
   it('rejects updates of an agent without a secret, without calling the model (D64)', async () => {
@@ -60,15 +60,15 @@ describe('receipts of updates (D20, D31, D33d)', () => {
       `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
       [botToken],
     );
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     for (const secret of [null, '', webhookSecret]) {
       const [chat, known] = [fixture.next(), await lastId()];
       await fixture.deliver(fixture.compose(chat, { text: 'Hello' }), { slug: 'open', secret });
       const receipt = await arrived('rejected_unsigned', known);
-      expect(await show(receipt.id)).toMatchObject({ body: null, message: expect.stringContaining('webhook_secret'), sends: [] });
+      expect(await showReceipt(receipt.id)).toMatchObject({ body: null, message: expect.stringContaining('webhook_secret'), sends: [] });
       expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
-    expect(fixture.agents.llm.requests).toHaveLength(asked);
+    expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
   it('accepts updates of an agent without a secret with ALLOW_UNSIGNED_WEBHOOKS (D64)', async () => {
@@ -92,8 +92,8 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const entities = [{ type: 'bot_command', offset: 0, length: text.length }];
     for (const slug of ['guide', 'mirrored']) {
       const { id } = await fixture.ask(fixture.next(), { text, entities }, slug);
-      await waitFor(async () => (await show(id)).body === null);
-      expect((await show(id)).outcome).toBe('ignored');
+      await waitFor(async () => (await showReceipt(id)).body === null);
+      expect((await showReceipt(id)).outcome).toBe('ignored');
     }
     await waitFor(() => fixture.telegram.textsOf(echoChannel).some((echoed) => echoed.includes(text)));
   });
@@ -136,15 +136,15 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const sweep = () => sweepReceipts({ db, dropContents: dropOldContents, days: 90 });
     for (const { id } of [answered, refused]) await age(id, 89);
     await sweep();
-    expect((await show(answered.id)).body).not.toBeNull();
-    await expect(show(refused.id)).resolves.toBeDefined();
+    expect((await showReceipt(answered.id)).body).not.toBeNull();
+    await expect(showReceipt(refused.id)).resolves.toBeDefined();
     for (const { id } of [answered, refused]) await age(id, 90);
     await sweep();
-    expect(await show(answered.id)).toMatchObject({ outcome: 'answered', body: null });
+    expect(await showReceipt(answered.id)).toMatchObject({ outcome: 'answered', body: null });
     await expect(env.sql(`select 1 from agents.webhook_receipts where id = $1 and reply_html is not null`, [answered.id])).resolves.toEqual(
       [],
     );
-    expect((await failureOf(show(refused.id))).code).toBe('not_found');
+    expect((await failureOf(showReceipt(refused.id))).code).toBe('not_found');
   });
 
   it.each([
@@ -156,9 +156,9 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
-    expect(await show(receipt.id)).toMatchObject({ body, sends: [], source: 'telegram', agent_slug: 'guide' });
+    expect(await showReceipt(receipt.id)).toMatchObject({ body, sends: [], source: 'telegram', agent_slug: 'guide' });
     expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
-    expect(await show(receipt.id)).toMatchObject({ outcome: 'rejected_unreadable', body });
+    expect(await showReceipt(receipt.id)).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
   it.each([
@@ -168,14 +168,14 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
-    expect(await show(receipt.id)).toMatchObject({ body: null, sends: [], source: 'telegram', agent_slug: 'guide' });
+    expect(await showReceipt(receipt.id)).toMatchObject({ body: null, sends: [], source: 'telegram', agent_slug: 'guide' });
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
   it('stores no body over the size limit', async () => {
     const known = await lastId();
     await fixture.deliver(null);
-    expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
+    expect(await showReceipt((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
   it('stores an update for an unknown agent and verifies it at replay with the agent’s current secret (P8)', async () => {
@@ -194,17 +194,17 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const later = { slug: 'later', name: 'Later', config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } } };
     await fixture.agents.apply([{ ...later, config: {} }]);
     expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_without_secret');
-    expect(await show(good.id)).toMatchObject({ outcome: 'agent_not_found', body: expect.stringContaining('Anybody?') });
+    expect(await showReceipt(good.id)).toMatchObject({ outcome: 'agent_not_found', body: expect.stringContaining('Anybody?') });
     await fixture.agents.apply([later]);
     for (const { id, chat } of forged) {
       expect(await fixture.replay(id)).toEqual({ id, job_id: null });
-      expect(await show(id)).toMatchObject({ outcome: 'rejected_secret', body: null });
+      expect(await showReceipt(id)).toMatchObject({ outcome: 'rejected_secret', body: null });
       expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
     await fixture.replay(unreadable.id);
-    expect(await show(unreadable.id)).toMatchObject({ outcome: 'rejected_unreadable', body: '{"update_id":' });
+    expect(await showReceipt(unreadable.id)).toMatchObject({ outcome: 'rejected_unreadable', body: '{"update_id":' });
     expect((await fixture.replay(good.id)).job_id).not.toBeNull();
-    await waitFor(async () => (await show(good.id)).outcome === 'answered');
+    await waitFor(async () => (await showReceipt(good.id)).outcome === 'answered');
     expect(fixture.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
 
@@ -239,12 +239,12 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('fails an update of an agent without a token, without calling the model', async () => {
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     expect(await fixture.ask(fixture.next(), { text: 'x' }, 'mute')).toMatchObject({
       outcome: 'failed',
       message: expect.stringContaining('bot_token'),
     });
-    expect(fixture.agents.llm.requests).toHaveLength(asked);
+    expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
   it('expires an update after a day without calling the model (rules/agents#messaging-webhook; D32)', async () => {
@@ -254,10 +254,10 @@ describe('receipts of updates (D20, D31, D33d)', () => {
       new.stored_at := now() - interval '25 hours'; return new; end $$`);
     await sql(`create trigger age before insert on agents.webhook_receipts for each row when (new.update_id = ${update.update_id})
       execute function agents.age()`);
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     await fixture.deliver(update);
     expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'expired', sends: [] });
-    expect(fixture.agents.llm.requests).toHaveLength(asked);
+    expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
     await sql('drop function agents.age() cascade');
     await fixture.replay((await fixture.settled(update.update_id)).id);
     await waitFor(async () => (await fixture.find(update.update_id))?.outcome === 'answered');
@@ -290,8 +290,8 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const kept = await fixture.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
     expect(await fixture.agents.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
-    expect(await show(receipt.id)).toMatchObject({ body: null, outcome: 'answered', chat_id: null });
-    expect((await show(kept.id)).body).toContain('Another wish');
+    expect(await showReceipt(receipt.id)).toMatchObject({ body: null, outcome: 'answered', chat_id: null });
+    expect((await showReceipt(kept.id)).body).toContain('Another wish');
     expect(await findNumber(chat)).toEqual([]);
     expect(await findNumber(other)).toEqual(['telegram_chats', 'telegram_sends', 'threads', 'webhook_receipts', 'webhook_receipts']);
     const rows = await fixture.agents.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
@@ -299,7 +299,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('answers 404 for a receipt that does not exist', async () => {
-    expect((await failureOf(show(1))).code).toBe('not_found');
+    expect((await failureOf(showReceipt(1))).code).toBe('not_found');
     expect((await failureOf(fixture.replay(1))).code).toBe('not_found');
   });
 

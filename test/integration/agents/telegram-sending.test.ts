@@ -87,11 +87,11 @@ describe('a send of unknown outcome (D33b)', () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
     const receipt = await fixture.ask(chat, { text: 'one' });
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     await fixture.replay(receipt.id);
     await waitFor(async () => (await fixture.settled(receipt.update_id ?? 0)).outcome === 'answered');
     expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
-    expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], asked]);
+    expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], requestsBefore]);
   });
 
   it('never contains the token', async () => {

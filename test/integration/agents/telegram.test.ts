@@ -132,11 +132,11 @@ describe('order (D32: messages of one chat are answered in order)', () => {
     await fixture.agents.replica();
     const [slow, quick] = [fixture.next(), fixture.next()];
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const pendingReply = new Promise<void>((resolve) => (release = resolve));
     fixture.agents.llm.answerWith(async (messages) => {
-      const said = String(messages.at(-1)?.content);
-      if (said === 'slow 0') await held;
-      return said;
+      const message = String(messages.at(-1)?.content);
+      if (message === 'slow 0') await pendingReply;
+      return message;
     });
     const texts = (name: string): string[] => Array.from({ length: 10 }, (_value, index) => `${name} ${index}`);
     for (let index = 0; index < 10; index++) {
@@ -170,13 +170,13 @@ describe('a failing model (D33a)', () => {
         [tokens],
       );
     await use(2_000_000);
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     const chat = fixture.next();
     const receipt = await fixture.ask(chat, { text: 'Are you there?' });
     await use(0);
-    const told = expect.stringMatching(/^Sorry, I have answered as much as I may today\. .+ again in \d+ hours?\.$/);
-    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [told], []]);
-    expect(fixture.agents.llm.requests).toHaveLength(asked);
+    const notice = expect.stringMatching(/^Sorry, I have answered as much as I may today\. .+ again in \d+ hours?\.$/);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [notice], []]);
+    expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
   it('is reported to the chat when none is configured', async () => {
@@ -206,8 +206,8 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     await fixture.ask(fixture.next(), { text: 'Tell *me* a lot' }, 'mirrored');
     const whole = `Q: Tell me a lot\n\nA: ${answer.replaceAll('**', '')}`;
     const parts = await waitFor(() => {
-      const shown = echoes().slice(before);
-      return shown.join('') === whole ? shown : undefined;
+      const mirrored = echoes().slice(before);
+      return mirrored.join('') === whole ? mirrored : undefined;
     });
     expect([parts.length, parts.every((part) => part.length <= 4_096), fixture.telegram.impatient]).toEqual([3, true, 0]);
   });
@@ -224,13 +224,13 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   ])('gets %s raw and unanswered', async (_what, make) => {
     const chat = fixture.next();
     const update = { update_id: fixture.next(), ...make(chat) };
-    const asked = fixture.agents.llm.requests.length;
+    const requestsBefore = fixture.agents.llm.requests.length;
     await fixture.deliver(update, { slug: 'mirrored' });
     expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'echoed' });
     expect([echoes().at(-1), fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([
       JSON.stringify(update),
       [],
-      asked,
+      requestsBefore,
     ]);
   });
 

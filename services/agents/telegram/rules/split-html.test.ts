@@ -34,9 +34,9 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     for (let before = 1; before <= 20; before++) {
       const whole = `<b>${'x'.repeat(before)}${grapheme.repeat(9)}</b>`;
       const parts = splitHtml(whole, small).map(toVisibleText);
-      const shown = toVisibleText(grapheme);
+      const visible = toVisibleText(grapheme);
       expect(parts.join('')).toBe(toVisibleText(whole));
-      expect(parts.map((part) => part.replaceAll(shown, '').replaceAll('x', ''))).toEqual(parts.map(() => ''));
+      expect(parts.map((part) => part.replaceAll(visible, '').replaceAll('x', ''))).toEqual(parts.map(() => ''));
     }
   });
 

@@ -127,7 +127,7 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
 
 describe('verifyUpdate (D31, D33d)', () => {
   const body = (text: string): Buffer => Buffer.from(text);
-  const anybody = { secret: undefined, allowUnsigned: true };
+  const unsigned = { secret: undefined, allowUnsigned: true };
   const trust = { secret: 'secret', allowUnsigned: false };
 
   it('rejects updates without a configured secret unless allowed (D64)', () => {
@@ -137,7 +137,7 @@ describe('verifyUpdate (D31, D33d)', () => {
         message: expect.stringContaining('webhook_secret'),
       });
     }
-    expect(verifyUpdate(body('{"update_id":7}'), open, anybody)).toMatchObject({ kind: 'update' });
+    expect(verifyUpdate(body('{"update_id":7}'), open, unsigned)).toMatchObject({ kind: 'update' });
     expect(verifyUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
   });
 
@@ -149,7 +149,7 @@ describe('verifyUpdate (D31, D33d)', () => {
     ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['nothing', ''],
   ])('rejects %s as unreadable', (_what, text) => {
-    expect(verifyUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(verifyUpdate(body(text), open, unsigned)).toMatchObject({ outcome: 'rejected_unreadable' });
   });
 
   it.each([
@@ -157,20 +157,20 @@ describe('verifyUpdate (D31, D33d)', () => {
     ['a byte that is not UTF-8', Buffer.from('{"update_id":7,"message":{"caption":"\u00eb"}}', 'latin1')],
     ['UTF-16', Buffer.from('\ufeff{"update_id":7}', 'utf16le')],
   ])('accepts an update with %s (rules/webhooks#text; D106)', (_what, sent) => {
-    expect(verifyUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
+    expect(verifyUpdate(sent, open, unsigned)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
   });
 
   it('rejects a body that is not JSON in any encoding, and one over the size limit', () => {
-    expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
-    expect(verifyUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
+    expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, unsigned)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(verifyUpdate(null, open, unsigned)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
   it('verifies the secret before reading the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
-    const judge = (given: string | null) => verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
-    expect(judge(digest('secret'))).toMatchObject({ kind: 'update' });
+    const verify = (given: string | null) => verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
+    expect(verify(digest('secret'))).toMatchObject({ kind: 'update' });
     for (const wrong of [null, '', digest('other'), digest('secret').toUpperCase(), 'x'.repeat(64)]) {
-      expect(judge(wrong)).toMatchObject({ outcome: 'rejected_secret' });
+      expect(verify(wrong)).toMatchObject({ outcome: 'rejected_secret' });
     }
     expect(verifyUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
     const ofAnother = { deliveryId: 'other', digest: digest('secret') };
