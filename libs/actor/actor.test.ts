@@ -34,14 +34,14 @@ function reasonOf(work: () => unknown): string {
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
-describe('an assertion', () => {
-  it('brings the actor as the gateway knows it', () => {
+describe('actor assertions', () => {
+  it('decodes to the actor that the gateway signed', () => {
     const { signer, verifier } = createSides();
     expect(verifier.decode(signer.encode(ada))).toEqual(ada);
     expect(verifier.decode(signer.encode({ kind: 'shared' }))).toEqual({ kind: 'shared' });
   });
 
-  it('is the same for half of its life, for equal actors, and another one after it', () => {
+  it('reuses an assertion of equal actors for half of its lifetime', () => {
     const { clock, signer } = createSides();
     const first = signer.encode(ada);
     clock.gatewayMs += assertionLifetimeMs / 2 - 1;
@@ -52,14 +52,14 @@ describe('an assertion', () => {
     expect(signer.encode({ ...ada, superuser: true })).not.toBe(signer.encode(ada));
   });
 
-  it('is made anew when the clock of the gateway was put back', () => {
+  it('signs a new assertion when the clock of the gateway goes back', () => {
     const { clock, signer } = createSides();
     const first = signer.encode(ada);
     clock.gatewayMs -= 60_000;
     expect(signer.encode(ada)).not.toBe(first);
   });
 
-  it('is believed until its life and five seconds are over, remembered or not', () => {
+  it('accepts an assertion until five seconds after its expiry, cached or not', () => {
     const { clock, signer, verifier } = createSides();
     const text = signer.encode(ada);
     verifier.decode(text);
@@ -70,7 +70,7 @@ describe('an assertion', () => {
     expect(reasonOf(() => verifier.decode(text))).toBe('expired');
   });
 
-  it('is believed by a clock that is five seconds behind, and not by one further behind', () => {
+  it('accepts an assertion from at most five seconds in the future', () => {
     const { clock, signer, verifier } = createSides();
     const text = signer.encode(ada);
     clock.serviceMs -= 5_000;
@@ -79,7 +79,7 @@ describe('an assertion', () => {
     expect(reasonOf(() => verifier.decode(text))).toBe('early');
   });
 
-  it('is refused when anything in it was changed', () => {
+  it('rejects a modified assertion', () => {
     const { signer, verifier } = createSides();
     const [header = '', payload = '', signature = ''] = signer.encode(ada).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { actor: Actor };
@@ -90,7 +90,7 @@ describe('an assertion', () => {
     expect(reasonOf(() => verifier.decode(`${encode({ alg: 'none' })}.${raised}.x`))).toBe('unknown_key');
   });
 
-  it('is refused when another key signed it, whatever its header says', () => {
+  it('rejects an assertion signed with another key, whatever its header', () => {
     const { signer, verifier } = createSides();
     const foreign = createActorSigner(generateActorKeys().signingKey, () => startMs).encode(ada);
     expect(reasonOf(() => verifier.decode(foreign))).toBe('unknown_key');
@@ -99,14 +99,14 @@ describe('an assertion', () => {
     expect(reasonOf(() => verifier.decode(`${header}.${payload}.${other}`))).toBe('bad_signature');
   });
 
-  it('is refused when it is none: an unsigned actor, nothing, too much', () => {
+  it('rejects malformed, empty and oversized assertions', () => {
     const { verifier } = createSides();
     for (const text of [JSON.stringify(ada), '{"kind":"system","name":"x"}', '', '..', 'a.b.c.d', `a.${'b'.repeat(5_000)}.c`]) {
       expect(['malformed', 'unknown_key']).toContain(reasonOf(() => verifier.decode(text)));
     }
   });
 
-  it('is handed on as it came, by who has read it alone', () => {
+  it('encodes only actors that it has decoded, with the same assertion', () => {
     const { signer, verifier } = createSides();
     const text = signer.encode(ada);
     expect(verifier.encode(verifier.decode(text))).toBe(text);
@@ -115,7 +115,7 @@ describe('an assertion', () => {
     expect(Object.isFrozen(verifier.decode(text))).toBe(true);
   });
 
-  it('for one HTTP request is good for no other one', () => {
+  it('rejects an assertion for another HTTP request', () => {
     const { signer, verifier } = createSides();
     const text = signer.encodeFor(ada, 'POST', '/internal/conversations/1/audio');
     expect(verifier.decodeFor(text, 'POST', '/internal/conversations/1/audio')).toEqual(ada);
@@ -128,8 +128,8 @@ describe('an assertion', () => {
   });
 });
 
-describe('public keys', () => {
-  it('are believed side by side while one takes the place of another', () => {
+describe('actor keys', () => {
+  it('accepts several public keys during a rotation', () => {
     const next = generateActorKeys();
     const { signer, verifier } = createSides(`${keys.publicKey}\n ${next.publicKey}`);
     const nextSigner = createActorSigner(next.signingKey, () => startMs);
@@ -137,14 +137,14 @@ describe('public keys', () => {
     expect(verifier.decode(nextSigner.encode(ada))).toEqual(ada);
   });
 
-  it('that are none end the start', () => {
+  it('rejects invalid keys', () => {
     expect(() => createActorVerifier('not a key')).toThrow();
     expect(() => createActorSigner(keys.publicKey)).toThrow();
   });
 });
 
-describe('what a service remembers', () => {
-  it('has a bound: the oldest is checked again', () => {
+describe('cache of verified assertions', () => {
+  it('drops the oldest assertion beyond its limit', () => {
     const { signer, verifier } = createSides();
     const first = signer.encode(ada);
     const known = verifier.decode(first);

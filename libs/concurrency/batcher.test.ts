@@ -4,7 +4,7 @@ import { createBatcher } from './batcher.ts';
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('createBatcher', () => {
-  it('joins what comes together, and what comes while a batch runs', async () => {
+  it('batches items of one turn, and items added while a batch runs', async () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -26,7 +26,7 @@ describe('createBatcher', () => {
     ]);
   });
 
-  it('keeps two of one key apart and respects the size', async () => {
+  it('never batches two items of one key, and limits the number of items', async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({
       keyOf: (item) => item,
@@ -43,7 +43,7 @@ describe('createBatcher', () => {
     ]);
   });
 
-  it('bounds the sum of sizes, and lets none overtake one that did not fit', async () => {
+  it('limits the total size and keeps the order of items', async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({
       keyOf: (item) => item,
@@ -59,7 +59,7 @@ describe('createBatcher', () => {
     expect(batches).toEqual([['aaa', 'bbb'], ['cccc', 'd'], ['too large a one'], ['e']]);
   });
 
-  it('begins the next batch beside one that runs when more came at once than it takes', async () => {
+  it('starts a second batch when more items were added than one takes', async () => {
     let [running, most] = [0, 0];
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -75,7 +75,7 @@ describe('createBatcher', () => {
     expect(most).toBe(2);
   });
 
-  it('gives undefined where the batch has no result, and its failure to all of it', async () => {
+  it('resolves with undefined without a result, and rejects all items of a failed batch', async () => {
     let fails = false;
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -92,7 +92,7 @@ describe('createBatcher', () => {
     await expect(batcher.add(3)).resolves.toBeUndefined();
   });
 
-  it('is idle when nothing waits or runs', async () => {
+  it('is idle when no item is pending', async () => {
     let done = 0;
     const batcher = createBatcher<number, number>({
       keyOf: String,

@@ -20,8 +20,8 @@ function keep(renew: (time: number) => boolean | Promise<boolean>): Kept {
   return { lease, failures, count: () => count };
 }
 
-describe('a lease', () => {
-  it('is renewed until it is stopped', async () => {
+describe('renewLease', () => {
+  it('renews a lease until it is stopped', async () => {
     const { lease, count } = keep(() => true);
     await waitFor(() => count() > 3, { what: 'renewals' });
     lease.stop();
@@ -32,7 +32,7 @@ describe('a lease', () => {
     expect(lease.lost.aborted).toBe(false);
   });
 
-  it('is lost when it is no longer held, and then renewed no more', async () => {
+  it('stops the renewal of a lost lease and aborts its signal', async () => {
     const { lease, count } = keep((time) => time < 3);
     await waitFor(() => lease.lost.aborted, { what: 'the loss' });
     expect(lease.lost.reason).toEqual(new Error('somebody else has it'));
@@ -41,7 +41,7 @@ describe('a lease', () => {
     expect(count()).toBe(3);
   });
 
-  it('is not lost by a renewal that fails: the next one may succeed', async () => {
+  it('keeps a lease after a failed renewal', async () => {
     const failure = new Error('the database is away');
     const { lease, failures, count } = keep((time) => {
       if (time < 8) throw failure; // for longer than the lease
@@ -53,7 +53,7 @@ describe('a lease', () => {
     expect(lease.lost.aborted).toBe(false);
   });
 
-  it('is not renewed twice at the same time', async () => {
+  it('never renews a lease concurrently', async () => {
     let running = 0;
     let most = 0;
     let release = (): void => {};

@@ -6,7 +6,7 @@ import { type PollRun, Poller } from './poller.ts';
 
 const longMs = 600_000;
 
-describe('a poller', () => {
+describe('Poller', () => {
   let poller: Poller;
 
   afterEach(async () => {
@@ -32,13 +32,13 @@ describe('a poller', () => {
     return { looks, log: () => texts };
   }
 
-  it('looks when it starts, and again after each pause', async () => {
+  it('polls at the start and after each interval', async () => {
     const { looks } = start(1);
     await waitFor(() => looks.length > 3);
     expect(looks[3]).toEqual({ woken: false, last: false });
   });
 
-  it('looks at once when somebody calls, in a pause or in a look', async () => {
+  it('polls immediately when woken, also during a poll', async () => {
     const calls = Promise.withResolvers<void>();
     const { looks } = start(longMs, (count) => (count === 2 ? calls.promise : undefined));
     await waitFor(() => looks.length === 1);
@@ -54,7 +54,7 @@ describe('a poller', () => {
     ]);
   });
 
-  it('looks at the earliest of the times that it is told', async () => {
+  it('polls at the earliest of the requested times', async () => {
     const { looks } = start(longMs);
     poller.wakeIn(longMs / 2);
     poller.wakeIn(2);
@@ -63,7 +63,7 @@ describe('a poller', () => {
     expect(looks[1]).toEqual({ woken: true, last: false });
   });
 
-  it('looks a last time when it is stopped', async () => {
+  it('polls a last time when it is stopped', async () => {
     const { looks } = start(longMs);
     await waitFor(() => looks.length === 1);
     await poller.stop();
@@ -75,7 +75,7 @@ describe('a poller', () => {
     expect(looks).toHaveLength(2);
   });
 
-  it('is not hurried while it fails, and says so once', async () => {
+  it('ignores wake-ups while it fails, and logs the failure once', async () => {
     const { looks, log } = start(20, (count) => {
       if (count < 5) poller.wake();
       if (count < 4) throw new Error('away');
@@ -86,7 +86,7 @@ describe('a poller', () => {
     expect(log()).toEqual(['fails', 'works again']);
   });
 
-  it('ends at once when it is stopped while it fails', async () => {
+  it('stops immediately while it fails', async () => {
     const { looks } = start(longMs, () => Promise.reject(new Error('away')));
     await waitFor(() => looks.length === 1);
     await poller.stop();

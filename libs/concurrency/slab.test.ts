@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Slab } from './slab.ts';
 
-describe('a slab', () => {
-  it('has what was added and not removed, at the place that was told, like a map', () => {
+describe('Slab', () => {
+  it('returns added items by index until they are removed, like a map', () => {
     const acts = fc.array(fc.oneof(fc.record({ add: fc.string() }), fc.record({ remove: fc.nat(20) })));
     fc.assert(
       fc.property(acts, (given) => {
@@ -27,13 +27,13 @@ describe('a slab', () => {
     );
   });
 
-  it('takes no more room than were there at the same time', () => {
+  it('reuses free indexes', () => {
     const slab = new Slab<string>();
     for (let turn = 0; turn < 1_000; turn++) slab.remove(slab.add('a'));
     expect(slab.add('b')).toBe(0);
   });
 
-  it('can be emptied while it is gone through', () => {
+  it('allows removal of items during iteration', () => {
     const slab = new Slab<number>();
     const places = [1, 2, 3].map((item) => slab.add(item));
     for (const item of slab) slab.remove(places[item - 1] ?? -1);

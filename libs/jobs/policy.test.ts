@@ -31,10 +31,10 @@ describe('backoff (architecture#jobs)', () => {
   });
 });
 
-describe('verdict on an attempt (architecture#jobs)', () => {
+describe('outcome of an attempt (architecture#jobs)', () => {
   const first = { attempt: 1, requeued: 0 };
 
-  it('retries what may pass and ends the job with the last attempt', () => {
+  it('retries temporary errors, and makes the job dead after the last attempt', () => {
     const away = appError('unavailable', 'provider', 'The provider is away');
     expect(decideOutcome(away, policy, { attempt: 2, requeued: 1 })).toMatchObject({
       outcome: 'retried',
@@ -53,7 +53,7 @@ describe('verdict on an attempt (architecture#jobs)', () => {
     });
   });
 
-  it('ends the job at once for a permanent error', () => {
+  it('makes the job dead after a permanent error', () => {
     expect(decideOutcome(new PermanentJobError('unreadable'), policy, first)).toMatchObject({
       outcome: 'dead',
       dead: true,
@@ -72,7 +72,7 @@ describe('verdict on an attempt (architecture#jobs)', () => {
     expect(delayMs).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('gives back the job of a stopping worker and keeps the error of the attempt before', () => {
+  it('releases the job of a stopping worker and keeps the error of the previous attempt', () => {
     expect(decideOutcome(new WorkerStopping(), policy, { attempt: 3, requeued: 0 })).toEqual({
       outcome: 'given_back',
       dead: false,
@@ -82,11 +82,11 @@ describe('verdict on an attempt (architecture#jobs)', () => {
     });
   });
 
-  it('writes nothing of an attempt without a lease', () => {
+  it('writes nothing for an attempt whose lease is lost', () => {
     expect(decideOutcome(new LeaseLost(), policy, first).outcome).toBe('lost');
   });
 
-  it('knows attempts without end', () => {
+  it('supports unlimited attempts', () => {
     expect(maxAttempts({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
     expect(decideOutcome(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome).toBe(
       'retried',

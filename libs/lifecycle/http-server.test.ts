@@ -37,7 +37,7 @@ function get(path: string, through: Agent | false = agent): Promise<[string, str
 }
 
 describe('prepareDrain (rules/operations#availability)', () => {
-  it('takes requests of old and new connections during the window, and closes each with its answer', async () => {
+  it('serves requests of old and new connections during the window, and closes each after its response', async () => {
     await expect(get('/quick')).resolves.toEqual(['quick', 'keep-alive', false]);
     const drained = drain({ windowMs: 500, deadlineMs: 1_000 });
     await expect(get('/quick')).resolves.toEqual(['quick', 'close', true]);
@@ -46,7 +46,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await expect(get('/quick', false)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('lets a request finish that began before, and closes its connection with the answer', async () => {
+  it('finishes a running request and closes its connection after the response', async () => {
     const slow = get('/slow');
     while (finish.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const drained = drain({ windowMs: 0, deadlineMs: 60_000 });
@@ -55,7 +55,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await drained;
   });
 
-  it('closes a connection that nobody has used', async () => {
+  it('closes an unused connection', async () => {
     const accepted = once(server, 'connection');
     const socket = connect(port, '127.0.0.1');
     const closed = once(socket, 'close');
@@ -64,7 +64,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await expect(closed).resolves.toEqual([false]);
   });
 
-  it('breaks off after the deadline what does not finish', async () => {
+  it('aborts requests that are still running at the deadline', async () => {
     const slow = get('/slow', false);
     slow.catch(() => undefined);
     while (finish.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -92,7 +92,7 @@ const others = Object.values(networkInterfaces())
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 describe('listen', () => {
-  it('on the loopback address is reached by no other address of the machine, on :: by every one', async () => {
+  it('listens on the loopback address only, or on all addresses with ::', async () => {
     const closed = await listen(make(), { host: '127.0.0.1', port: 0, portName: 'PORT' });
     const open = await listen(make(), { host: '::', port: 0, portName: 'PORT' });
     await expect(answers(`127.0.0.1:${closed}`)).resolves.toBe(true);
@@ -103,7 +103,7 @@ describe('listen', () => {
     }
   });
 
-  it('names the setting, or the host, that cannot be used', async () => {
+  it('names the invalid setting or host in the error', async () => {
     const port = await listen(make(), { host: '127.0.0.1', port: 0, portName: 'PORT' });
     await expect(listen(make(), { host: '127.0.0.1', port, portName: 'METRICS_PORT' })).rejects.toThrow(`METRICS_PORT ${port} is in use`);
     await expect(listen(make(), { host: '203.0.113.7', port: 0, portName: 'PORT' })).rejects.toThrow(
@@ -112,7 +112,7 @@ describe('listen', () => {
   });
 });
 
-describe('the address by which a machine reaches itself', () => {
+describe('reachableAddress', () => {
   it.each([
     ['::', '127.0.0.1:8080'],
     ['0.0.0.0', '127.0.0.1:8080'],

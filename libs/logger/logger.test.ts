@@ -33,7 +33,7 @@ describe('createLogger (rules/operations#logs)', () => {
     ]);
   });
 
-  it('leaves out what is below the level', () => {
+  it('omits lines below the level', () => {
     const { logger, lines } = capture('warn');
     logger.info('quiet');
     logger.warn('loud');
@@ -53,7 +53,7 @@ describe('createLogger (rules/operations#logs)', () => {
     expect(text).toContain('[redacted]');
   });
 
-  it('redacts them in texts and errors too, and leaves counts', () => {
+  it('redacts secrets in texts and errors, and keeps token counts', () => {
     const { logger, lines } = capture();
     const address = 'https://api.telegram.org/bot4242:s3cret/sendMessage';
     logger.info({ clientSecret: 's3cret', pin: 53, tokens: 512, address }, `calling ${address}`);
@@ -68,7 +68,7 @@ describe('createLogger (rules/operations#logs)', () => {
     ]);
   });
 
-  it('cuts what is long, whoever it came from (D60)', () => {
+  it('truncates long values (D60)', () => {
     const { logger, lines } = capture();
     const path = '/x'.repeat(8_000);
     logger.info({ path, list: Array.from({ length: 1_000 }, (_value, index) => index), map: { inner: 'y'.repeat(1_001) } }, 'request');
@@ -108,11 +108,11 @@ describe('createReadableLines', () => {
     expect(print(line({ err, msg: 'failed' }))).toMatch(/Error: broken\n +at here/);
   });
 
-  it('leaves what is no JSON as it is', () => {
+  it('prints lines that are not JSON unchanged', () => {
     expect(print('Listening on 127.0.0.1')).toBe('Listening on 127.0.0.1\n');
   });
 
-  it('hands no control characters of strangers to the terminal', () => {
+  it('escapes control characters of logged values', () => {
     const evil = 'a\u001b[2J\u009b2J\u202eb\u0007';
     const printed = print(line({ path: evil, err: { type: 'Error', message: evil, stack: evil }, msg: evil }));
     expect(printed).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
