@@ -257,7 +257,7 @@ export type VideoAvailableEvent = {
   cursor: string;
 };
 
-/** A conversation has a transcript, or another one. */
+/** A transcript was imported or replaced. */
 export type TranscriptImportedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;

@@ -1,6 +1,7 @@
 /**
- * Public face of the transcripts service: it imports the meeting provider's transcript under the conversation's window, and serves
- * the result as Markdown, data, captions and evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a, T1).
+ * Public contract of the transcripts service, which imports the meeting provider's transcripts under the transcript window, and serves
+ * them as Markdown, data, captions and evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a,
+ * T1).
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';

@@ -14,7 +14,7 @@ export interface Window {
 
 export interface FilterContext {
   readonly window: Window;
-  /** What offset times count from. */
+  /** Origin of offset times. */
   readonly sessionStart: Instant;
 }
 
@@ -46,7 +46,7 @@ const exclusions: Readonly<Record<ExclusionReason, Verdict>> = {
   crosses_window_end: { kind: 'excluded', reason: 'crosses_window_end' },
 };
 
-/** Judges rows against one window and keeps count. */
+/** Classifies rows by one window and counts them. */
 export class RowFilter {
   readonly #context: FilterContext;
   readonly #excluded = new Map<ExclusionReason, number>();
@@ -59,7 +59,7 @@ export class RowFilter {
     this.#context = context;
   }
 
-  /** True when both time bases have been seen: then no timed row can be trusted (D26a). */
+  /** True when both time bases were seen, so that no timed row can be trusted (D26a). */
   get mixesBases(): boolean {
     return this.#sawOffset && this.#sawAbsolute;
   }

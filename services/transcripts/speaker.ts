@@ -8,7 +8,7 @@ import type { JsonObject } from '#libs/json';
 import { toSingleLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
 
-/** Distinct speakers of one artifact; more are not a conversation. */
+/** Limit of distinct speakers of an artifact. */
 export const maxSpeakers = 10_000;
 const maxDisplayNameLength = 200;
 const maxKeyLength = 200;
@@ -72,7 +72,7 @@ function readText(value: unknown): string | null {
 export class SpeakerCollector {
   readonly #speakers = new Map<string, { speaker: Speaker; startUs: bigint; position: number }>();
 
-  /** False when there are too many speakers. */
+  /** False when the limit of speakers is exceeded. */
   add(row: AcceptedRow, position: number): boolean {
     const speaker = parseSpeaker(row.peer);
     const known = this.#speakers.get(speaker.key);
@@ -120,7 +120,7 @@ function toPersonId(personId: number | null | undefined): number | null {
   return typeof personId === 'number' && isPossibleId(personId) ? personId : null;
 }
 
-/** A row as clients see it (T1, T6). */
+/** Speakers and times as clients see them (T1, T6). */
 
 /** Milliseconds of microseconds; a row keeps its millisecond. */
 export const toMilliseconds = (us: number): number => Math.floor(us / 1000);

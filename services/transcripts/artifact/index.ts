@@ -1,4 +1,4 @@
-/** One reading of an artifact: exact bytes hashed and counted, every row judged, accepted rows handed on. */
+/** Reads an artifact once: hashes and counts its exact bytes, classifies every row and passes accepted rows on. */
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import type { AcceptedRow, RowFilter } from '../row-filter.ts';
@@ -17,13 +17,13 @@ export interface ScanResult {
 }
 
 export interface ScanListener {
-  /** The next accepted row; `position` counts accepted rows from 0. */
+  /** Called for each accepted row; `position` counts accepted rows from 0. */
   onAccepted(row: AcceptedRow, position: number): void;
-  /** After each piece of the artifact; `bytes` read so far. What it returns is awaited. */
+  /** Called after each chunk with the number of bytes read so far; awaited. */
   onChunk?(bytes: number): Promise<void> | void;
 }
 
-/** Reads the artifact to its end. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or what the source throws. */
+/** Reads the whole artifact. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or what the source throws */
 export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: RowFilter, listener: ScanListener): Promise<ScanResult> {
   const hash = createHash('sha256');
   const encoding = new EncodingDetector();
@@ -35,7 +35,7 @@ export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: Ro
     for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.byteLength;
-      // The rest is read for its digest only.
+      // After the first invalid byte, the rest is read only for the digest.
       wrong ??= encoding.push(chunk);
       if (wrong === undefined) yield chunk;
     }
@@ -53,7 +53,7 @@ export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: Ro
 }
 
 const headBytes = 4;
-/** Signatures of the first bytes; the longer ones first. */
+/** Signatures of other encodings; longer ones first. */
 const signatures: readonly (readonly [bytes: readonly number[], name: string])[] = [
   [[0xff, 0xfe, 0x00, 0x00], 'UTF-32LE'],
   [[0x00, 0x00, 0xfe, 0xff], 'UTF-32BE'],
@@ -65,13 +65,13 @@ const signatures: readonly (readonly [bytes: readonly number[], name: string])[]
 ];
 const singleByte = 'a single-byte encoding such as ISO-8859-1 (Latin-1) or Windows-1252';
 
-/** Checks one text; memory does not depend on its size. */
+/** Detects whether a text is UTF-8, chunk by chunk, in constant memory. */
 export class EncodingDetector {
   #head = Buffer.alloc(0);
-  /** Beginning of a character whose other bytes have not arrived. */
+  /** First bytes of a character that continues in the next chunk. */
   #open = Buffer.alloc(0);
 
-  /** The name of what the bytes are instead of UTF-8; undefined while they are UTF-8. */
+  /** Name of the actual encoding; undefined while the bytes are UTF-8. */
   push(chunk: Uint8Array): string | undefined {
     const isFirst = this.#head.length < headBytes;
     if (isFirst) this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytes - this.#head.length)]);
@@ -83,7 +83,7 @@ export class EncodingDetector {
   }
 }
 
-/** Length of the unfinished character at the end. */
+/** Length of the incomplete character at the end, in bytes. */
 function incompleteLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] ?? 0;
@@ -97,7 +97,7 @@ function incompleteLength(bytes: Uint8Array): number {
 function nameOfHead(head: Buffer): string | undefined {
   for (const [bytes, name] of signatures) if (bytes.every((byte, index) => head[index] === byte)) return name;
   if (head.length < headBytes) return undefined;
-  // ASCII without a byte order mark: all bytes of a character but one are zero.
+  // ASCII text without a byte order mark: all bytes of a character but one are zero.
   const zeros = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   return { x0x0: 'UTF-16LE', '0x0x': 'UTF-16BE', x000: 'UTF-32LE', '000x': 'UTF-32BE' }[zeros];
 }

@@ -1,24 +1,24 @@
 /**
- * Rows of a JSON artifact, an array of any size, in constant memory: the array is cut at its top-level commas and each element goes
- * through the engine's own parser. An element that it does not parse is null, a malformed row; where such an element hides the commas
- * behind it, as a quote without its other half does, the array is cut between objects instead (D86).
+ * Splits a JSON array of any size into rows, in constant memory: at its top-level commas, and each element is parsed by the engine. An
+ * element that cannot be parsed is null, a malformed row. When it hides the following commas, as an unclosed quote does, the array is
+ * split between objects instead (D86).
  */
 import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/json';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
-/** Between two objects of a list. */
+/** Separator between two objects of the array. */
 const betweenObjects = /\}\s*,\s*\{/g;
-/** Each takes longer than a row that can be read. */
+/** Limit, because a malformed row takes longer than a valid one. */
 const maxMalformedRows = 100_000;
 const listOpening = Buffer.from('[');
-/** Longer white space between two objects is not looked for beyond the end of what is held. */
+/** Bytes kept to find a separator that crosses the end of the buffer. */
 const overlapBytes = 64;
 
-/** Cuts one array; feed it with `push`, finish with `end`. */
+/** Splits one array; call `push` for each chunk, then `end`. */
 export class JsonRowSplitter {
   readonly #maxRowBytes: number;
   #scanner = new JsonScanner();
-  /** Bytes of the row under way that came with earlier chunks. */
+  /** Bytes of the current row from earlier chunks. */
   #carry: Buffer[] = [];
   #carrySize = 0;
   #unparsable = 0;
@@ -29,8 +29,8 @@ export class JsonRowSplitter {
   }
 
   /**
-   * The rows that end in this chunk; null for one that is not JSON or is too large.
-   * @throws UnreadableArtifact when this is not the text of a JSON array.
+   * The rows that end in this chunk; null for rows that are not JSON or too large.
+   * @throws UnreadableArtifact when the text is not a JSON array
    */
   push(bytes: Uint8Array): unknown[] {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -40,7 +40,7 @@ export class JsonRowSplitter {
     return rows;
   }
 
-  /** The rows that are left. @throws TruncatedArtifact when the array has not ended. */
+  /** The remaining rows. @throws TruncatedArtifact when the array is not complete */
   end(): unknown[] {
     if (this.#state === 'after') return [];
     const remaining = Buffer.concat(this.#carry).toString('latin1').trimEnd();
@@ -57,7 +57,7 @@ export class JsonRowSplitter {
       for (let at = this.#scanner.find(chunk, from, 1); at < chunk.length; at = this.#scanner.find(chunk, at + 1, 1)) {
         const isEnd = this.#scanner.depth === 0;
         if (isEnd && chunk[at] === jsonByte.closeBrace) {
-          // A brace too many belongs to its row.
+          // A surplus brace belongs to its row.
           this.#scanner = createScannerInList();
           continue;
         }
@@ -74,7 +74,7 @@ export class JsonRowSplitter {
     if (this.#state === 'after' && !chunk.subarray(from).every(isJsonWhitespace)) throw new UnreadableArtifact('text follows the list');
   }
 
-  /** Index behind the opening bracket; the chunk's length while it has not come. */
+  /** Index after the opening bracket; the length of the chunk when it has not arrived. */
   #open(chunk: Buffer): number {
     const at = chunk.findIndex((byte) => !isJsonWhitespace(byte));
     if (at === -1) return chunk.length;
@@ -88,7 +88,7 @@ export class JsonRowSplitter {
     const bytes = this.#carry.length === 0 ? tail : Buffer.concat([...this.#carry, tail]);
     this.#carry = [];
     this.#carrySize = 0;
-    // An empty list, or a comma behind the last row.
+    // An empty array, or a trailing comma.
     if (isLast && bytes.every(isJsonWhitespace)) return;
     if (bytes.length > this.#maxRowBytes) rows.push(null);
     else this.#add(bytes, rows);
@@ -96,13 +96,13 @@ export class JsonRowSplitter {
 
   #keep(part: Buffer, rows: unknown[]): void {
     if (part.length === 0) return;
-    // Copied: the network's buffer would otherwise be held by a few bytes of it.
+    // Copied, so that a few bytes do not keep the whole network buffer in memory.
     this.#carry.push(Buffer.from(part));
     this.#carrySize += part.length;
     if (this.#carrySize > this.#maxRowBytes) this.#letGo(rows);
   }
 
-  /** More is held than a row may have: rows that end in it, or a row that is too large, of which the end is still looked for. */
+  /** The buffer exceeds the size of a row: parses the rows that end in it, or discards a row that is too large up to its end. */
   #letGo(rows: unknown[]): void {
     const bytes = Buffer.concat(this.#carry);
     const last = findCuts(bytes).at(-1);
@@ -118,7 +118,7 @@ export class JsonRowSplitter {
     this.#read(bytes.subarray(last + 1), 0, rows);
   }
 
-  /** The row, or the rows of which it turns out to consist. */
+  /** Parses the bytes as one row, or as several when they turn out to contain separators. */
   #add(bytes: Buffer, rows: unknown[]): void {
     const row = parseRow(bytes);
     if (row !== undefined) return void rows.push(row);
@@ -147,7 +147,7 @@ function parseRow(bytes: Buffer): unknown {
   }
 }
 
-/** Places of the commas between objects. */
+/** Indexes of the commas between objects. */
 function findCuts(bytes: Buffer): number[] {
   const text = bytes.toString('latin1');
   return Array.from(text.matchAll(betweenObjects), ({ index }) => text.indexOf(',', index));

@@ -1,20 +1,23 @@
-/** An artifact of either format as batches of rows; the bytes are looked at once and forgotten. */
+/**
+ * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. CSV comes in both documented dialects (quoted with milliseconds,
+ * unquoted with ISO times), with or without a header. Rows without a column of end times are ambiguous (D26).
+ */
 import { Readable } from 'node:stream';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import { JsonRowSplitter } from './json-rows.ts';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
-/** `csv`: without a column of ends; rows of one that has it are like those of JSON. */
+/** `csv`: without a column of end times; `csv_with_ends`: with one. */
 export type ArtifactFormat = 'json' | 'csv' | 'csv_with_ends';
 
-/** Largest single row. */
+/** Largest row in bytes. */
 const maxRowBytes = 4 * 1_048_576;
 const csvBatchRows = 500;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads rows as the provider wrote them. The first visible character decides the format: `[` is JSON.
- * @throws UnreadableArtifact when it is neither JSON nor CSV.
+ * Yields rows as the provider wrote them. The first visible character decides the format: `[` is JSON.
+ * @throws UnreadableArtifact when the artifact is neither JSON nor CSV
  */
 export async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -109,10 +112,10 @@ export { CsvError };
 
 type Column = 'startTime' | 'endTime' | 'peerId' | 'userId' | 'cpi' | 'displayName' | 'sentence';
 
-/** Order of the columns when the header does not say otherwise. */
+/** Order of the columns without a header. */
 const documentedOrder: readonly (Column | undefined)[] = ['startTime', 'peerId', 'userId', 'cpi', 'displayName', 'sentence'];
 
-/** Header names, letters and digits only. */
+/** Header names, reduced to letters and digits. */
 const headerNames: Readonly<Record<string, Column>> = {
   timestamp: 'startTime',
   time: 'startTime',
@@ -134,11 +137,11 @@ const headerNames: Readonly<Record<string, Column>> = {
   transcript: 'sentence',
 };
 
-/** Makes rows of the JSON artifact's shape out of CSV records. */
+/** Converts CSV records to rows of the same shape as in JSON artifacts. */
 export class CsvRowReader {
   #columns: readonly (Column | undefined)[] | undefined;
 
-  /** Whether the header names a column of end times; known from the first record on. */
+  /** Whether the header has a column of end times; known after the first record. */
   get hasEndTimes(): boolean {
     return this.#columns?.includes('endTime') === true;
   }
@@ -159,7 +162,7 @@ function toRow(record: readonly string[], columns: readonly (Column | undefined)
   const field: Partial<Record<Column, string>> = {};
   for (const [index, column] of columns.entries()) {
     if (column === undefined) continue;
-    // Text without quotes may hold commas; what they cut off belongs to it when it is the last column.
+    // Unquoted text can contain commas; the fields after the last column belong to it.
     const isLastText = column === 'sentence' && index === columns.length - 1;
     field[column] = isLastText ? record.slice(index).join(',') : (record[index] ?? '');
   }
@@ -171,7 +174,7 @@ function toRow(record: readonly string[], columns: readonly (Column | undefined)
   };
 }
 
-/** All text in a CSV: digits are the number that JSON would hold. */
+/** Digits become the number that JSON would contain. */
 function toTime(text: string | undefined): unknown {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -1,6 +1,6 @@
 /**
- * The artifact is no transcript at all. The message says where, never what: the bytes are speech, and so no parser's own message
- * or cause is kept.
+ * The artifact is not a transcript. The message contains positions only: the bytes are speech, so messages and causes of parsers are not
+ * included.
  */
 export class UnreadableArtifact extends Error {
   constructor(message: string) {
@@ -9,7 +9,7 @@ export class UnreadableArtifact extends Error {
   }
 }
 
-/** The document ends before its end: another download may be complete (D86). */
+/** The document is incomplete; another download may succeed (D86). */
 export class TruncatedArtifact extends UnreadableArtifact {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,10 @@
-/** Statements on conversations that are gone for good. */
+/** Statements on permanently deleted conversations. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Removes everything of a conversation, and marks it so that an import under way stores nothing. For callers that hold its lock. */
+/**
+ * Deletes everything stored for a conversation, and marks it so that a running import stores nothing. Call it under the locks of the
+ * conversation.
+ */
 export const forgetConversation = statement.none({
   name: 'evidence.forget',
   params: { id: t.integer },
@@ -15,7 +18,7 @@ export const forgetConversation = statement.none({
     delete from import_evidence where conversation_id = ${id}`,
 });
 
-/** Conversations of which something is kept, after this one. */
+/** Conversations with stored data, by ascending id after `after`. */
 export const listStoredConversations = statement.many({
   name: 'catch-up.known',
   params: { after: t.integer, limit: t.integer },

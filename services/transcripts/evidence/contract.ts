@@ -1,4 +1,4 @@
-/** Contract: import evidence of a conversation (rules/transcripts#import-evidence). */
+/** Contract of import evidence (rules/transcripts#import-evidence). */
 import { byClients, byOperators, feedEvent, noData, nullable, rpc, type Static, Type } from '#libs/contract';
 
 export const conversationId = Type.Integer({ description: 'Id of the conversation.' });
@@ -27,12 +27,12 @@ export const exclusionReasons = [
 
 export type ImportStatus = (typeof importStatuses)[number];
 
-/** What the feed is told of imports (rules/events#types; V1, V9). */
+/** Feed events of imports (rules/events#types; V1, V9). */
 export const transcriptFeed = {
   imported: feedEvent({
     type: 'transcript.imported',
     subject: 'conversation',
-    summary: 'A conversation has a transcript, or another one.',
+    summary: 'A transcript was imported or replaced.',
     data: noData,
     example: {},
   }),
@@ -58,7 +58,7 @@ const importStatus = Type.Enum(importStatuses, {
   description: 'Result of the latest finished import; `never_ran` until the importer has recorded something.',
 });
 
-/** Reply of `GET /conversations/{id}/transcript/import-evidence`: aggregates and digests only, never speech. */
+/** Reply of `GET /conversations/{id}/transcript/import-evidence`: counts and digests, never speech. */
 export const importEvidence = Type.Object(
   {
     conversationId: Type.Integer({ description: 'Id of the conversation.' }),
@@ -126,7 +126,8 @@ export const evidenceRpcs = {
   listVerificationBases: rpc({
     subject: 'admin.transcripts.evidence.list-bases',
     callers: byOperators,
-    summary: "What is needed to recompute evidence from a copy of an artifact: one conversation's, or of all that read the artifact",
+    summary:
+      'Lists what is needed to recompute evidence from a copy of an artifact, for one conversation or for all that read the artifact',
     request: Type.Union([
       Type.Object({ conversation_id: conversationId }),
       Type.Object({ sha256: Type.String({ description: 'Digest of the artifact, lower-case hex.' }) }),
@@ -146,7 +147,7 @@ export const evidenceRpcs = {
   findLatestFormat: rpc({
     subject: 'admin.transcripts.evidence.find-latest-format',
     callers: byOperators,
-    summary: 'The format of the artifact that an import read last; null without one',
+    summary: 'Find the format of the last artifact that an import read; null without one',
     request: Type.Object({}),
     reply: Type.Object({
       latest: nullable(

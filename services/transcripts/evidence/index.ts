@@ -1,11 +1,11 @@
-/** How writers of a conversation's rows lock it, read its evidence and store the next. */
+/** Locks, reads and stores the import evidence of a conversation. */
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findPermanentlyDeleted, getState, lockConversation, upsertEvidence } from './statements.ts';
 
-/** Waits for other writers of the conversation; false when the conversation was deleted and nothing may be stored any more. */
+/** Waits for other writers of the conversation. False when it is permanently deleted and nothing may be stored. */
 export { type Artifact, decideEvidence, isChanged, type RunResult } from './rules.ts';
 export { lockConversation } from './statements.ts';
 

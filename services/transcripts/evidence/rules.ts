@@ -1,22 +1,22 @@
-/** What a finished run does to a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
+/** Transitions of a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
 import type { Instant } from '#libs/time';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { FilterCounts, Window } from '../row-filter.ts';
 import type { ImportStatus } from './contract.ts';
 
-/** The provider artifact that a run read. */
+/** The artifact that a run read. */
 export interface Artifact {
-  /** Null: audio. */
+  /** Null for audio. */
   readonly format: ArtifactFormat | null;
   readonly sessionId: string;
-  /** What the artifact's offsets count from. */
+  /** Origin of the artifact's offsets. */
   readonly sessionStart: Instant;
   /** SHA-256 of the exact bytes, lower-case hex. */
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** How a run ended: without a usable window, or with the filter's counts. */
+/** Result of a run: without a usable window, or with the counts of the filter. */
 export type RunResult =
   | { readonly status: 'transcript_window_missing' | 'invalid_transcript_window' }
   | {
@@ -24,7 +24,7 @@ export type RunResult =
       readonly artifact: Artifact;
       readonly window: Window;
       readonly counts: FilterCounts;
-      /** Stored rows; null until the install returned. */
+      /** Number of stored rows; null until the installation returned. */
       readonly installedSegments: number | null;
     };
 
@@ -37,32 +37,32 @@ export interface EvidenceRecord {
   readonly installedSegments: number | null;
 }
 
-/** What is stored before the run ends. */
+/** The stored evidence before the run ends. */
 export interface EvidenceState {
   readonly status: ImportStatus;
   readonly contractImport: boolean;
-  /** Rows exist; while `contractImport` is false they were never cut under a window. */
+  /** True when rows exist; while `contractImport` is false they were never filtered by a window. */
   readonly hasRows: boolean;
-  /** Of the artifact that was read last. */
+  /** Digest of the last artifact. */
   readonly sha256: string | null;
   readonly window: Window | null;
 }
 
-/** Whether somebody who looks finds something else than before: another status, or a transcript of other bytes or another window (V9). */
+/** Whether a reader sees a difference: another status, or a transcript of another artifact or window (V9). */
 export function isChanged({ status, sha256, window }: EvidenceState, next: EvidenceRecord): boolean {
   if (next.status !== status) return true;
   if (next.status !== 'imported') return false;
   return next.artifact?.sha256 !== sha256 || next.window?.start !== window?.start || next.window?.end !== window?.end;
 }
 
-/** The status of a conversation without recorded evidence: rows of a bulk import are `legacy_unbounded`, else `never_ran`. */
+/** Status without recorded evidence: `legacy_unbounded` with rows of a bulk import, else `never_ran`. */
 export function statusWithoutRecord(hasRows: boolean): ImportStatus {
   return hasRows ? 'legacy_unbounded' : 'never_ran';
 }
 
 /**
- * The evidence after a run; undefined = what is stored stays. The latest finished run decides, but a stored `imported` keeps its
- * whole evidence when a later run fails, and without a usable window uncut rows stay `legacy_unbounded`.
+ * The evidence after a run; undefined = unchanged. The last finished run decides, but a stored `imported` keeps its evidence when a later
+ * run fails, and without a usable window unfiltered rows stay `legacy_unbounded`.
  */
 export function decideEvidence(state: EvidenceState, result: RunResult): EvidenceRecord | undefined {
   if (state.status === 'imported' && result.status !== 'imported') return undefined;

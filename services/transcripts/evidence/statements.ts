@@ -1,10 +1,10 @@
-/** Statements on import evidence and the marks of deleted conversations. */
+/** Statements on import evidence and permanently deleted conversations. */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from './contract.ts';
 import { statusWithoutRecord } from './rules.ts';
 
-/** Serialises writers of one conversation's rows and evidence until the transaction ends. */
+/** Locks rows and evidence of a conversation until the transaction ends. */
 export const lockConversation = statement.none({
   name: 'evidence.lock',
   params: { conversationId: t.integer },
@@ -12,7 +12,7 @@ export const lockConversation = statement.none({
     select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', ${conversationId}::bigint))`,
 });
 
-/** A row when the conversation was deleted and nothing may be stored any more. */
+/** A row when the conversation is permanently deleted and nothing may be stored. */
 export const findPermanentlyDeleted = statement.maybeOne({
   name: 'evidence.forgotten',
   params: { conversationId: t.integer },
@@ -70,7 +70,7 @@ export const upsertEvidence = statement.none({
       recorded_at = clock_timestamp()`,
 });
 
-/** The reply of the operation, made by SQL (rules/transcripts#import-evidence); instants with an explicit offset (rules/http#datetimes-out). */
+/** Reply of the operation as JSON (rules/transcripts#import-evidence); instants with an explicit offset (rules/http#datetimes-out). */
 const evidenceJson = sql`json_build_object(
       'conversationId', c.id, 'status', s.status, 'failureReason', nullif(s.status, 'imported'),
       'contractImport', coalesce(e.contract_import, false),
@@ -82,7 +82,7 @@ const evidenceJson = sql`json_build_object(
       'counts', case when e.raw is not null then json_build_object(
         'raw', e.raw, 'accepted', e.accepted, 'installedSegments', e.installed_segments, 'excludedByReason', e.excluded) end)`;
 
-/** Evidence of these conversations, a subquery with their ids. */
+/** Evidence of the conversations of a subquery. */
 const evidenceOf = (conversations: Sql): Sql => sql`${conversations} as c (id) left join import_evidence e on e.conversation_id = c.id
     cross join lateral (select coalesce(e.status, case when exists (select from transcript_rows r where r.conversation_id = c.id)
       then ${sql.literal(statusWithoutRecord(true))} else ${sql.literal(statusWithoutRecord(false))} end) as status) s`;
@@ -96,7 +96,7 @@ export const getEvidence = statement.one({
     select ${evidenceJson}::text as body from ${evidenceOf(sql`(values (${conversationId}))`)}`,
 });
 
-/** Evidence and start of the session, of one conversation or of all that read an artifact, as JSON text of the operation's reply. */
+/** Evidence and session start of one conversation, or of all that read an artifact, as JSON text of the operation's reply. */
 export const listBases = statement.one({
   name: 'evidence.list-bases',
   params: { conversationId: t.integer.nullable, sha256: t.text.nullable },
@@ -109,7 +109,7 @@ export const listBases = statement.one({
       union select conversation_id from import_evidence where artifact_sha256 = ${sha256})`)}`,
 });
 
-/** The artifact that was read last. */
+/** Format of the last artifact. */
 export const findLatestFormat = statement.maybeOne({
   name: 'evidence.latest-format',
   row: { conversation_id: t.integer, format: t.text.as<ArtifactFormat>(), read_at: t.text },

@@ -1,4 +1,4 @@
-/** Recomputes import evidence from a caller's own copy of the provider artifact (rules/transcripts#import-evidence: a caller can hash its copy and compare). */
+/** Recomputes import evidence from a caller's copy of the artifact (rules/transcripts#import-evidence). */
 import { createHash } from 'node:crypto';
 import { parseInstant, type Instant } from '#libs/time';
 import { scanArtifact } from '../artifact/index.ts';
@@ -11,7 +11,7 @@ export interface Recomputed {
   readonly counts: FilterCounts;
 }
 
-/** One field in which the copy and the evidence differ. */
+/** A field that differs between copy and evidence. */
 export interface Difference {
   readonly field: string;
   readonly evidence: number | string | null;
@@ -27,8 +27,8 @@ export async function hashArtifact(chunks: AsyncIterable<Uint8Array>): Promise<s
 
 /**
  * Reads the copy as the importer reads an artifact.
- * @returns undefined when the evidence names no window or no session to count from.
- * @throws UnreadableArtifact when the copy is no transcript.
+ * @returns undefined when the evidence has no window or no session start
+ * @throws UnreadableArtifact when the copy is not a transcript
  */
 export async function recomputeEvidence(
   chunks: AsyncIterable<Uint8Array>,
@@ -42,7 +42,7 @@ export async function recomputeEvidence(
   return { sha256, bytes, counts: filter.finish() };
 }
 
-/** Every field in which the recomputed evidence differs; none = the copy is what was imported, and was cut as the evidence says. */
+/** Fields that differ; empty when the copy is what was imported, filtered as the evidence says. */
 export function compareEvidence(evidence: Pick<ImportEvidence, 'artifact' | 'counts'>, copy: Recomputed): Difference[] {
   const { artifact, counts } = evidence;
   const fields: Difference[] = [

@@ -1,4 +1,4 @@
-/** What a run needs to know of its conversation. */
+/** Steps that imports and transcriptions of audio share: source, window, result. */
 import { AppError } from '#libs/errors';
 import type { JobRun } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
@@ -15,7 +15,7 @@ export { InstallRefused, installTranscript } from './install.ts';
 
 export type Run = JobRun<PipelinePayload>;
 
-/** Window, meeting and participants of the conversation; undefined when it is gone. */
+/** Window, meeting and participants of the conversation; undefined when it is deleted. */
 export async function readSource(bus: Bus, run: Run) {
   try {
     return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: run.payload.conversation_id }, run.context);
@@ -28,8 +28,8 @@ export async function readSource(bus: Bus, run: Run) {
 export type StoredWindow = { kind: 'usable'; window: Window } | { kind: 'missing' } | { kind: 'invalid' };
 
 /**
- * Judges the stored boundaries. `missing`: none or one of them. `invalid`: a boundary that is no instant with an offset, or an end
- * that is not after the start.
+ * Parses the stored window (rules/room#transcript-window; D7, D7b). `missing`: a boundary is not set. `invalid`: a boundary is not an
+ * instant with an offset, or the end is not after the start.
  */
 export function parseWindow(stored: { conversation_started_at: string | null; capture_ended_at: string | null }): StoredWindow {
   const { conversation_started_at: startText, capture_ended_at: endText } = stored;
@@ -43,8 +43,8 @@ export function parseWindow(stored: { conversation_started_at: string | null; ca
 export type FinishedStatus = ImportStatus | 'conversation_gone';
 
 /**
- * Applies the result to the stored evidence, and publishes what is new in it or in the rows; the status that is stored afterwards.
- * @param changed whether the rows that were installed differ from those before
+ * Applies the result to the stored evidence, and emits an event when evidence or rows have changed. Returns the stored status.
+ * @param changed whether the installed rows differ from the previous rows
  */
 export async function recordResult(
   eventOutbox: EventOutbox,

@@ -1,4 +1,4 @@
-/** Second reading of an artifact: the accepted rows replace what the conversation has, in the caller's transaction. */
+/** Second reading of an artifact: the accepted rows replace the stored rows, in the caller's transaction. */
 import { unavailable } from '#libs/errors';
 import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
@@ -15,7 +15,7 @@ import { createFilter, type Survey } from './survey.ts';
  * quotes it.
  */
 export class InstallRefused extends Error {
-  /** Rows stored, as far as the install returned. */
+  /** Number of stored rows; null when the installation did not return. */
   readonly installedSegments: number | null;
 
   constructor(reason: string, installedSegments: number | null) {
@@ -45,7 +45,7 @@ interface NewRow {
 /** Takes rows of a transcript, each with what its source says of the speaker. */
 export interface RowSink {
   add(row: AcceptedRow, position: number): void;
-  /** Call it now and then; what has been taken is stored. */
+  /** Stores collected rows when enough have been collected; call it regularly. */
   pause(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import type { Artifact } from '../evidence/index.ts';
 import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
 import { SpeakerCollector, maxSpeakers, type Speaker } from '../speaker.ts';
 
-/** Artifacts up to this size are not downloaded twice. */
+/** Artifacts up to this size are buffered instead of downloaded twice. */
 const maxBufferedBytes = 4 * 1_048_576;
 
 /** Opens the artifact from its start. */
@@ -20,9 +20,9 @@ export interface Survey {
   readonly artifact: Artifact;
   readonly window: Window;
   readonly counts: FilterCounts;
-  /** Of accepted rows, in the order of their first appearance. */
+  /** Speakers of accepted rows, in order of first appearance. */
   readonly speakers: readonly Speaker[];
-  /** The same bytes once more; only their digest tells whether they are the same. */
+  /** Opens the artifact again; its digest must be compared. */
   readonly reopen: OpenArtifact;
 }
 
@@ -55,7 +55,7 @@ export function createFilter(sessionStart: Instant, window: Window): RowFilter {
   return new RowFilter({ window, sessionStart });
 }
 
-/** Keeps bytes that pass by until they are too many. */
+/** Buffers bytes up to a limit, to replay them. */
 class ReplayBuffer {
   readonly #limit: number;
   #parts: Uint8Array[] = [];

@@ -32,7 +32,7 @@ export function createTranscriptImport(deps: TranscriptImportDependencies): Pipe
   });
 }
 
-/** What cannot get better is dead at once, what the provider wants later comes later, the rest follows the job's policy. */
+/** Permanent errors end the job, rate limits delay it, others follow the retry policy. */
 function toJobError(error: unknown): unknown {
   // Another download may be complete, as after a 5xx.
   if (error instanceof TruncatedArtifact) return unavailable(error.message);
@@ -103,7 +103,7 @@ async function finish(
   step.run.logger.info({ conversationId: step.conversationId, status }, 'transcript import finished');
 }
 
-const csvNote = '; the provider sent CSV, whose rows have no end times, so that none can be placed in the window';
+const csvNote = '; the provider sent CSV without end times, so that no row can be placed in the window';
 
 function describe(status: FinishedStatus, survey: Survey | undefined): PipelineOutcome {
   const rows = survey === undefined ? '' : `; ${survey.counts.accepted} of ${survey.counts.raw} rows lie in the window`;
@@ -125,7 +125,7 @@ async function install(
   return await recordResult(eventOutbox, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
 }
 
-/** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */
+/** Records the refusal after the rows were rolled back. The job is retried. */
 async function recordRefusal(
   deps: TranscriptImportDependencies,
   conversationId: number,
@@ -136,7 +136,7 @@ async function recordRefusal(
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
-/** Nothing of the artifact was read as rows; that it was refused stands in the evidence. */
+/** Records an artifact that was refused for its encoding. */
 async function recordEncoding(
   deps: TranscriptImportDependencies,
   conversationId: number,
@@ -149,7 +149,7 @@ async function recordEncoding(
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
-/** Rows that stay although the window is known now may lie outside of it: they are not found any more. */
+/** Updates the search index too: stored rows may lie outside the window that is known now. */
 async function recordWindow(
   { jobs, eventOutbox }: TranscriptImportDependencies,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Contract: rows of a bulk import that were never cut under a window (D7). */
+/** Contract of bulk imports, whose rows were never filtered by a window (D7). */
 import { byOperators, nullable, rpc, type Static, Type } from '#libs/contract';
 import { conversationId } from '../evidence/contract.ts';
 

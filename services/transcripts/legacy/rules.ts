@@ -7,7 +7,7 @@ export interface LegacyTranscript {
   readonly conversationId: number;
   readonly rows: readonly { startUs: string; endUs: string; position: number; personId: number; text: string }[];
   readonly speakers: readonly StoredSpeaker[];
-  /** Of the rows as they were given. */
+  /** Digest of the requested rows. */
   readonly sha256: string;
 }
 

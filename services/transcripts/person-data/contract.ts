@@ -1,7 +1,7 @@
 /** Contract: what a person said, for `people export` and `people erase` of the admin CLI, and merges. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
-/** What stands in place of words that were erased. */
+/** Text that replaces erased words. */
 export const erasedText = '[removed]';
 
 /** To be spread into the contract of the service. */
@@ -9,7 +9,7 @@ export const personDataRpcs = {
   exportPerson: rpc({
     subject: 'admin.transcripts.people.export',
     callers: byOperators,
-    summary: 'One page of what a person said, by conversation and time.',
+    summary: 'Lists one page of the rows of a person, by conversation and time.',
     request: Type.Object({
       person_id: rowId,
       after: Type.String({ description: '`next` of the page before; empty at first.', maxLength: 100 }),

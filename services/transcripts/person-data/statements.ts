@@ -1,7 +1,7 @@
 /** What a person said. Every person who speaks is a speaker of the transcript, which is how transcripts are found. */
 import { sql, statement, t } from '#libs/sql';
 
-/** After this conversation, start and position. */
+/** Rows of a person after this conversation, start and position. */
 export const listUtterances = statement.many({
   name: 'person-data.spoken',
   params: { personId: t.integer, afterConversation: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
@@ -59,7 +59,7 @@ export const changeSpeaker = statement.none({
     update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}`,
 });
 
-/** Who may find what was said where they took part. */
+/** Replaces a merged person as participant, which decides who can find a transcript. */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { mergedId: t.integer, intoId: t.integer },
@@ -74,7 +74,7 @@ export const lockErased = statement.none({
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('transcripts.gone-people', 0))`,
 });
 
-/** Nobody is marked until the transaction ends. */
+/** Prevents people from being marked until the transaction ends. */
 export const shareErasedLock = statement.none({
   name: 'person-data.share-gone',
   sql: () => sql`select pg_advisory_xact_lock_shared(hashtextextended('transcripts.gone-people', 0))`,
@@ -97,7 +97,7 @@ export const markErased = statement.maybeOne({
     returning into_id as "intoId"`,
 });
 
-/** Speakers of these conversations who are gone. */
+/** Speakers of these conversations who were erased or merged. */
 export const listErased = statement.many({
   name: 'person-data.list-gone',
   params: { conversationIds: t.integer.array },

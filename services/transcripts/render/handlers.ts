@@ -18,10 +18,10 @@ import type { TranscriptRow, TranscriptWriter, WriterOptions } from './rules/row
 import { createJsonWriter, createSrtWriter, createTextWriter, createVttWriter } from './rules/segments.ts';
 import { findUtterance, findWindow, listRows } from './statements.ts';
 
-/** Files up to this size are made once and held. */
+/** Files up to this size are buffered and sent as one message. */
 const maxBufferedBytes = 1_048_576;
 const rowsPerPage = 2_000;
-/** Where reading begins. */
+/** Position before the first row. */
 const startPosition = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
 
 type RenderDependencies = Pick<Dependencies, 'bus' | 'db'>;
@@ -60,7 +60,7 @@ function createCaption(deps: RenderDependencies): Handler<typeof renderRpcs.capt
   };
 }
 
-/** How much later than the video the window begins, milliseconds. */
+/** Milliseconds from the start of the video to the start of the window. */
 function findShift(windowStart: string | undefined, videoStart: string | null): number {
   const [window, video] = [parseInstant(windowStart ?? ''), parseInstant(videoStart ?? '')];
   return window.kind === 'instant' && video.kind === 'instant' ? toMilliseconds(Number(window.instant - video.instant)) : 0;
@@ -73,7 +73,7 @@ interface RowRange {
   readonly offset: number;
 }
 
-/** One message, or the stream whose digest is known. */
+/** Replies with one message, or with a stream whose digest is known. */
 async function reply(db: Database, range: RowRange, format: TranscriptFormat, createWriter: () => TranscriptWriter) {
   const write = (): AsyncGenerator<Uint8Array> => writeFile(db, range, createWriter());
   const { digest, whole } = await digestFile(format, write());
@@ -91,7 +91,7 @@ interface DescribedConversation {
   readonly participants: readonly { readonly name: string }[];
 }
 
-/** Makes new writers of the format. */
+/** Returns a factory of writers for the format. */
 async function chooseWriter(
   { db }: RenderDependencies,
   format: TranscriptFormat,
@@ -128,7 +128,7 @@ async function* writeFile(db: Database, range: RowRange, writer: TranscriptWrite
   yield Buffer.from(writer.finish(), 'utf8');
 }
 
-/** The rows in stored order, page by page: no connection is held while a slow reader takes its time. */
+/** Yields the rows in stored order, page by page, so that slow readers hold no connection. */
 async function* readRows(db: Database, { id: conversationId, limit, offset }: RowRange): AsyncGenerator<TranscriptRow[]> {
   let after = { ...startPosition, skipped: offset };
   for (let remaining = limit; remaining > 0;) {
@@ -143,7 +143,7 @@ async function* readRows(db: Database, { id: conversationId, limit, offset }: Ro
   }
 }
 
-/** Digest of the file, and the file itself when it is small. */
+/** The digest of the file, and its bytes when it is small. */
 async function digestFile(
   format: TranscriptFormat,
   chunks: AsyncIterable<Uint8Array>,
@@ -160,7 +160,7 @@ async function digestFile(
   return { digest: hash.digest('base64url'), whole: parts === undefined ? undefined : Buffer.concat(parts, size) };
 }
 
-/** Breaks the stream when an import replaced the rows since the digest was sent. */
+/** Fails the stream when an import replaced the rows after the digest was sent. */
 async function* verify(format: TranscriptFormat, chunks: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
   const hash = createDigest(format);
   for await (const chunk of chunks) {

@@ -54,10 +54,10 @@ export const SpokenMatches = Type.Object(
   { $id: 'SpokenMatches', description: 'A page of what was said.' },
 );
 
-/** Matches of a page when the caller does not say. */
+/** Default matches per page. */
 export const defaultLimit = 20;
 
-/** Query of the search; the same fields are asked of the operation. */
+/** Query parameters of the search. */
 export const transcriptSearchFilters = {
   q: Type.String({
     minLength: 1,
@@ -76,25 +76,25 @@ export const transcriptSearchFilters = {
 const search = {
   request: Type.Object(transcriptSearchFilters),
   reply: SpokenMatches,
-  errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` is none of this search.' } },
+  errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` does not belong to this search.' } },
 } as const;
 
 export const searchRpcs = {
   search: rpc({
     subject: 'transcripts.transcripts.search',
     callers: byUsers,
-    summary: 'What was said with these words, in conversations that the caller may read. 404 when a filter names nothing.',
+    summary: 'Searches transcripts that the caller can read. 404 when a filter matches no object.',
     ...search,
   }),
   searchAll: rpc({
     subject: 'admin.transcripts.search',
     callers: byOperators,
-    summary: 'What was said with these words, in every conversation. 404 when a filter names nothing.',
+    summary: 'Searches all transcripts. 404 when a filter matches no object.',
     ...search,
   }),
 } as const;
 
-/** Conversations that one job indexes. */
+/** Conversations per job. */
 export const maxIndexed = 1_000;
 
 export const searchJobs = {

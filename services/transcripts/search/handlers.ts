@@ -24,19 +24,19 @@ import {
   walkBest,
 } from './statements/search.ts';
 
-/** Matches that are weighed against each other. */
+/** Matches that are ranked together. */
 const windowSize = 500;
-/** Windows and refusals that one answer looks past; then its page is a short one. */
+/** Windows read per page; after that the page can have fewer matches. */
 const maxRounds = 4;
 /** From so many expected matches on, the newest conversations are walked through, some at a time: all matches are too many to look at (T3). */
 const walkThreshold = 20_000;
 const conversationsPerWalk = 30;
-/** A walk that has taken so long ends, and its page is a short one. */
+/** Time limit of a walk; after that the page can have fewer matches. */
 const maxWalkMs = 60;
 const maxConversationIds = 1_000;
 const newest: Position = { start: '9999-12-31T23:59:59Z', id: 2_147_483_647, index: 2_147_483_647 };
 const oldest: Position = { start: '0001-01-01T00:00:00Z', id: 0, index: 0 };
-/** What the index of words is asked knows of no conversation. */
+/** Filters of an estimate without conversation filters. */
 const noConversationFilters = {
   eventIds: null,
   journeyId: null,
@@ -77,7 +77,7 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
     const start: Cursor = { below: null, last: null, after: null, total: 0 };
     const cursor = given === undefined ? start : readCursor(given, request);
     if (cursor === undefined)
-      throw new AppError({ code: 'bad_request', reason: 'invalid_cursor', message: 'cursor is none of this search' });
+      throw new AppError({ code: 'bad_request', reason: 'invalid_cursor', message: '`cursor` does not belong to this search' });
     const parsedQuery = parseQuery(request.q);
     const query = toTsquery(parsedQuery);
     if (query === undefined) return emptyPage;
@@ -104,14 +104,14 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
   };
 }
 
-/** The conversations that fit, when filters or rights leave few of them; else null. */
+/** The matching conversations when there are few; else null. */
 async function listFewConversations(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
   const { hiddenEventIds: _hidden, ...narrowing } = filters;
   if (Object.values(narrowing).every((value) => value === null)) return null;
   return idsUpToMax(await listFitting(db, { ...filters, limit: maxConversationIds + 1 }));
 }
 
-/** The conversations in which a person speaks, when they are few; else null. */
+/** The conversations of a speaker when there are few; else null. */
 async function listFewConversationsWithSpeaker(db: Database, personId: number): Promise<number[] | null> {
   return idsUpToMax(await listConversationsWithSpeaker(db, { personId, limit: maxConversationIds + 1 }));
 }
@@ -232,14 +232,14 @@ async function findWalkEdge(
 
 const positionOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
 
-/** What the planner expects; more than one window, where it matters. */
+/** Estimate of the planner, at least one more than a window. */
 async function estimate(db: Database, filters: Search['filters']): Promise<number> {
   const { 'QUERY PLAN': text } = await estimateMatches(db, filters);
   const [plan] = JSON.parse(text) as { Plan: { 'Plan Rows': number } }[];
   return Math.max(windowSize + 1, Math.round(plan?.Plan['Plan Rows'] ?? 0));
 }
 
-/** What was found, as far as the caller may read it at this moment. */
+/** Describes the matches that the caller can read now. */
 async function describe({ bus, db, audience: { cite }, context, parsedQuery }: Search, found: readonly Found[]): Promise<Described[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
@@ -252,7 +252,7 @@ async function describe({ bus, db, audience: { cite }, context, parsedQuery }: S
   const places = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
-    // The row may be another one by now.
+    // The row may have been replaced meanwhile.
     const highlights = findHighlights(parsedQuery, row.text);
     const place = places.get(`${row.conversation_id}/${row.segment_index}`);
     if (conversation === undefined || highlights === undefined || place === undefined) return [];

@@ -31,7 +31,7 @@ type AudioTranscriptionDependencies = Pick<
   'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'mediaOutbound' | 'ffmpeg' | 'scratch' | 'transcriber' | 'countTranscription'
 >;
 
-/** `kept`: there is a transcript, which stays. */
+/** `kept`: the existing transcript was kept. */
 type TranscriptionStatus = FinishedStatus | 'kept';
 type Step = PipelineRun<AudioTranscriptionConfig>;
 
@@ -41,7 +41,7 @@ interface Transcribed extends TranscribedRows {
   readonly parts: number;
 }
 
-/** Stands in the evidence where an import has the provider's session. */
+/** Session id in the evidence of a transcription. */
 const audioSessionId = 'canonical-audio';
 const notConfiguredDelayMs = 900_000;
 /** Shares of the progress. */
@@ -60,12 +60,14 @@ export function createAudioTranscription(deps: AudioTranscriptionDependencies): 
   });
 }
 
-/** What the server refuses for good is dead at once; what is away is tried again as the policy says. */
+/** Permanent errors end the job; unavailability follows the retry policy. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
   if (error instanceof FfmpegError) {
     run.logger.warn({ output: error.output }, error.message);
-    return error.isKilled ? unavailable(error.message) : new PermanentJobError(`${error.message} on this audio; its words are in the log`);
+    return error.isKilled
+      ? unavailable(error.message)
+      : new PermanentJobError(`${error.message} on this audio; see the log for its output`);
   }
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'cancelled') return run.signal.reason;
@@ -80,7 +82,7 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   const { run, conversationId, config } = step;
   const source = await readSource(deps.bus, run);
   if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
-  // Looked at again under the lock: this saves the work.
+  // Checked again under the lock; this check saves the work.
   if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
     return finish(deps, step, () => Promise.resolve('kept'));
   }
@@ -144,7 +146,7 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
   });
 }
 
-/** The window as seconds of the audio file, which begins `offsetSeconds` after the conversation. */
+/** The window in seconds of the audio file, which starts `offsetSeconds` after the conversation. */
 export function locateWindow(window: Window, offsetSeconds: number): { audioStart: bigint; range: AudioRange } {
   const audioStart = window.start + BigInt(Math.round(offsetSeconds * 1e6));
   const seconds = (instant: bigint): number => Math.max(0, Number(instant - audioStart) / 1e6);
@@ -201,7 +203,7 @@ async function finish(
 function describe(status: TranscriptionStatus, transcribed: Transcribed | undefined): PipelineOutcome {
   if (status === 'conversation_gone') return { result: { status }, note: null, succeeded: false };
   if (status === 'kept') {
-    return { result: { status }, note: `${declaration.name} finished: there is a transcript, which stays`, succeeded: true };
+    return { result: { status }, note: `${declaration.name} finished: the existing transcript is kept`, succeeded: true };
   }
   const rows = transcribed === undefined ? '' : `; ${transcribed.counts.accepted} of ${transcribed.counts.raw} rows lie in the window`;
   const parts = transcribed === undefined ? {} : { parts: transcribed.parts, sha256: transcribed.artifact.sha256 };

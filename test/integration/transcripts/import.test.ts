@@ -141,7 +141,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
       artifact: { sha256: sha256(csv) },
       counts: { raw: 2, excludedByReason: { transcript_timestamp_ambiguous: 2 } },
     });
-    expect(await noteOf(id)).toMatch(/; 0 of 2 rows lie in the window; the provider sent CSV, whose rows have no end times/);
+    expect(await noteOf(id)).toMatch(/; 0 of 2 rows lie in the window; the provider sent CSV without end times/);
     const withEnds = 'start,end,cpi,name,text\n61000,62000,cpi-ada,Ada,Hello\n';
     const second = await fixture.meet({ artifact: { bytes: withEnds, contentType: 'text/csv' } });
     expect((await fixture.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });

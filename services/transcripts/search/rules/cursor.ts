@@ -32,7 +32,7 @@ export function writeCursor({ below, last, after, total }: Cursor, request: obje
   return encodeCursor(fields);
 }
 
-/** Undefined for what is none of this search. */
+/** Undefined when the cursor does not belong to this search. */
 export function readCursor(text: string, request: object): Cursor | undefined {
   const fields = decodeCursor(text);
   if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;

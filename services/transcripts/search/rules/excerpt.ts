@@ -23,11 +23,11 @@ export function cutAround(text: string, highlights: readonly Range[]): { text: s
   return { text: text.slice(from, to), highlights: inside };
 }
 
-/** The end of what was said before. */
+/** The end of the previous row. */
 export const cutBefore = (text: string): string =>
   text.length <= maxNeighbourLength ? text : text.slice(boundaryAfter(text, text.length - maxNeighbourLength));
 
-/** The beginning of what was said after. */
+/** The start of the next row. */
 export const cutAfter = (text: string): string =>
   text.length <= maxNeighbourLength ? text : text.slice(0, boundaryBefore(text, maxNeighbourLength));
 

@@ -8,9 +8,9 @@ interface Term {
 }
 
 export interface SearchQuery {
-  /** Each is in the text. */
+  /** All must be in the text. */
   readonly included: readonly Term[];
-  /** None is in the text. */
+  /** None may be in the text. */
   readonly excluded: readonly Term[];
 }
 
@@ -63,7 +63,7 @@ export function findHighlights({ included, excluded }: SearchQuery, text: string
     });
 }
 
-/** Indexes at which the term begins. */
+/** Indexes at which the term starts. */
 function findTerm({ words: included, isPrefix }: Term, words: readonly Word[]): number[] {
   const last = included.length - 1;
   const fits = (start: number): boolean =>

@@ -22,7 +22,7 @@ export const findOutdatedRows = statement.maybeOne({
     where conversation_id = ${conversationId} and status <> 'imported' and window_start is not null`,
 });
 
-/** Nothing of these conversations is found any more. */
+/** Removes all rows of these conversations from the index. */
 export const clearSegments = statement.none({
   name: 'index.clear',
   params: { ids: t.integer.array },
@@ -95,7 +95,7 @@ export const deleteAccessFacts = statement.none({
   sql: ({ id }) => sql`delete from search_conversations where conversation_id = ${id}`,
 });
 
-/** A row when the conversation has a transcript, or what decides about it is kept. */
+/** A row when the conversation has a transcript or stored access facts. */
 export const findIndexed = statement.maybeOne({
   name: 'index.find-kept',
   params: { id: t.integer },
@@ -106,7 +106,7 @@ export const findIndexed = statement.maybeOne({
     (select conversation_id from transcript_rows where conversation_id = ${id} limit 1) limit 1`,
 });
 
-/** Conversations with rows that nobody has indexed, after this one: those of releases before the search. */
+/** Conversations with rows that are not indexed, by ascending id after `after`: those from releases without search. */
 export const listUnindexed = statement.many({
   name: 'index.missing',
   params: { after: t.integer, limit: t.integer },
