@@ -1,4 +1,4 @@
-/** Who may call what: the classes of routes and the scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
+/** Authorization: classes of routes and scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
 import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, clientAddressOf } from '#libs/http';
@@ -8,21 +8,21 @@ import { type Credential, unauthenticated, type UserActor } from './credentials/
 export interface AuthOptions {
   isSharedToken: (given: string) => boolean;
   isGateKey: (given: string) => boolean;
-  /** Every form of token that acts for an account. */
+  /** Tokens that act for an account. */
   credentials: readonly Credential[];
-  /** The only one that a call of the console comes with, and that no other request may (S3). */
+  /** Sessions of the console: the only credential of its requests, and not valid on others (S3). */
   consoleSessions: Credential;
-  /** Does the work of a failed login and throws as one (D40: same work and answer whatever was wrong). */
+  /** Behaves like a failed login, so that a wrong gate key is indistinguishable from a wrong password (D40). */
   refuseLogin: (ip: string, call: CallContext) => Promise<unknown>;
 }
 
 type Access = Pick<Route, 'auth' | 'scope'>;
 
 const sharedActor: Actor = Object.freeze({ kind: 'shared' });
-/** Time for the directory to answer about a credential. */
+/** Timeout of verifying a credential. */
 const verifyTimeoutMs = 5_000;
 
-/** The check that stands before every route; credentials come from the Authorization header alone, never from cookies. */
+/** Check of every route. Credentials are read from the Authorization header only, never from cookies. */
 export function createAuthenticate(
   options: AuthOptions,
 ): (route: Access, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
@@ -57,14 +57,14 @@ function admitShared(auth: AuthClass): Actor {
   throw unauthenticated();
 }
 
-/** What a route asks of an account, whatever credential it came with. @throws AppError permission_denied */
+/** Checks the rights that a route requires of the account. @throws AppError permission_denied */
 export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   const { key } = actor;
   if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope)) throw insufficientScope(scope, key.scopes);
-  // What is for the platform's own clients a key may do whose scopes say so, a person's login not (D30).
+  // Routes of the platform's own clients are open to keys with their scope, but not to logins of people (D30).
   if (auth === 'shared' && key === undefined) throw unauthenticated();
   if (auth === 'coherence' && !actor.coherenceAccess) throw coherenceAccessRequired();
-  // Every call of the open API is attributed to the person behind the account, who may be gone since the login.
+  // Requests of the open API are attributed to the person of the account, who can be erased since the login.
   if (auth === 'v1' && actor.personId === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
   if (auth === 'ops' && !mayReadOps(actor)) {
     throw new AppError({
@@ -78,12 +78,12 @@ export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   return actor;
 }
 
-/** The token of `Authorization: Bearer <token>`; the scheme's case does not matter. */
+/** The token of `Authorization: Bearer <token>`; the scheme is case-insensitive. */
 function readBearer(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^bearer +(\S+)$/i.exec(header)?.[1];
 }
 
-/** Made for those alone who ask. An object for every request, with a getter in place of the address, took a sixth of what a read costs here. */
+/** Created only when needed: an object per request costs a sixth of a read. */
 function newCall(ctx: HttpContext): CallContext {
   const { requestId, traceparent } = ctx.state;
   return { requestId, traceparent, deadlineMs: Date.now() + verifyTimeoutMs, clientIp: clientAddressOf(ctx) };

@@ -1,6 +1,6 @@
 /**
- * Pages of visitors that wait for a person (H2). They take none of the places of requests that are worked on; when too many wait, or the gateway is about to
- * stop, they are answered at once and ask again.
+ * Long polls of chat visitors that wait for an operator (H2). They do not count as requests in flight. When too many wait, or the gateway is stopping, they
+ * return at once and the page polls again.
  */
 import type { RequestOf } from '#libs/contract';
 import type { HttpContext } from '#libs/http';

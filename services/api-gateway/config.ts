@@ -39,16 +39,16 @@ export const gatewaySettings = Type.Object({
   OIDC_CLIENT_ID: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'client of the console at the identity provider: people sign in there; unset = by email and password',
+      description: 'client id of the console at the identity provider; unset = sign-in by email and password',
     }),
   ),
-  OIDC_CLIENT_SECRET: secret(Type.String({ default: '', description: 'secret of that client; empty = a public client, with PKCE alone' })),
+  OIDC_CLIENT_SECRET: secret(Type.String({ default: '', description: 'client secret; empty = public client, with PKCE only' })),
   CORS_ALLOWED_ORIGINS: Type.String({ default: '', description: 'comma-separated origins, e.g. https://app.example.org' }),
   CORS_ALLOWED_HEADERS: Type.String({
     default: 'Authorization, Content-Type',
     pattern: "^\\s*(?:[A-Za-z0-9!#$%&'*+.^_`|~-]+\\s*(?:,\\s*|$))*$",
     errorMessage: 'must be names of headers, separated by commas, such as Authorization, Content-Type, If-None-Match',
-    description: 'comma-separated request headers that pages of these origins may send; Authorization and Content-Type always',
+    description: 'comma-separated request headers that pages of these origins can send; Authorization and Content-Type are always allowed',
   }),
   CHAT_EMBED_ORIGINS: Type.String({
     default: '',
@@ -76,7 +76,7 @@ export const gatewaySettings = Type.Object({
     default: 20,
     minimum: 1,
     maximum: 100_000,
-    description: 'requests of one account that wait for events at this process at the same time; more are answered 429',
+    description: 'concurrent requests of an account that wait for events at this process; further ones return 429',
   }),
   MAX_CONNECTIONS: Type.Integer({
     default: 16_000,
@@ -88,17 +88,21 @@ export const gatewaySettings = Type.Object({
     default: true,
     description: 'serves the console at /console, where accounts sign in by email and password without the gate key',
   }),
-  WEBHOOK_SPOOL_DIR: Type.String({ default: '.data/spool', minLength: 1, description: 'webhooks are kept here while the broker is away' }),
+  WEBHOOK_SPOOL_DIR: Type.String({
+    default: '.data/spool',
+    minLength: 1,
+    description: 'directory for webhooks while the broker is unavailable',
+  }),
   WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({
     default: 1_073_741_824,
     minimum: 0,
-    description: 'bytes that the spool may take on disk; each webhook takes a file of whole blocks of 4 KiB',
+    description: 'maximum bytes of the spool on disk; each webhook occupies whole blocks of 4 KiB',
   }),
 });
 
 export type GatewayConfig = ReturnType<typeof loadGatewayConfig>;
 
-/** @throws ConfigError with every problem. */
+/** @throws ConfigError that lists every problem */
 export function loadGatewayConfig(env?: Readonly<Record<string, string | undefined>>) {
   const config = loadConfig(gatewaySettings, env);
   const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_CLIENT_ID: client } = config;

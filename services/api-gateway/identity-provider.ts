@@ -1,6 +1,6 @@
 /**
- * The identity provider of the platform (rules/access#identity-provider). Loaded when one is configured and not before: what asks it is half of what
- * the gateway would load.
+ * The identity provider of the platform (rules/access#identity-provider). Loaded only when one is configured, as its libraries are half of the modules of
+ * the gateway.
  */
 import { ConfigError, listSecretValues } from '#libs/config';
 import type { Logger } from '#libs/logger';
@@ -23,11 +23,11 @@ import { createProviderSignIn, type ProviderSignInParts } from './console/sign-i
 import type { ProviderSignInOptions } from './handlers/console.ts';
 
 export interface IdentityProvider {
-  /** Of bearer tokens; undefined when none are taken. */
+  /** Verifies bearer tokens; undefined when they are not accepted. */
   readonly verifier: Verifier | undefined;
-  /** Of the console; undefined when people sign in there by email and password. */
+  /** Sign-in to the console; undefined when it uses email and password. */
   readonly providerSignIn: ProviderSignInOptions | undefined;
-  /** Counts why a token was refused; other failures are none of its. */
+  /** Counts rejected tokens by reason; ignores other errors. */
   readonly countRefusal: (error: unknown) => void;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface IdentityProviderOptions {
   readonly metrics: Metrics;
 }
 
-/** @throws ConfigError when the issuer may not be reached as it is written */
+/** @throws ConfigError when the address of the issuer is not allowed */
 export function connectIdentityProvider({ config, issuer, logger, metrics }: IdentityProviderOptions): IdentityProvider {
   const {
     OUTBOUND_ALLOWED_HOSTS: allowedHosts,
@@ -76,7 +76,7 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
     outbound,
     allowedHosts,
     clientSecret: clientSecret === '' ? undefined : clientSecret,
-    // Every replica has it, and nobody else: what it vouches for is as much as the sealed values do.
+    // Known to all replicas only, and as sensitive as the sealed values.
     secret: config.ACTOR_SIGNING_KEY,
   };
   return {

@@ -1,8 +1,7 @@
 /**
- * Requests that wait for something to come (rules/events#feed; V3): asked for in short turns, so that a gateway that is about to stop answers who
- * waits with the empty page of this turn, instead of holding them until their connection is cut (rules/operations#promises). Between the turns, and
- * before an answer, credential and rights are checked again (D89). They take none of the places of requests that are worked on, and an account has a
- * few at a time (rules/http#overload).
+ * Long polls of the event feed (rules/events#feed; V3). A wait is split into short calls, so that a stopping gateway returns the empty page of the current
+ * call instead of holding requests until they are cut (rules/operations#promises). Credential and rights are checked again between calls and before a
+ * reply (D89). Long polls do not count as requests in flight; their number per account is limited (rules/http#overload).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor, RequestOf } from '#libs/contract';
@@ -13,13 +12,13 @@ import { followed } from './routes/v1/events.ts';
 
 type Request = RequestOf<typeof followed>;
 
-/** Far less than the time that requests have to finish when the gateway stops; with the answer less than the five seconds between two checks (D89). */
+/** Much shorter than the drain time of the gateway, and with the reply less than the five seconds between two checks (D89). */
 const turnSeconds = 4;
-/** A page with an event is longer. */
+/** Pages with events are longer. */
 const emptyBytes = 200;
 
 export interface LongPollLimits {
-  /** Waiting requests of all accounts. */
+  /** Limit of waiting requests of all accounts. */
   readonly max: number;
   readonly maxPerAccount: number;
 }
@@ -36,12 +35,12 @@ export class LongPolls {
     this.#limits = limits;
   }
 
-  /** Whoever waits is answered when their turn ends. */
+  /** Waiting requests return when their current call ends. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** @throws AppError 429; 401 and 403 when the right ends; unavailable */
+  /** @throws AppError 429; 401 and 403 when access ends; unavailable */
   async read(request: Request, context: CallContext, ctx: HttpContext): Promise<RawReply> {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
     const leave = this.#enter(context.actor, ctx);
@@ -80,12 +79,12 @@ export class LongPolls {
       const wait = this.#stopping ? 0 : Math.min(left, turnSeconds);
       const asked = { ...request, ...(after !== undefined && { after }), wait };
       const reply = await this.#bus.callRaw(followed, asked, { ...context, actor });
-      // A client that has left waits no longer than its turn.
+      // Stops after the current call when the client has disconnected.
       if (res.destroyed) return reply;
       const present = await state.authorize();
       left -= wait;
       const next = readNextOfEmpty(reply);
-      // What was read with rights that the caller has no more is read again with the present ones.
+      // The page was read with outdated rights: read it again with the current ones.
       if (next === undefined && !isDeepStrictEqual(present, actor)) left = 0;
       else if (next === undefined || left <= 0 || this.#stopping) return reply;
       else after = next;
@@ -94,7 +93,7 @@ export class LongPolls {
   }
 }
 
-/** The cursor of a page without events. */
+/** Cursor of an empty page; undefined for a page with events. */
 function readNextOfEmpty(reply: RawReply): string | undefined {
   if (reply.kind !== 'bytes' || reply.bytes.byteLength > emptyBytes) return undefined;
   const { items, next } = JSON.parse(Buffer.from(reply.bytes).toString('utf8')) as { items: unknown[]; next: string };

@@ -7,8 +7,8 @@ type Login = RequestOf<typeof directory.rpcs.login>;
 export type LoginFilter = (login: Login) => Login;
 
 /**
- * A login as the directory gets it. Where others reach the gateway, a published password becomes an empty one, which no account has: it is answered,
- * counted and recorded as a wrong one, whatever is stored (rules/access#passwords).
+ * The function replaces a published password by an empty one when the gateway is reachable from other hosts. No account has an empty password, so the login
+ * is handled, counted and recorded as a wrong password (rules/access#passwords).
  */
 export function createLoginFilter(config: Pick<GatewayConfig, 'HOST' | 'NODE_ENV'>): LoginFilter {
   if (!isExposed(gatewaySettings.properties, config, config.NODE_ENV)) return (login) => login;

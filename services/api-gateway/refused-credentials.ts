@@ -1,4 +1,4 @@
-/** What 401 is answered to, by kind of credential: a client with an old one, or somebody who tries, is seen by its rise. */
+/** Metric of 401 responses by kind of credential. An increase shows clients with old credentials, or guessing. */
 import type { Actor, AuthClass, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
@@ -6,13 +6,13 @@ import type { Metrics } from '#libs/telemetry';
 
 type Authenticate = (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
 
-/** `other` is what has no shape that the platform issues, a wrong or an old shared token among it. */
+/** `other`: no form that the platform issues, including wrong or old shared tokens. */
 const credentials = ['none', 'gate_key', 'login_token', 'service_key', 'identity_token', 'other'] as const;
 type Credential = (typeof credentials)[number];
-/** By how they begin. */
+/** Prefixes of the kinds. */
 const forms: Readonly<Record<string, Credential>> = { svc_agentic_: 'login_token', svc_key_: 'service_key', eyJ: 'identity_token' };
 
-/** The same check, which counts what it refuses. */
+/** Wraps a check and counts its rejections. */
 export function countRefusedCredentials(metrics: Metrics, authenticate: Authenticate): Authenticate {
   const refused = metrics.counter('credentials_refused_total', 'Requests answered 401, by kind of credential', { credential: credentials });
   const count = (auth: AuthClass, ctx: HttpContext, error: unknown): never => {

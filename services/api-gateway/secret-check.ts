@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 
 /**
- * Tells whether a text is one of some secrets, in a time that depends on none of them: each is laid into a block of one size, which ends with its
- * length, and the text is compared with all, whichever it is (K8).
- * @param counted called with the index of the secret that was given
+ * The function returns whether a text is one of the secrets, in constant time: texts are padded to blocks of one size that end with their length, and
+ * always compared with all secrets (K8).
+ * @param counted called with the index of the matching secret
  */
 export function createSecretCheck(secrets: readonly string[], counted: (index: number) => void = () => {}): (given: string) => boolean {
   const size = Math.max(256, ...secrets.map((secret) => Buffer.byteLength(secret)));

@@ -1,4 +1,4 @@
-/** `GET /api/ops/audit`: one list out of the logs of all services (A3). */
+/** `GET /api/ops/audit`: the merged audit logs of all services (A3). */
 import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
 import { type ReplyBodyOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
@@ -25,11 +25,11 @@ const logs = {
 } as const;
 const services = Object.keys(logs) as (keyof typeof logs)[];
 
-/** A number; no email looks like one. */
+/** An account id; emails do not match. */
 const accountId = /^[0-9]+$/;
 
 export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, ReplyBodyOf<AuditRoute>> {
-  /** Undefined when no account has the email. */
+  /** Undefined when there is no account with the email. */
   const findAccount = async (actor: string, call: CallContext): Promise<number | undefined> => {
     if (accountId.test(actor)) return isPossibleId(Number(actor)) ? Number(actor) : undefined;
     const { items } = await bus.call(directory.rpcs.nameAccounts, { ids: [], email: actor }, call);

@@ -1,7 +1,6 @@
 /**
- * The page of an agent for visitors, and the first page of the installation: templates and a few files that are served as they are, from this
- * process alone. Which agents exist is no secret (the chat answers 404 for others); everything else about them is, apart from what their `infos`
- * hold for the page (rules/agents#embedded).
+ * Chat page of an agent for visitors, and the home page. Templates and files are served unchanged. The existence of an agent is public (the chat returns 404
+ * for others); of its data only the `infos` for the page are (rules/agents#embedded).
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,7 +29,7 @@ const contentTypes = {
   'icon.svg': 'image/svg+xml',
 } as const;
 
-/** The page may load from and talk to its own server only, apart from the agent's logo, and runs no inline script or style. */
+/** Only its own server, except for the logo of the agent; no inline scripts or styles. */
 function writeSecurity(logo: string | undefined, ancestors: readonly string[]): readonly (readonly [string, string])[] {
   const policy = [
     "default-src 'none'",
@@ -51,13 +50,13 @@ function writeSecurity(logo: string | undefined, ancestors: readonly string[]): 
   ];
 }
 
-/** Handlers of the page and its files, which are read once, here. */
+/** Handlers of the page and its files, which are read once. */
 export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly string[]): RouteHandlers<(typeof chatPageRoutes)[number]> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
     assets.set(file, createAsset(readPageFile(join(folder, file)), contentType));
   }
-  // One for all: the modules import each other by relative names.
+  // One version for all files, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const assetsPath = `/chat/assets/${version}`;
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -92,14 +91,14 @@ export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly st
       await sendAsset(ctx, embed, 'public, max-age=3600');
     },
     'chat-page-asset': async ({ ctx, input }) => {
-      // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
+      // The page is of another release, during a rollout: serve the file of this release uncached.
       const cacheControl = input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store';
       await sendFile(ctx, input.params.file, cacheControl);
     },
   };
 }
 
-/** What the page shows of the agent; undefined when there is none. One that cannot be asked for now is shown by its slug: the page retries by itself. */
+/** Public data of the agent; undefined when it does not exist. When the service is unavailable, the page shows the slug and retries. */
 async function findShown(
   slug: string,
   getAgent: (request: { slug: string }) => Promise<{ infos: unknown }>,

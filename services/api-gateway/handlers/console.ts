@@ -1,7 +1,4 @@
-/**
- * The console: one page, the modules that it is made of, and its sign-in. Files are served as they are, those of libraries out of
- * node_modules, from this process alone.
- */
+/** The console: page, modules, and sign-in. Files are served unchanged; libraries come from node_modules. */
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Files of libraries in their packages; modules by the names under which ours import them. */
+/** Files of libraries in their packages, by the specifiers of our imports. */
 const modules: Readonly<Record<string, string>> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -35,20 +32,20 @@ const modules: Readonly<Record<string, string>> = {
   uplot: 'uplot/dist/uPlot.esm.js',
 };
 
-/** Of the same libraries, named by the page. */
+/** Files of the same libraries that the page references. */
 const styles = ['uplot/dist/uPlot.min.css'];
 
-/** Makes the sign-in at the identity provider, which is loaded when one is configured. */
+/** Creates the sign-in at the identity provider; only loaded when one is configured. */
 export type ProviderSignInOptions = (bus: Pick<Bus, 'call'>) => ProviderSignIn;
 
-/** Handlers of the page and its files, which are read once, here. */
+/** Handlers of the page and its files, which are read once. */
 export function createConsole(
   bus: Pick<Bus, 'call'>,
   filterLogin: LoginFilter,
   providerSignIn: ProviderSignInOptions | undefined,
 ): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
-  // One for all: the modules import each other by relative names.
+  // One version for all files, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, providerSignIn === undefined ? 'password' : 'provider');
   const provider = providerSignIn?.(bus);
@@ -68,14 +65,14 @@ export function createConsole(
       const asset = assets.get(input.params.file);
       if (asset === undefined) throw notFound();
       ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-      // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
+      // The page is of another release, during a rollout: serve the file of this release uncached.
       await sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
     },
     'console-begin-sign-in': (request) => (provider ?? absent()).start(request),
     'console-finish-sign-in': (request) => (provider ?? absent()).finish(request),
     'console-leave-provider': (request) => (provider ?? absent()).signOut(request),
     'console-sign-in': async ({ ctx, input, call, answer }) => {
-      // Who is to sign in at the provider has no other way in (S3).
+      // With an identity provider, password sign-in is not available (S3).
       if (provider !== undefined) throw notFound();
       ctx.res.setHeader('Cache-Control', 'no-store');
       const login = filterLogin({ ...input.body, ip: input.ip, without_gate_key: true });
@@ -100,7 +97,7 @@ function readAssets(): Map<string, Asset> {
   return new Map(assets);
 }
 
-/** A package's file, wherever npm has put the package. */
+/** Path of a file of a package, wherever npm installed it. */
 function findInPackage(path: string): string {
   const [name = '', ...rest] = path.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
@@ -109,7 +106,7 @@ function findInPackage(path: string): string {
   return found;
 }
 
-/** The page, and what it may do: load and talk to its own server only, run no inline script but its map of modules, stand in no other page. */
+/** The page with its policy: only its own server, no inline scripts except the import map, no embedding. */
 function composePage(assetsPath: string, signIn: 'password' | 'provider'): { page: Buffer; contentSecurityPolicy: string } {
   const imports = Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, `${assetsPath}/${basename(path)}`]));
   const importMap = JSON.stringify({ imports });

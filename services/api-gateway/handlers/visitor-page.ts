@@ -1,4 +1,4 @@
-/** The visitor page of one agent in one language (rules/agents#embedded). */
+/** Visitor page of an agent in a language (rules/agents#embedded). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '#libs/json';
@@ -10,22 +10,22 @@ export const languages = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof languages)[number];
 type Words = Readonly<Record<string, string>>;
 
-/** The words of each language, from its file. */
+/** Texts per language, from the language files. */
 export function readLanguages(): Readonly<Record<Language, Words>> {
   const read = (language: Language): Words => JSON.parse(readFileSync(join(folder, 'languages', `${language}.json`), 'utf8')) as Words;
   return { en: read('en'), de: read('de'), fr: read('fr'), es: read('es') };
 }
 
-/** What the site asks for, else what the browser likes, else English. */
+/** The requested language, else the preferred one of the browser, else English. */
 export function chooseLanguage(asked: string | undefined, liked: unknown): Language {
   const named = asked?.toLowerCase().split('-', 1)[0];
   return languages.find((language) => language === named) ?? languages.find((language) => language === liked) ?? 'en';
 }
 
-/** What visitors are shown of an agent, beside what it says. */
+/** Data of an agent that the page shows. */
 export interface ShownAgent {
   readonly name: string;
-  /** Absolute, or a path of the platform. */
+  /** Absolute URL, or a path of the platform. */
   readonly logo: string | undefined;
   readonly privacy: string | undefined;
 }
@@ -33,7 +33,7 @@ export interface ShownAgent {
 const maxName = 100;
 const maxUrl = 2_000;
 
-/** `chat` of the agent's infos; what is missing there or no address for a page is left out. */
+/** `chat` of the agent's infos, without missing or invalid values. */
 export function readShown(slug: string, infos: unknown): ShownAgent {
   const {
     name,
@@ -70,13 +70,13 @@ export function writePage(template: string, { name, logo, privacy }: ShownAgent,
     privacy === undefined
       ? ''
       : `<a id="privacy" href="${escapeHtml(privacy)}" target="_blank" rel="noopener noreferrer">${escapeHtml(words['privacy'] ?? '')}</a>`;
-  // In a script element only `<` could end it.
+  // Only `<` could end the script element.
   const strings = JSON.stringify(words).replaceAll('<', String.raw`\u003c`);
   const messageTo = (words['messageTo'] ?? '').replace('{name}', () => name);
   return fill(template, { ...words, title: name, mark, privacyLink, strings, messageTo, maxLength: String(maxChatBodyCharacters) });
 }
 
-/** `{{name}}` is text, `{{&name}}` is HTML. */
+/** `{{name}}` inserts text, `{{&name}}` inserts HTML. */
 export function fill(template: string, values: Words): string {
   return template.replaceAll(/\{\{(&?)(\w+)\}\}/g, (_, raw: string, name: string) =>
     raw === '&' ? (values[name] ?? '') : escapeHtml(values[name] ?? ''),

@@ -1,7 +1,6 @@
 /**
- * Intake of webhooks: whatever comes is stored durably and answered with 200 (rules/bookings#booking-webhook; D20 and D33d).
- * Broker first, with one repetition; then the disk spool; when neither can store, memory until one of them can again. What waits on the
- * disk is not overtaken by what comes to this process later.
+ * Intake of webhooks: stores every webhook durably and responds 200 (rules/bookings#booking-webhook; D20 and D33d). Tries the broker twice, then the disk
+ * spool; when neither can store, memory. Webhooks on disk are published before later ones of this process.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,37 +13,36 @@ import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
 import { batchPublishes } from './batch-publishes.ts';
 import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';
 
-/** One kind of webhook. */
 export interface WebhookKind {
   readonly subject: string;
-  /** Lower-case names of the headers that are kept. */
+  /** Lower-case names of the stored headers. */
   readonly headers: readonly string[];
   /**
-   * Lower-case name of the header that carries a shared secret. The owning service compares it; what is stored on the way is only its
-   * HMAC-SHA256 under the delivery's id, as `secret_digest`.
+   * Lower-case name of the header with a shared secret. Only its HMAC-SHA256 under the id of the delivery is stored, as `secret_digest`; the owning service
+   * compares it.
    */
   readonly secretHeader?: string;
 }
 
 export interface WebhookIntake {
-  /** Handler of a route; its path parameters become fields of the message. */
+  /** Handler of a route. Path parameters become fields of the message. */
   handler(kind: WebhookKind): RouteHandler<RouteInput, { ok: true }>;
-  /** What waits here, on the disk and in memory. */
+  /** Webhooks on disk and in memory. */
   readonly spool: { readonly entries: number; readonly bytes: number };
   stop(): Promise<void>;
 }
 
-/** Time for the broker's acknowledgement; the second attempt is the last. */
+/** Timeout of the broker's acknowledgement, per attempt. */
 const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
-/** Time for what came before to go first; what still waits then is joined on the disk. */
+/** How long a webhook waits for the spool to empty before it is added to it. */
 const turnPatienceMs = 250;
-/** Bodies that arrive or are being stored, all together; more wait. Usual webhooks are a few KiB and never do. */
+/** Bytes of all bodies that are received or stored at once; further ones wait. Typical webhooks have a few KiB and do not wait. */
 const maxBodiesBytes = 64 * 1024 * 1024;
-/** What is kept in memory when neither broker nor disk takes it. */
+/** Limits of the memory that is used when neither broker nor disk can store. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
-/** Opens the spool in `dir` and drains it whenever the broker is there. */
+/** Opens the spool in `dir` and drains it whenever the broker is connected. */
 export async function createWebhookIntake(options: {
   bus: Bus;
   dir: string;
@@ -53,7 +51,7 @@ export async function createWebhookIntake(options: {
   metrics: Metrics;
 }): Promise<WebhookIntake> {
   const { bus, logger, metrics } = options;
-  /** One message of the first's subject and id. */
+  /** Publishes entries as one message with subject and id of the first. */
   const send = async (entries: readonly [SpoolEntry, ...SpoolEntry[]], timeoutMs = 5_000): Promise<void> => {
     const [{ subject, webhook }] = entries;
     await bus.publishDurable(subject, packWebhooks(entries.map((entry) => entry.webhook)), { msgId: webhook.facts.id, timeoutMs });
@@ -86,7 +84,7 @@ export async function createWebhookIntake(options: {
 
   const isEmptied = (): boolean => spool.size.entries + held.count === 0;
 
-  /** True when nothing that was accepted before waits here: it goes first, or messages of one chat would change places (D32). */
+  /** Whether all earlier webhooks are published. Otherwise messages of a chat could be reordered (D32). */
   const waitForTurn = async (): Promise<boolean> => {
     if (isEmptied() || !bus.connected || isFailing) return isEmptied();
     await Promise.race([drain(), sleep(turnPatienceMs, undefined, { ref: false })]);
@@ -103,7 +101,7 @@ export async function createWebhookIntake(options: {
     }
   };
 
-  /** While the broker takes nothing, its stream being full, the timer tries: a webhook that comes then costs no look into the folder. */
+  /** While the stream of the broker is full, only the timer retries, so that webhooks do not read the directory each time. */
   let isFailing = false;
   const drain = async (): Promise<void> => {
     try {
@@ -161,7 +159,7 @@ function digestHeader(ctx: HttpContext, name: string, key: string): string | nul
   return typeof value === 'string' ? createHmac('sha256', key).update(value).digest('hex') : null;
 }
 
-/** The last resort: not durable, loud, and emptied at the first chance. */
+/** Last resort: not durable, logged, and emptied as soon as possible. */
 class HeldEntries {
   readonly #spool: WebhookSpool;
   readonly #send: (entry: SpoolEntry) => Promise<void>;
@@ -198,7 +196,7 @@ class HeldEntries {
     this.#bytes += size;
   }
 
-  /** Stores what is held, in order. @throws when neither broker nor disk takes it. */
+  /** Stores the entries in order. @throws when neither broker nor disk can store them */
   async retry(): Promise<void> {
     for (let held = this.#entries[0]; held !== undefined; held = this.#entries[0]) {
       const { entry, size } = held;

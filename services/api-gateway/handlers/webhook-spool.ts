@@ -1,6 +1,6 @@
 /**
- * Webhooks on local disk while the broker is away (D20). A file counts once it has its final name and the directory is
- * synced; it goes once the broker has stored its message. Sent twice after a crash, it is one message by its id.
+ * Webhooks on local disk while the broker is unavailable (D20). A file is valid once it has its final name and the directory is synced; it is removed after
+ * the broker stored its message. A message that is published twice after a crash is deduplicated by its id.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,33 +9,33 @@ import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/webhooks';
 
 export interface SpoolEntry {
   readonly subject: string;
-  /** Its id has letters, digits and `-`. */
+  /** The id consists of letters, digits and `-`. */
   readonly webhook: Webhook;
 }
 
 export interface WebhookSpool {
-  /** Keeps an entry durably. @throws Error when the disk or the spool's share of it is full. */
+  /** Stores an entry durably. @throws Error when the disk or the spool is full */
   add(entry: SpoolEntry): Promise<void>;
-  /** Sends what is kept, oldest first, until something cannot be sent. Concurrent calls share one run. */
+  /** Publishes entries, oldest first, until one fails. Concurrent calls share one run. */
   drain(): Promise<void>;
-  /** Entries kept, and the bytes that they take on disk. */
+  /** Number of entries, and their bytes on disk. */
   readonly size: { readonly entries: number; readonly bytes: number };
 }
 
 const entrySuffix = '.webhook';
 const partSuffix = '.part';
 const badSuffix = '.bad';
-/** A part left by a process that died; a younger one may still be written by another replica on this disk. */
+/** Age of partial files that are removed; a younger one can still be written by another replica on this disk. */
 const stalePartMs = 3_600_000;
-/** A file takes whole blocks of the disk; those of 4 KiB are what nearly all file systems have. */
+/** Files occupy whole blocks; nearly all file systems use 4 KiB. */
 const blockBytes = 4096;
 
-/** Opens the spool in `dir`, with what an earlier process left there. */
+/** Opens the spool in `dir`, including entries of earlier processes. */
 export async function openSpool(options: {
   dir: string;
   maxBytes: number;
   logger: Logger;
-  /** Stores one message in the broker. @throws when it cannot now. */
+  /** Stores a message in the broker. @throws when it is unavailable */
   send: (entry: SpoolEntry) => Promise<void>;
 }): Promise<WebhookSpool> {
   const { dir, maxBytes, logger, send } = options;
@@ -108,7 +108,7 @@ async function readSizes(dir: string): Promise<Map<string, number>> {
   return sizes;
 }
 
-/** The file appears whole or not at all, and is there after a power cut. */
+/** Writes a file atomically and durably. */
 async function writeDurably(dir: string, name: string, content: Buffer): Promise<void> {
   const part = join(dir, name + partSuffix);
   try {
@@ -141,7 +141,7 @@ async function readEntry(path: string): Promise<SpoolEntry | 'gone' | 'unreadabl
   }
 }
 
-/** The subject on a line of its own, and the message as the broker gets it. */
+/** A line with the subject, followed by the message as it is published. */
 function encodeEntry({ subject, webhook }: SpoolEntry): Buffer {
   return Buffer.concat([Buffer.from(`${subject}\n`), packWebhooks([webhook])]);
 }
