@@ -86,11 +86,11 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
   it('every service passes its callers to the bus', () => {
     const compositions = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
     expect(compositions).toHaveLength(readdirSync(join(repoDir, 'services')).length);
-    const framed = compositions.filter(({ text }) => /\bcreateFrame\(\{\s+contract\b/.test(text));
-    const frame = readSources('libs/service').filter(({ path }) => path.endsWith('index.ts'));
-    const connecting = [...compositions.filter((file) => !framed.includes(file)), ...frame];
-    const silent = connecting.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
-    expect(silent).toEqual([]);
+    const composed = compositions.filter(({ text }) => /\bcreateServiceRuntime\(\{\s+contract\b/.test(text));
+    const runtime = readSources('libs/service').filter(({ path }) => path.endsWith('index.ts'));
+    const connecting = [...compositions.filter((file) => !composed.includes(file)), ...runtime];
+    const withoutCaller = connecting.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
+    expect(withoutCaller).toEqual([]);
   });
 
   describe('planted mistakes are found', () => {
