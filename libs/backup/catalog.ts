@@ -1,4 +1,4 @@
-/** The backups of a target: which there are, and what each says of itself. */
+/** Lists and opens the backups of a target. */
 import { BackupError } from './errors.ts';
 import { backupsFolder, digestPath, draftPath, isBackupId, manifestPath, timeOfId } from './layout.ts';
 import { type Draft, hashOf, type Manifest, readManifest } from './manifest.ts';
@@ -13,7 +13,7 @@ export interface OpenedBackup {
   readonly digest: string;
 }
 
-/** Ids, the newest first, those that were broken off too. */
+/** Ids, newest first, including incomplete backups. */
 export async function listIds(target: BackupTarget): Promise<string[]> {
   return (await target.folders(backupsFolder)).filter(isBackupId).toReversed();
 }
@@ -74,7 +74,7 @@ export async function listAbandoned(
   return found;
 }
 
-/** A backup that was broken off behind its database, not long ago: it goes on. */
+/** An incomplete but recent backup whose database is complete; it is resumed. */
 export async function findUnfinished(
   target: BackupTarget,
   recipients: readonly string[],

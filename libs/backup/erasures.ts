@@ -12,7 +12,7 @@ const entryName = /^[0-9]{1,10}-[0-9a-f]{32}\.json$/;
 const maxEntryBytes = 64 * 1024;
 const contentType = 'application/json';
 
-/** Copies from the store to the target what is not there yet. */
+/** Copies missing entries from the store to the target. */
 export async function keepErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
   let copied = 0;
   for await (const { key, sizeBytes } of store.list(erasuresPrefix)) {
@@ -28,7 +28,7 @@ export async function keepErasures(store: ObjectStore, target: BackupTarget): Pr
   return copied;
 }
 
-/** Copies from the target to the store what is not there yet. */
+/** Copies missing entries from the target to the store. */
 export async function bringErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
   let copied = 0;
   for await (const { path } of target.list(erasuresFolder)) {

@@ -41,7 +41,7 @@ export interface DumpObjectsOptions extends ObjectsOptions {
   readonly known: readonly AsyncIterable<ObjectEntry>[];
 }
 
-/** Copies what the target does not have yet. Both sides are listed page by page; no request is about one object that is unchanged. */
+/** Copies missing objects to the target. Both sides are listed page by page; unchanged objects cause no request. */
 export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectList[]> {
   const { store } = options;
   const { lists, last } = await readMadeLists(options);

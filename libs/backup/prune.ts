@@ -1,4 +1,4 @@
-/** Removes old backups, and the objects that none of the others names. */
+/** Removes old backups and unreferenced objects. */
 import { isComplete, listIds, openBackup } from './catalog.ts';
 import { follow } from './follow.ts';
 import { folderOf, objectsFolder, timeOfId, digestPath } from './layout.ts';
@@ -30,7 +30,7 @@ export async function pruneBackups(target: BackupTarget, keepDays: number, now: 
   return { backups: removed, objects };
 }
 
-/** The file that makes it complete goes first. */
+/** Removes the file that marks the backup as complete first. */
 async function removeBackup(target: BackupTarget, id: string): Promise<void> {
   await target.remove(digestPath(id));
   for await (const { path } of target.list(folderOf(id))) await target.remove(path);

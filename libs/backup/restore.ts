@@ -1,4 +1,4 @@
-/** Puts a backup into an empty installation. */
+/** Restores a backup into an empty installation. */
 import type { ObjectStore } from '#libs/object-store';
 import { dropSchemas, findNonEmptyTables } from '#libs/orm';
 import { replacedMigrations, withReplacements } from '#libs/release';
@@ -78,7 +78,7 @@ export async function behindRows<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** A release restores what it, or one before it, has made. */
+/** A release restores backups of itself and of earlier releases. */
 function checkRelease(manifest: Manifest, known: Readonly<Record<string, readonly string[]>>): void {
   for (const [schema, { migrations }] of Object.entries(manifest.schemas)) {
     const own = known[schema];

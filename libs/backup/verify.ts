@@ -6,7 +6,7 @@ import type { Manifest } from './manifest.ts';
 import { listObjects } from './objects.ts';
 import { type BackupTarget, checked } from './target.ts';
 
-/** So many are told. */
+/** Limit of reported problems. */
 const maxProblems = 100;
 
 export interface Verification {

@@ -5,9 +5,9 @@ export interface BufferPool {
   readonly bufferBytes: number;
   /** A free buffer; waits, in order of arrival, while all are in use. @throws the signal's reason when it aborts first. */
   acquire(signal?: AbortSignal): Promise<Buffer>;
-  /** Gives a buffer back; its content may be overwritten at once. */
+  /** Returns a buffer to the pool; its content may be overwritten at once. */
   release(buffer: Buffer): void;
-  /** Buffers handed out at present. */
+  /** Buffers in use. */
   readonly inUse: number;
 }
 

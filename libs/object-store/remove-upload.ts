@@ -1,4 +1,4 @@
-/** Removal of what an upload left behind. */
+/** Removes unfinished uploads and objects. */
 import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 

@@ -3,7 +3,7 @@
  * a limit of the whole time would break long transfers over slow lines. So the rate is looked at, over a sliding window.
  */
 
-/** The least rate of a transfer. */
+/** The minimum rate of a transfer. */
 export interface PaceRule {
   /** Time at the beginning in which any rate will do. */
   readonly graceMs: number;
