@@ -15,7 +15,7 @@ import type { ByteBudget } from './byte-budget.ts';
 
 /** A body that is there. Its bytes count in their room until `leave`. */
 export interface BufferedBody {
-  /** Undefined when it is over the limit: nothing of it is kept then, and the rest passes by. */
+  /** Undefined for a body over the limit, which is drained instead of stored. */
   readonly bytes: Buffer | undefined;
   readonly leave: () => void;
 }
@@ -29,15 +29,15 @@ const tooMany: BufferedBody = { ...nothing, bytes: undefined };
 const noop = (): Promise<void> => Promise.resolve();
 
 /**
- * The body as it came: the one reader of bodies that are kept in memory.
- * @throws ClientDisconnected at once when the client leaves; AppError request_timeout when it comes too slowly (D62), unavailable when others
- * need its room.
+ * Reads the body as bytes; the only reader of bodies in memory.
+ * @throws ClientDisconnected immediately when the client disconnects; AppError request_timeout when it is too slow (D62), unavailable under
+ * memory pressure
  */
 export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<BufferedBody> {
   const { req } = ctx;
   if (!hasBody(req)) return nothing;
   if (Number(req.headers['content-length'] ?? 0) > maxBodyBytes) return tooMany;
-  if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
+  if (!req.complete) await nextTurn(); // data received with the head is parsed after it, in the same turn
   if (req.destroyed) throw new ClientDisconnected();
   if (req.complete) return takeWhole(req, room);
   const { koaBody } = await import('koa-body'); // loads more than two hundred modules; most bodies never need it
@@ -46,7 +46,7 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
   try {
-    // koa-body gets the bytes alone: which methods and types may have a body is decided by the route.
+    // koa-body receives only the bytes: the route decides which methods and types may have a body.
     const buffer = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
     await buffer({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0], noop);
     return { bytes: request.body, leave };
@@ -59,7 +59,7 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   }
 }
 
-/** Most bodies come with their heads: they are here already, and nothing of them is waited for, watched or gathered. */
+/** Most bodies arrive with their heads and need no waiting, pace check or buffering. */
 function takeWhole(req: IncomingMessage, room: ByteBudget): BufferedBody {
   const bytes = (req.read() as Buffer | null) ?? empty;
   if (bytes.length > maxBodyBytes) return tooMany;
@@ -73,19 +73,19 @@ export interface JsonBody {
   readonly text: string;
 }
 
-/** What a body will take in memory as values, roughly, in bytes; undefined when it is nested too deeply. */
+/** Estimated memory of the parsed body, bytes; undefined when it is nested too deeply. */
 export function estimateJsonBytes(bytes: Uint8Array): number | undefined {
   const values = countValues(bytes, maxJsonDepth);
   return values === undefined ? undefined : 3 * bytes.length + bytesPerValue * values;
 }
 
-/** An empty object in a list; most values take less. */
+/** Size of an empty object in a list; most values are smaller. */
 const bytesPerValue = 64;
 
 /**
- * The parsed body with its numbers intact, whatever its Content-Type says.
- * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON; 413 for numbers whose
- * exponents stand for too many digits.
+ * Parses JSON without losing precision of numbers, regardless of the Content-Type.
+ * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or malformed JSON; 413 for numbers whose exponents expand
+ * to too many digits
  */
 export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' };
@@ -103,7 +103,10 @@ export function tooLarge(): AppError {
   return new AppError({ code: 'payload_too_large', message: `The request body is larger than ${maxBodyBytes} bytes` });
 }
 
-/** Values of a document, as many as it has commas and brackets; undefined when its brackets nest deeper than `maxDepth`. Looked at before parsing, so that depth costs no memory. */
+/**
+ * Estimates the number of values from commas and brackets; undefined when brackets nest deeper than `maxDepth`. Runs before parsing, so
+ * that depth costs no memory.
+ */
 export function countValues(bytes: Uint8Array, maxDepth: number): number | undefined {
   let depth = 0;
   let values = 1;

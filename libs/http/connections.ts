@@ -1,4 +1,4 @@
-/** How many connections a server has, and which one goes when there is no room for another (D62). */
+/** Connection limit of a server: when it is exceeded, the least valuable connection is closed (D62). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from './exchange.ts';
@@ -6,24 +6,27 @@ import type { Refusal } from './exchange.ts';
 export interface ConnectionsOptions {
   readonly max: number;
   readonly refused: (reason: Refusal) => void;
-  /** Whether a request may be given up for somebody else's. */
+  /** Whether a request may be aborted in favour of another client. */
   readonly isAnonymous: (req: IncomingMessage) => boolean;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Requests that are worked on. */
+  /** Requests in progress. */
   running: number;
-  /** The last one. */
+  /** The latest request. */
   current: { readonly req: IncomingMessage; readonly res: ServerResponse | undefined } | undefined;
-  /** Refuses what came behind them and is no request. */
+  /** Writes the rejection of malformed data that followed the requests. */
   refuse: (() => void) | undefined;
   line: Line | undefined;
   before: Connection | undefined;
   behind: Connection | undefined;
 }
 
-/** Connections of one kind; who has been of it for longest is first. Every request enters and leaves one (docs/performance-notes.md#slab-for-in-flight-requests). */
+/**
+ * A linked list of connections of one kind, ordered by the time of entering. Every request enters and leaves one, so removal must be cheap
+ * (docs/performance-notes.md#slab-for-in-flight-requests).
+ */
 class Line {
   first: Connection | undefined;
   #last: Connection | undefined;
@@ -49,12 +52,12 @@ class Line {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  // Those that can be closed, the cheapest kind first.
-  /** Have sent no whole head: they cost an attacker nothing. */
+  // Connections that can be closed, least valuable kind first.
+  /** No complete request head yet: they cost an attacker nothing. */
   readonly #silent = new Line();
-  /** Have their answers, and may be used again. */
+  /** Idle keep-alive connections. */
   readonly #kept = new Line();
-  /** Have anonymous requests under way. */
+  /** Anonymous requests in progress. */
   readonly #anonymous = new Line();
 
   constructor(options: ConnectionsOptions) {
@@ -83,27 +86,27 @@ export class Connections {
     this.#move(connection, this.#silent);
   }
 
-  /** Requests of a connection that are worked on. */
+  /** Requests of the connection in progress. */
   countRunning(socket: Socket): number {
     return this.#open.get(socket)?.running ?? 0;
   }
 
-  /** A request has come. @returns how many of its connection are worked on, this one included; each until `end`. */
+  /** Registers a request until `end`. @returns the requests of its connection in progress, including this one */
   begin(req: IncomingMessage, res?: ServerResponse): number {
     const connection = this.#open.get(req.socket);
-    if (connection === undefined) return 1; // closed a moment ago
+    if (connection === undefined) return 1; // already closed
     this.#move(connection, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
     connection.current = { req, res };
     return ++connection.running;
   }
 
-  /** Writes the answer to bytes that are no HTTP in its place: behind the answers to the requests before them, and never into one. */
+  /** Writes the rejection of malformed data in order: after the responses of earlier requests, never into one of them. */
   refuse(socket: Socket, write: () => void): void {
     const connection = this.#open.get(socket);
     const current = connection?.running === 0 ? undefined : connection?.current;
     if (connection === undefined || current === undefined) write();
     else if (current.req.complete) connection.refuse = write;
-    // The fault is in its body.
+    // The malformed data is in the body of the request.
     else if (connection.running === 1 && current.res?.headersSent === false) write();
     else socket.destroy();
   }

@@ -1,6 +1,6 @@
 /**
- * Answers that are written while they are made: server-sent events (C1, C4, D96). What comes is handed on as it is; between two events comments keep
- * the line alive, and what ends the answer before its end is its last event.
+ * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments keep the connection alive between them, and an error during
+ * the stream is its last event.
  */
 import type { RawReply } from '#libs/nats';
 import { renderError } from './envelope.ts';
@@ -8,20 +8,20 @@ import type { HttpContext } from './exchange.ts';
 import { enforceResponsePace } from './outgoing.ts';
 import { waitForDrain } from './reply.ts';
 
-/** Proxies end a line that is silent for a minute, some for half of it. */
+/** Proxies close idle connections after 30 to 60 seconds. */
 const keepAliveMs = 15_000;
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // No cache keeps it, and no proxy gathers it: nginx and the ingress of that name are told by a header of theirs.
+  // Disables caching, and buffering by nginx and its ingress, which have a header for it.
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
 } as const;
 
 /**
- * Answers with the events of an operation. A failure within `silenceMs` is an ordinary error answer; after that the answer begins without an event, with
- * comments, and a failure is its last event (D96).
- * Resolves when everything is sent, or the client has gone. Who has gone ends nothing: what it asked for is done (C2).
+ * Responds with the events of an operation. An error within `silenceMs` is an ordinary error response; later the response has started with
+ * comments, and an error is its last event (D96).
+ * Resolves when everything is sent or the client has disconnected. A disconnect does not cancel the operation (C2).
  */
 export async function sendEvents(ctx: HttpContext, asked: Promise<RawReply>, silenceMs = keepAliveMs): Promise<void> {
   const { res } = ctx;
@@ -41,7 +41,7 @@ export async function sendEvents(ctx: HttpContext, asked: Promise<RawReply>, sil
   }
 }
 
-/** @throws what is asked for failed with in that time. */
+/** @throws the error of the operation within that time */
 async function waitsLonger(asked: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), ms)));
@@ -96,7 +96,7 @@ class EventWriter {
     }
   }
 
-  /** Half an event is none: an empty line would make it one. */
+  /** Discards an incomplete event: a trailing empty line would complete it. */
   fail(error: unknown): void {
     const { res, state } = this.#ctx;
     if (this.#isBetweenEvents) res.write(`event: error\ndata: ${renderError(state.surface, error).body}\n\n`);

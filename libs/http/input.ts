@@ -1,4 +1,4 @@
-/** The input of one route, read and checked: path, query, headers and JSON body together (rules/http#order-of-checks). */
+/** Input of one route: path, query, headers and JSON body, parsed and validated together (rules/http#order-of-checks). */
 import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
 import { parseBody } from './body.ts';
 import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
@@ -12,7 +12,7 @@ const none: Record<string, unknown> = Object.freeze({});
 const empty = Buffer.alloc(0);
 const bodyLocation = ['body', 'payload'] as const;
 
-/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (rules/http#paths-and-methods), and gone with the body. */
+/** Undeclared fields are removed unless the schema allows them (rules/http#paths-and-methods). */
 function compilePick(schema: TSchema): (body: unknown) => unknown {
   const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
   if (additionalProperties === true) return (body) => body;
@@ -40,7 +40,7 @@ function compileFinish(route: Route): Finish {
     const { params, query, headers, problems, absent } = readParameters(given);
     if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
     if (absent) throw missingId(route);
-    // Accept is another way of saying `format`: whoever works on the input sees one of them.
+    // `Accept` is an alternative to `format`: handlers see only one of them.
     if (chooseFormat !== undefined) query['format'] ??= chooseFormat(given.headers.accept);
     return new Input(params, query, headers, body, actor, ctx);
   };
@@ -52,7 +52,7 @@ const readGiven = (ctx: HttpContext): Given => ({
   headers: ctx.req.headers,
 });
 
-/** Checks what was given for a route's path and query elsewhere than in the address of the request. @throws AppError 400, 404, 422. */
+/** Validates path and query arguments that do not come from a URL. @throws AppError 400, 404, 422. */
 export function compileArguments(
   route: Route,
 ): (ctx: HttpContext, actor: Actor | undefined, given: Pick<Given, 'path' | 'query'>) => RouteInput {
@@ -60,7 +60,7 @@ export function compileArguments(
   return (ctx, actor, { path, query }) => finish(ctx, actor, { path, query, headers: {} }, undefined, []);
 }
 
-/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
+/** Validates all parts of a request together, except a raw body. @throws AppError 400, 404, 422. */
 export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
   const finish = compileFinish(route);
   const { body } = route;
@@ -79,7 +79,7 @@ export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | un
   };
 }
 
-/** The address is rarely asked for and costs a system call. */
+/** Computed on access: the address is rarely needed and costs a system call. */
 class Input implements RouteInput {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;

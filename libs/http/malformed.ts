@@ -1,12 +1,12 @@
-/** Requests that node's parser lets through and HTTP does not, and paths that are written in several ways (D107). */
+/** Rejects requests that node's parser accepts and HTTP forbids, and normalizes paths (D107). */
 import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '#libs/errors';
 import type { HttpExchange } from './exchange.ts';
 
-/** One word; empty where the target has no authority (RFC 9112 §3.2). Which host it is, is for those to judge who rely on it. */
+/** A single token; empty for a target without authority (RFC 9112 §3.2). Code that relies on the host validates it. */
 const hostPattern = /^[\x21-\x7e]*$/;
 
-/** The answer ends the connection: where the next request would begin is not certain. @throws AppError 400, 417 */
+/** Rejects a malformed request and closes its connection, since the start of the next request is uncertain. @throws AppError 400, 417 */
 export function rejectMalformed({ req, res }: Pick<HttpExchange, 'req' | 'res'>): void {
   const problem = findProblem(req);
   if (problem === undefined) return;
@@ -36,8 +36,9 @@ function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * Gives a request the usual form of its target: path and query, with characters that need no encoding as they are. What names a server of its own
- * counts as its Host. @returns false for a target that is none; it becomes `/`
+ * Normalizes the request target to path and query without unnecessary percent-encoding. The host of an absolute target replaces the Host
+ * header.
+ * @returns false for an invalid target, which becomes `/`
  */
 export function normalizeTarget(req: IncomingMessage): boolean {
   const { url = '' } = req;
@@ -56,7 +57,7 @@ function toPlain(target: string): string {
   return end === -1 ? plainPath(target) : `${plainPath(target.slice(0, end))}${target.slice(end)}`;
 }
 
-/** The path with characters that need no encoding as they are (RFC 3986 §2.3). */
+/** The path without unnecessary percent-encoding (RFC 3986 §2.3). */
 export function plainPath(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(/%([2-7][0-9a-f])/gi, (encoded, hex: string) => {

@@ -1,6 +1,6 @@
 /**
- * Turns the route table into middleware. Order of checks: route → 405 → authentication and scope → body parse 400 → validation 422 →
- * handler (rules/http#order-of-checks). Everything that can be computed from a route is computed once, here.
+ * Compiles the route table into middleware. Order of checks: route → 405 → authentication and scope → body parse 400 → validation 422 →
+ * handler (rules/http#order-of-checks). Everything that depends only on the route is computed once.
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
@@ -27,7 +27,7 @@ import { prefersEvents } from './formats.ts';
 import { compileInput } from './input.ts';
 import { mergeFields, type ReplyShape, sendBytes, sendReply } from './reply.ts';
 
-/** What a handler of the gateway gets. It answers with the JSON that its route promises, or otherwise through `ctx`. */
+/** Argument of a handler. It responds with the declared JSON through `answer`, or directly through `ctx`. */
 export interface HandlerCall<Input = RouteInput, Answer = never> {
   readonly ctx: HttpContext;
   readonly route: Route;
@@ -37,21 +37,20 @@ export interface HandlerCall<Input = RouteInput, Answer = never> {
 }
 export type RouteHandler<Input = RouteInput, Answer = never> = (call: HandlerCall<Input, Answer>) => Promise<void> | void;
 
-/** A handler for each name in a table of routes. */
+/** One handler per name in a route table. */
 export type RouteHandlers<R extends Route> = {
   readonly [Name in Extract<R, HandledRoute>['handler']]: RouteHandlerOf<Extract<R, HandledRoute<Name>>>;
 };
 type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, ReplyBodyOf<R>>;
 
 export interface MountOptions<R extends Route> {
-  /** Says who calls. @throws AppError unauthenticated or permission_denied. */
+  /** Authenticates the caller. @throws AppError unauthenticated or permission_denied. */
   authenticate: (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
-  /** Calls the operation; normally the bus's `callRaw`. Who only waits there may give the place for work back (`beginAnswer`). */
+  /** Calls the operation, normally the bus's `callRaw`. A call that only waits may release the request slot (`beginResponse`). */
   callRaw: (rpc: Rpc, request: unknown, context: CallContext, ctx: HttpContext) => Promise<RawReply>;
   handlers: RouteHandlers<R>;
   /**
-   * Requests with a credential that are worked on at the same time, and as many without; more are answered with 503, except on routes that
-   * are never shed.
+   * Maximum concurrent requests with a credential, and of anonymous ones; further ones get 503, except on routes with `exemptFromShedding`.
    */
   maxInFlight: number;
 }
@@ -64,19 +63,19 @@ interface Operation {
 }
 
 const defaultDeadlineMs = 15_000;
-/** Of a body, by `weighJson`. */
+/** By `estimateJsonBytes`. */
 const heavyWeight = 16 * 1_048_576;
 
 /**
  * Adds the routes to the app, and 404 for everything else.
- * @throws Error when a route names a handler that is not there, a handler no route, or two routes share method and path or operation id.
+ * @throws Error for a missing or unused handler, and for routes that share method and path or an operation id.
  */
 export function mountRoutes<R extends Route>(app: HttpApp, routes: readonly R[], options: MountOptions<R>): void {
-  // From here on all are alike: each handler gets what the schemas of its route, of which its types are made, have let through.
+  // The types end here: each handler receives what the schemas of its route have accepted.
   const handlers = options.handlers as unknown as Mounting['handlers'];
   checkTable(routes, handlers);
   const capacities = createCapacities(options.maxInFlight);
-  // The router tries its patterns one by one; a router for each number of segments leaves it a few.
+  // The router tests its patterns one by one; one router per number of segments keeps the lists short.
   const routers = new Map<number, ReturnType<typeof createRouter>>();
   const byPath = Map.groupBy(routes, (route) => route.path.replace(/(?<=.)\/$/, ''));
   const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
@@ -101,7 +100,7 @@ function createRouter(): { router: Router; route: Middleware<ExchangeState> } {
   return { router, route: router.routes() as unknown as Middleware<ExchangeState> };
 }
 
-/** Slashes of a path, one at its end not counted. */
+/** Number of slashes, without a trailing one. */
 function countSegments(path: string): number {
   let count = 0;
   for (let index = path.indexOf('/'); index !== -1 && index < path.length - 1; index = path.indexOf('/', index + 1)) count++;
@@ -118,12 +117,12 @@ function dispatch(ctx: HttpContext, path: string, operations: ReadonlyMap<string
   return Promise.resolve();
 }
 
-/** `{name}` becomes `:name`; the router's own signs are quoted. */
+/** Converts `{name}` to `:name` and escapes the router's special characters. */
 function toRouterPath(path: string): string {
   return path.replace(/[:*?+()[\]!\\]/g, String.raw`\$&`).replace(/\{([a-z_]+)\}/g, ':$1');
 }
 
-/** Fixed segments before parameters, so that `/conversations/search` is no id. */
+/** Fixed segments sort before parameters, so that `/conversations/search` is not an id. */
 function compareSpecificity(left: string, right: string): number {
   const order = (path: string): string => path.replace(/\{[a-z_]+\}/g, '\u{10ffff}');
   return order(left) < order(right) ? -1 : 1;
@@ -140,7 +139,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
     if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {
       throw new Error(`route ${place}: there is no handler "${route.handler}"`);
     }
-    // Nothing checks the credential of a stream again while it lasts (D89).
+    // The credential is not checked again during a stream (D89).
     if (route.events !== undefined && route.auth !== 'none') throw new Error(`route ${place}: an event stream takes no credential`);
     places.add(place);
     operations.add(route.operationId);
@@ -190,7 +189,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
   return { route, run };
 }
 
-/** The directory may have to be asked; how many are asked about at the same time is bounded. */
+/** Authentication may have to call the directory; such calls are limited. */
 function compileAuthenticate(
   route: Route,
   options: Mounting,
@@ -208,7 +207,7 @@ function compileAuthenticate(
   };
 }
 
-/** The bytes of a body and what they will weigh. @throws AppError 400, 408, 413, 503. */
+/** The body with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
 async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
   const { bytes, leave } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
@@ -218,7 +217,7 @@ async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ by
   throw new UnparsableBody();
 }
 
-/** Nothing is unpacked here: a few bytes would become gigabytes (D61). */
+/** Encoded bodies are rejected: decompression could turn a few bytes into gigabytes (D61). */
 function refuseEncoding({ req, state }: HttpContext): void {
   const encoding = req.headers['content-encoding'];
   if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
@@ -253,7 +252,7 @@ function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, inp
   };
 }
 
-/** Status and content type by outcome and, for the usual answer of a route with formats, by the one that was chosen. */
+/** Status and content type by outcome and, for routes with formats, by the selected format. */
 function compileShapes(route: Route): (outcome: string | undefined, format: unknown) => ReplyShape {
   const shape = (status: number): ReplyShape => ({
     status,

@@ -1,4 +1,4 @@
-/** Asking an operation, and sending its reply: bytes as they came, streams of any size with back-pressure, validators where they are declared. */
+/** Sends replies of operations: bytes unchanged, streams with back-pressure, ETags where declared. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { RouteInput } from '#libs/contract';
@@ -11,25 +11,25 @@ import { enforceResponsePace } from './outgoing.ts';
 export interface ReplyShape {
   readonly status: number;
   readonly contentType: string;
-  /** Strong ETag and If-None-Match. */
+  /** Whether to send a strong ETag and honour If-None-Match. */
   readonly etag: boolean;
 }
 
-/** Body fields, query and path together; the path wins, so that no body can name another row. */
+/** Merges body, query and path fields. Path fields win, so that a body cannot name another object. */
 export const mergeFields = ({ body, query, params }: RouteInput): unknown => ({
   ...(isJsonObject(body) ? body : undefined),
   ...query,
   ...params,
 });
 
-/** A reply in parts whose producer gave no digest is gathered up to this many bytes, so that it can have an ETag. */
+/** A streamed reply without a digest is buffered up to this many bytes to compute its ETag. */
 const maxGatheredBytes = 16 * 1024 * 1024;
-/** Bodies of more bytes are written piece by piece, so that it shows how fast they are taken. */
+/** Larger bodies are written in pieces, so that the pace of the client shows. */
 const pieceBytes = 65_536;
-/** What is read ahead of a slow client, so that the source, a cursor of a database, is free before it has taken everything. */
+/** Read-ahead for a slow client, so that the source, e.g. a database cursor, is released early. */
 const readAheadBytes = 4 * 1024 * 1024;
 
-/** Answers with the reply; resolves when it is handed to koa or, for a stream, sent. */
+/** Sends the reply. Resolves when it is passed to koa or, for a stream, sent. */
 export async function sendReply(ctx: HttpContext, reply: RawReply, shape: ReplyShape): Promise<void> {
   if (reply.kind === 'bytes') return sendBytes(ctx, reply.bytes, reply.digest, shape);
   if (!shape.etag || reply.digest !== undefined) return sendStream(ctx, reply.chunks, reply.digest, shape);
@@ -54,12 +54,12 @@ async function* rejoin(gathered: Uint8Array[], rest: AsyncIterator<Uint8Array>):
   }
 }
 
-/** The tag of a digest that the producer of the bytes made; as `entityTag` or without its quotes. */
+/** An ETag from a digest of the producer, with or without quotes. */
 function toEtag(digest: string): string {
   return digest.startsWith('"') ? digest : `"${digest}"`;
 }
 
-/** A whole body; 304 when the client has it already. */
+/** Sends a complete body, or 304 when the client has it already. */
 export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | undefined, shape: ReplyShape): void {
   const { res } = ctx;
   if (shape.etag && isKnown(ctx, digest === undefined ? entityTag(bytes) : toEtag(digest))) return;
@@ -74,13 +74,13 @@ export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | 
   writePieces(ctx, bytes);
 }
 
-/** A status alone. */
+/** Sends a status without a body. */
 export function sendEmpty(ctx: HttpContext, status: number): void {
-  ctx.body = null; // else koa writes the name of the status
+  ctx.body = null; // otherwise koa writes the status text
   ctx.status = status;
 }
 
-/** Writes a body no faster than it is taken; a client that goes away ends it. */
+/** Writes a body at the pace of the client; a disconnect ends it. */
 function writePieces(ctx: HttpContext, bytes: Uint8Array): void {
   const { res } = ctx;
   let written = 0;
@@ -116,7 +116,7 @@ async function sendStream(
   const iterator = chunks[Symbol.asyncIterator]();
   const leave = (): void => void iterator.return?.();
   if (digest !== undefined && shape.etag && isKnown(ctx, toEtag(digest))) return leave();
-  // Nothing is sent before the first part: until then a failure still is an error answer.
+  // Waits for the first chunk before the headers: until then an error is an ordinary error response.
   let next = await iterator.next();
   ctx.respond = false;
   res.writeHead(shape.status, { 'Content-Type': shape.contentType });
@@ -140,7 +140,7 @@ async function sendStream(
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has read the written bytes, or has disconnected. */
 export async function waitForDrain(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   const settled = new AbortController();

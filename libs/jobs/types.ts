@@ -1,4 +1,4 @@
-/** The face of the job library: what a service hands in and gets. */
+/** The interface of the job library for services. */
 import type { Event, Job, JobChange, LatestJob, PayloadOf, ServiceContract, ServiceStatus } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext } from '#libs/nats';
@@ -6,81 +6,81 @@ import type { Database, Tx } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 
 export interface EnqueueOptions {
-  /** While a job of this type and key waits to be run for the first time or again, no second one is made; it is run no later. */
+  /** While a job of this type and key is waiting, no second one is created; its due time becomes the earlier one. */
   readonly key?: string | undefined;
-  /** Not before this time; survives any restart. */
+  /** Earliest start; survives restarts. */
   readonly delayMs?: number | undefined;
   readonly requestId?: string | undefined;
   readonly traceparent?: string | undefined;
 }
 
-/** One attempt of one job, as its handler sees it. */
+/** One attempt of a job, as passed to its handler. */
 export interface JobRun<Payload> {
-  /** Same for every attempt: the key for idempotent effects elsewhere. */
+  /** The same for every attempt: use it as idempotency key of external effects. */
   readonly id: string;
   readonly payload: Payload;
-  /** 1 for the first; attempts that ended in `RetryLater` or a stopping worker are not counted. */
+  /** From 1; attempts that ended with `RetryLater` or a stopping worker do not count. */
   readonly attempt: number;
   readonly requestId: string;
-  /** For calls to other services: request id, trace, signal, deadline of the attempt. No actor: a job acts for its service. */
+  /** Context for calls to other services: request id, trace, signal and deadline of the attempt. No actor: a job acts for its service. */
   readonly context: CallContext;
   /** Aborts at the attempt's timeout, when the lease is lost, the job is cancelled or the process stops. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Tells how far the work is (0 to 100) and what it does now; shown by the CLI. Written at most a few times a second. */
+  /** Reports progress (0 to 100) and the current phase, for the CLI. Written at most a few times a second. */
   progress(percent: number, phase?: string): void;
   /**
-   * Runs the job's effect on this service's database and marks it succeeded, in one transaction: both happen once or not at all.
-   * What `work` enqueues and emits on its `tx` belongs to it. A result that is not undefined is kept with the job.
-   * @throws LeaseLost when another worker holds the job; let it pass.
+   * Runs the job's effect on this service's database and marks the job succeeded, in one transaction. `work` enqueues and emits on its
+   * `tx`. A result other than undefined is stored with the job.
+   * @throws LeaseLost when another worker has the job; do not catch it.
    */
   complete(work: (tx: Tx) => Promise<unknown>): Promise<void>;
 }
 
 /**
- * Works one job. Returns when it is done (the result, if any, is kept with the job); an effect outside the database must bear being
- * done again, one inside belongs in `run.complete`. Throws `PermanentJobError` → dead, `RetryLater` → again without counting, anything else →
- * again after the policy's backoff until its attempts or its age are used up, then dead.
+ * Runs one attempt. Its result, if any, is stored with the job. External effects must be idempotent; effects on the database belong in
+ * `run.complete`. `PermanentJobError` makes the job dead, `RetryLater` queues it again without counting; other errors are retried with the
+ * policy's backoff until its attempts or age are exhausted.
  */
 export type JobHandler<Payload = unknown> = (run: JobRun<Payload>) => Promise<unknown>;
 
-/** A job that has just died. */
+/** A job that has become dead. */
 export interface DeadJob {
   readonly id: string;
   readonly type: string;
   readonly payload: unknown;
   readonly requestId: string | null;
   readonly attempts: number;
-  /** Another one for each death of a job. */
+  /** Differs for each death of the same job. */
   readonly lease: number;
   readonly error: string;
-  /** `permanent`: its handler said so; `attempts`: none is left; `age`: it is older than its policy allows. */
+  /** `permanent`: PermanentJobError; `attempts`: none left; `age`: older than the policy allows. */
   readonly cause: 'permanent' | 'attempts' | 'age';
 }
 
-/** Called in the transaction in which a job dies. What it throws leaves the job as it was, until it is looked at again. */
+/** Called in the transaction that makes a job dead. An error rolls it back; the sweeper retries. */
 export type OnDead = (tx: Tx, job: DeadJob) => Promise<void>;
 
 /** One handler for each declared job, under the declaration's key. */
 export type JobHandlers<C extends ServiceContract> = { readonly [K in keyof C['jobs']]: JobHandler<PayloadOf<C['jobs'][K]>> };
 
-/** Times of the machinery. The defaults are for production; tests shorten them. */
+/** Timing of the job library. Defaults are for production; tests shorten them. */
 export interface JobTuning {
-  /** Lease of a running job and ack wait of its message; renewed at a third of it. Default 30 000. */
+  /** Lease of a running job and ack wait of its message, renewed at a third. Default 30 000. */
   readonly leaseMs: number;
-  /** How often the relay looks for what nobody has sent. Default 1 000. */
+  /** Polling interval of the relay. Default 1 000. */
   readonly pollMs: number;
-  /** How often the sweeper repairs. Default 15 000. */
+  /** Interval of the sweeper. Default 15 000. */
   readonly sweepMs: number;
-  /** A job handed to the broker that nobody started for this long is sent again if the broker has nothing waiting. Default 60 000. */
+  /** A published job that did not start in this time is published again if the broker has no backlog. Default 60 000. */
   readonly queuedTooLongMs: number;
-  /** An outbox row taken by a process that died is taken again after this. Default 10 000. */
+  /** Time after which outbox rows claimed by a dead process are claimed again. Default 10 000. */
   readonly outboxClaimMs: number;
-  /** The broker's acknowledgement of one message. Default 2 000. */
+  /** Acknowledgement timeout of one message. Default 2 000. */
   readonly publishTimeoutMs: number;
-  /** Running work may finish for this long when the process stops; then it is given back. Default 15 000. */
+  /** Time for running attempts to finish when the process stops; then their jobs are released. Default 15 000. */
   readonly stopGraceMs: number;
-  /** Succeeded and cancelled jobs are kept for this long. Default 7 days. */
+  /** Retention of succeeded and cancelled jobs. Default 7 days. */
   readonly finishedRetentionMs: number;
 }
 
@@ -90,7 +90,7 @@ export interface JobsOptions<C extends ServiceContract = ServiceContract> {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Shown with running jobs; default host name and process id. */
+  /** Worker name of running jobs; default host name and process id. */
   readonly worker?: string | undefined;
   readonly tuning?: Partial<JobTuning> | undefined;
 }
@@ -101,12 +101,12 @@ export interface WorkOptions {
 
 export interface Jobs<C extends ServiceContract = ServiceContract> {
   /**
-   * Puts a job of any service into the transaction: it exists when and only when the transaction commits.
-   * @returns the job's id, or that of the job already waiting under the same key.
-   * @throws Error when the payload breaks the declaration or this service may not start the job: a fault of the caller.
+   * Enqueues a job of any service with the transaction.
+   * @returns the job's id, or that of the waiting job with the same key
+   * @throws Error when the payload violates its schema or this service may not start the job: a programming error
    */
   enqueue<J extends Job>(tx: Tx, declaration: J, payload: PayloadOf<J>, options?: EnqueueOptions): Promise<string>;
-  /** Tells an event when and only when the transaction commits; events of one service arrive in the order of their transactions. */
+  /** Emits an event with the transaction. Events of one service are delivered in the order of their transactions. */
   emit<E extends Event>(
     tx: Tx,
     declaration: E,
@@ -114,21 +114,20 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
     options?: Pick<EnqueueOptions, 'requestId' | 'traceparent'>,
   ): Promise<void>;
   /**
-   * `db.transaction`, and what it put into the outbox is with the broker when this returns, so that listeners are told before the
-   * caller is answered. Waits at most a second for it; the relay does the rest.
+   * Like `db.transaction`, and waits until its messages are published, so that subscribers are notified before the caller gets its reply.
+   * Waits at most a second; the relay publishes the rest.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Starts relay, sweeper and workers; call it also without handlers in a service that only enqueues and emits.
-   * @throws Error when a declared job has no handler or a handler no declaration; AppError unavailable when the broker is away.
+   * Starts relay, sweeper and workers; also required, without handlers, in a service that only enqueues and emits.
+   * @throws Error when handlers and declared jobs do not match; AppError unavailable when the broker is unavailable
    */
   work(handlers: JobHandlers<C>, options?: WorkOptions): Promise<void>;
   work(handlers: Readonly<Record<string, JobHandler<never>>>, options?: WorkOptions): Promise<void>;
-  /** Takes no new work, lets running attempts finish or gives them back, hands the outbox to the broker. */
+  /** Stops claiming jobs, lets running attempts finish or releases their jobs, and publishes the outbox. */
   stop(): Promise<void>;
   /**
-   * Makes waiting jobs of this service due now whose payload has all of these values: what they waited for has happened. Attempts and age
-   * count on; a job that runs, is over or was never made is left alone.
+   * Makes waiting jobs due whose payload has all of these values. Attempts and age are kept; jobs in other states are unchanged.
    * @returns how many
    */
   wake<J extends Job>(declaration: J, match: Partial<PayloadOf<J>>): Promise<number>;
@@ -138,46 +137,48 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
 
 export type JobState = 'queued' | 'running' | 'succeeded' | 'dead' | 'cancelled';
 
-/** Which jobs are meant; what is absent limits nothing. */
+/** Filter of jobs; absent fields do not restrict. */
 export interface JobFilter {
   readonly state?: JobState | undefined;
   readonly type?: string | undefined;
   readonly key?: string | undefined;
-  /** Part of the stored error text. */
+  /** Substring of the stored error text. */
   readonly error?: string | undefined;
   /** Of the payload. */
   readonly conversation_id?: number | undefined;
   readonly request_id?: string | undefined;
-  /** Instants; the first counts, the second does not. */
+  /** Timestamps; after is inclusive, before exclusive. */
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
 }
 
-/** Jobs to be changed: all that match, of `ids` alone where they are given. */
+/** Jobs to change: all that match, or those of `ids` that match. */
 export interface ChangeRequest extends JobFilter {
   readonly ids?: readonly string[] | undefined;
-  /** Counts, and changes nothing. */
+  /** Only counts. */
   readonly dry_run?: boolean | undefined;
 }
 
-/** Writes of a change, in its transaction, how many jobs it took; not called when it took none. */
+/** Records a change in its transaction; not called when no job changed. */
 export type RecordChange = (tx: Tx, counts: Omit<JobChange, 'items'>) => void;
 
-/** What operators do with jobs of one service. Each change is one transaction. Replies are JSON text made by SQL, in the shape of `jobSchema`. */
+/**
+ * Operator access to the jobs of one service. Each change is one transaction. Replies are JSON text from SQL in the shape of `jobSchema`.
+ */
 export interface JobAdmin {
-  /** Newest first; `before` is the id of the last one of the page before. */
+  /** Newest first; `before` is the last id of the previous page. */
   list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean }): Promise<string>;
-  /** With payload, result and attempts; undefined when there is none. */
+  /** With payload, result and attempts; undefined when not found. */
   find(id: string): Promise<string | undefined>;
   /** The newest job of a type for each conversation. */
   findLatest(type: string, conversationIds: readonly number[]): Promise<LatestJob[]>;
-  /** Runs a job now: one that waits, is dead or cancelled. @returns its state; undefined when there is none */
+  /** Runs a waiting, dead or cancelled job now. @returns its state; undefined when not found */
   retry(id: string, record?: (tx: Tx) => void): Promise<JobState | undefined>;
-  /** How many there are by type and state, and when the oldest of each was asked for. */
+  /** Counts and oldest creation time by type and state. */
   count(): Promise<ServiceStatus['jobs']>;
-  /** dead → queued, a new life with all attempts; so is a cancelled job that is named. */
+  /** Queues dead jobs again with all attempts; cancelled ones only by id. */
   redrive(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
-  /** queued or running → cancelled: a running attempt is aborted and can no longer complete; so is a dead job that is named or asked for. */
+  /** Cancels queued and running jobs; a running attempt is aborted and cannot complete. Dead jobs only by id or with the filter `dead`. */
   cancel(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
 }
 
