@@ -183,7 +183,7 @@ function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted
   }
   delays.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(delays[Math.floor((delays.length - 1) * share)] ?? 0);
-  const open = Math.max(...alike.map(({ path }) => receiver.mostOpen(path)));
+  const open = Math.max(...alike.map(({ path }) => receiver.maxOpen(path)));
   const answer = String(alike[0]?.answer);
   return { answer, endpoints: alike.length, requests, missing, wrong, open, p50: at(0.5), p95: at(0.95), slowest: at(1) };
 }

@@ -21,7 +21,7 @@ export { copyRunning, runStatements, startPostgresPair, type PostgresPair } from
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
 export { listLockWaits, waitForLockWait } from './wait-for.ts';
-export { quickJobs, watchJobs, type JobWatch } from './job-watch.ts';
+export { fastJobTuning, watchJobs, type JobWatch } from './job-watch.ts';
 export { createNatsOperator, createNkey } from './nats-operator.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
@@ -31,7 +31,7 @@ export { startScriptProcess, type ScriptProcess } from './script-process.ts';
 export { provideChromium, provideFfmpeg, provideGoProgram, providePython, provideTimeoutMs } from './system-programs.ts';
 export { startPgBouncer, type PgBouncer } from './pgbouncer.ts';
 export { startTelegram, type BotApiFault, type TelegramServer } from './telegram.ts';
-export { findMessagingFlaw } from './message-html.ts';
+export { findHtmlProblem } from './message-html.ts';
 export { readTelegramHtml } from './message-html.ts';
 export { startYoutube, type PlayedVideo, type YoutubeServer } from './youtube.ts';
 export { startTraceCollector, type CollectedSpan, type TraceCollector } from './trace-collector.ts';

@@ -1,11 +1,11 @@
-/** The jobs of one kind as their table has them: what a test waits for, and how it does not wait for backoffs and leases. */
+/** Jobs of one type, read from their table: waits for their states, and skips backoffs and leases. */
 import type { JsonObject } from '#libs/json';
 import type { JobTuning } from '#libs/jobs';
 import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Times of the job machinery for services that tests start, kill and start again. */
-export const quickJobs: Partial<JobTuning> = Object.freeze({
+/** Short intervals for services that tests kill and restart. */
+export const fastJobTuning: Partial<JobTuning> = Object.freeze({
   leaseMs: 4_000,
   sweepMs: 800,
   pollMs: 200,
@@ -23,25 +23,25 @@ export interface StoredJob {
   readonly result: JsonObject | null;
 }
 
-/** Everything is asked by the conversation that the job is about; the latest job counts where there are several. */
+/** Finds jobs by conversation. With several jobs, the latest counts. */
 export interface JobWatch {
   /** Oldest first. */
   list(conversationId: number): Promise<StoredJob[]>;
   latest(conversationId: number): Promise<StoredJob | undefined>;
-  /** The job at its end. */
-  ends(conversationId: number, state?: 'succeeded' | 'dead', timeoutMs?: number): Promise<StoredJob>;
-  /** The error of an attempt that failed: the first one, or one that fits. */
-  fails(conversationId: number, error?: string | RegExp): Promise<string>;
-  /** The job in a phase of its work. */
-  reaches(conversationId: number, phase: string): Promise<StoredJob>;
-  /** Makes jobs that wait for their next attempt due at once. */
-  hurry(): Promise<void>;
-  /** Puts jobs that are over back to the start. */
-  rerun(conversationId: number): Promise<void>;
-  /** Ends the leases of workers that are gone, as time does. */
-  endLeases(): Promise<void>;
-  /** Makes the job of a killed worker due as soon as the sweeper of a running service has queued it again. */
-  resume(conversationId: number): Promise<void>;
+  /** Waits for a final state; default `succeeded`. */
+  waitForState(conversationId: number, state?: 'succeeded' | 'dead', timeoutMs?: number): Promise<StoredJob>;
+  /** Waits for the error of a failed attempt, optionally one that matches. */
+  waitForError(conversationId: number, error?: string | RegExp): Promise<string>;
+  /** Waits for a phase. */
+  waitForPhase(conversationId: number, phase: string): Promise<StoredJob>;
+  /** Makes jobs in backoff due immediately. */
+  makeDue(): Promise<void>;
+  /** Queues finished jobs again. */
+  requeue(conversationId: number): Promise<void>;
+  /** Expires the leases of killed workers. */
+  expireLeases(): Promise<void>;
+  /** Waits until the sweeper queued the job of a killed worker again, and makes it due. */
+  requeueAfterCrash(conversationId: number): Promise<void>;
 }
 
 const endTimeoutMs = 60_000;
@@ -71,34 +71,34 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
       { timeoutMs, what: `${type} of conversation ${id} ${what}` },
     );
 
-  const hurry: JobWatch['hurry'] = async () => {
+  const makeDue: JobWatch['makeDue'] = async () => {
     await env.sql(`update ${table} set run_at = now() where type = $1 and state = 'queued' and sent_at is null`, [type]);
   };
 
   return {
     list,
     latest,
-    ends: (id, state = 'succeeded', timeoutMs) => waitForJob(id, `to be ${state}`, (job) => job.state === state, timeoutMs),
-    fails: async (id, error) => {
+    waitForState: (id, state = 'succeeded', timeoutMs) => waitForJob(id, `to be ${state}`, (job) => job.state === state, timeoutMs),
+    waitForError: async (id, error) => {
       const fits = (text: string | null): boolean =>
         text !== null && (error === undefined || (typeof error === 'string' ? text === error : error.test(text)));
       return (await waitForJob(id, `to fail${error === undefined ? '' : ` with ${error}`}`, (job) => fits(job.error))).error ?? '';
     },
-    reaches: (id, phase) => waitForJob(id, `to be ${phase}`, (job) => job.phase === phase, reachTimeoutMs),
-    hurry,
-    rerun: async (id) => {
+    waitForPhase: (id, phase) => waitForJob(id, `to be ${phase}`, (job) => job.phase === phase, reachTimeoutMs),
+    makeDue,
+    requeue: async (id) => {
       await env.sql(
         `update ${table} set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1, result = null
          where type = $1 and payload->>'conversation_id' = $2`,
         [type, String(id)],
       );
     },
-    endLeases: async () => {
+    expireLeases: async () => {
       await env.sql(`update ${table} set lease_until = now() - interval '1 second' where type = $1 and state = 'running'`, [type]);
     },
-    resume: async (id) => {
+    requeueAfterCrash: async (id) => {
       await waitForJob(id, 'to be queued again', ({ state, error }) => state === 'succeeded' || /its lease expired/.test(error ?? ''));
-      await hurry();
+      await makeDue();
     },
   };
 }

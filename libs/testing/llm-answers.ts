@@ -8,7 +8,7 @@ export interface LlmMessage {
  * A modest answer without a model: greets, tells what the visitor said before, or quotes the sentence of the agent's prompt that
  * shares the most words with the question.
  */
-export function answerSensibly(messages: readonly LlmMessage[]): string {
+export function defaultAnswer(messages: readonly LlmMessage[]): string {
   const prompt = messages.find((message) => message.role === 'system')?.content ?? '';
   const said = messages.filter((message) => message.role === 'user').map((message) => message.content);
   const question = said.at(-1) ?? '';
@@ -29,7 +29,7 @@ export function answerSensibly(messages: readonly LlmMessage[]): string {
  * Memory without a model: the first line of each question becomes the summary, sentences about oneself become facts, questions become
  * knowledge.
  */
-export function rememberSensibly(messages: readonly LlmMessage[]): string {
+export function defaultMemory(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.at(-1)?.content ?? '{}') as {
     summary?: string;
     facts?: string[];
@@ -52,7 +52,7 @@ export function rememberSensibly(messages: readonly LlmMessage[]): string {
 }
 
 /** Notes of a part of a transcript, or what is published of one: its first sentences. */
-export function summarizeSensibly(messages: readonly LlmMessage[]): string {
+export function defaultSummary(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.find(({ role }) => role === 'user')?.content ?? '{}') as {
     transcript?: string;
     notes?: string[];
@@ -110,7 +110,7 @@ export type SpokenAnswer = (
 ) => readonly SpokenSentence[] | 'json_only' | Promise<readonly SpokenSentence[] | 'json_only'>;
 
 /** Without ears: one sentence in the first second of each file. */
-export function hearSensibly(_request: TranscriptionRequest, index: number): SpokenSentence[] {
+export function defaultTranscription(_request: TranscriptionRequest, index: number): SpokenSentence[] {
   return [{ start: 0, end: 1, text: ` This is what was said in part ${index + 1}.` }];
 }
 

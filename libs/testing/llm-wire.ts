@@ -54,7 +54,7 @@ export function completion(model: string, content: unknown, finishReason: string
 }
 
 /** True when the response is dealt with, be it never. */
-export async function misbehave(response: ServerResponse, model: string, fault: LlmFault): Promise<boolean> {
+export async function sendFault(response: ServerResponse, model: string, fault: LlmFault): Promise<boolean> {
   switch (fault.kind) {
     case 'slow':
     case 'no_usage':
@@ -120,13 +120,13 @@ export async function sendStream(
   send(chunk({ role: 'assistant', content: '' }, null));
   if (reasoning !== '') send(chunk({ reasoning_content: reasoning }, null));
   for (const [index, word] of answer.split(/(?<= )/).entries()) {
-    if (index > 0 && pauseMs > 0 && !(await waitOrLeave(response, pauseMs))) return;
+    if (index > 0 && pauseMs > 0 && !(await waitOrClose(response, pauseMs))) return;
     await before?.(word.trim());
     send(chunk({ content: word }, null));
   }
   if (ending === 'stalled') return;
   if (ending === 'dropped') {
-    await waitOrLeave(response, 10);
+    await waitOrClose(response, 10);
     response.destroy();
     return;
   }
@@ -143,7 +143,7 @@ export async function sendStream(
 }
 
 /** False when the client left meanwhile. */
-export function waitOrLeave(response: ServerResponse, delayMs: number): Promise<boolean> {
+export function waitOrClose(response: ServerResponse, delayMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const leave = (): void => {
       clearTimeout(timer);

@@ -6,17 +6,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes } from 'node:stream/consumers';
 import {
-  answerSensibly,
+  defaultAnswer,
   type LlmMessage,
-  rememberSensibly,
-  summarizeSensibly,
-  hearSensibly,
+  defaultMemory,
+  defaultSummary,
+  defaultTranscription,
   readTranscriptionRequest,
   transcriptionBody,
   type SpokenAnswer,
   type TranscriptionRequest,
 } from './llm-answers.ts';
-import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault, type LlmSpeech } from './llm-wire.ts';
+import { completion, sendFault, sendError, sendJson, sendStream, waitOrClose, type LlmFault, type LlmSpeech } from './llm-wire.ts';
 
 export type { LlmMessage } from './llm-answers.ts';
 export type { LlmFault, LlmSpeech } from './llm-wire.ts';
@@ -65,10 +65,10 @@ export interface LlmServer {
 /** Starts the server on the loopback interface; `port` 0 takes any. `keepsRequests: false` for one that runs for days. */
 export async function startLlm(options: { port?: number; apiKey?: string; keepsRequests?: boolean } = {}): Promise<LlmServer> {
   const { apiKey = 'llm-test-key', keepsRequests = true } = options;
-  const chat = createLine<LlmRequest, LlmAnswer>(answerSensibly);
-  const memory = createLine<LlmRequest, LlmAnswer>(rememberSensibly);
-  const summary = createLine<LlmRequest, LlmAnswer>(summarizeSensibly);
-  const speech = createLine<TranscriptionRequest, SpokenAnswer>(hearSensibly);
+  const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
+  const memory = createLine<LlmRequest, LlmAnswer>(defaultMemory);
+  const summary = createLine<LlmRequest, LlmAnswer>(defaultSummary);
+  const speech = createLine<TranscriptionRequest, SpokenAnswer>(defaultTranscription);
   let pending = 0;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -94,8 +94,8 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     const { stream = false, model, messages } = body;
     if (keepsRequests) line.requests.push({ model, messages, stream, authorization: request.headers.authorization });
     const fault = line.faults.shift();
-    if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
-    if (fault !== undefined && (await misbehave(response, body.model, fault))) return;
+    if (fault?.kind === 'slow' && !(await waitOrClose(response, fault.delayMs))) return;
+    if (fault !== undefined && (await sendFault(response, body.model, fault))) return;
     const answer = await line.answer(body.messages);
     if (fault?.kind === 'stream') return sendStream(response, body.model, answer, fault);
     if (stream && fault?.kind === 'no_streams' && fault.status !== undefined) return sendError(response, fault.status, 'no streams here');
@@ -111,8 +111,8 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     const asked = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
     if (keepsRequests) speech.requests.push(asked);
     const fault = speech.faults.shift();
-    if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
-    if (fault !== undefined && (await misbehave(response, asked.model, fault))) return;
+    if (fault?.kind === 'slow' && !(await waitOrClose(response, fault.delayMs))) return;
+    if (fault !== undefined && (await sendFault(response, asked.model, fault))) return;
     const spoken = await speech.answer(asked, speech.requests.length - 1);
     if (spoken === 'json_only' && asked.responseFormat !== 'json') {
       return sendError(response, 400, `response_format '${asked.responseFormat}' is not compatible with model`);
@@ -148,12 +148,12 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
       for (const { faults } of [chat, memory, summary, speech]) faults.length = 0;
     },
     answerWith: (given, speech = {}) => {
-      chat.answer = given ?? answerSensibly;
+      chat.answer = given ?? defaultAnswer;
       chat.speech = speech;
     },
-    answerMemoryWith: (given) => void (memory.answer = given ?? rememberSensibly),
-    answerSummaryWith: (given) => void (summary.answer = given ?? summarizeSensibly),
-    transcribeWith: (given) => void (speech.answer = given ?? hearSensibly),
+    answerMemoryWith: (given) => void (memory.answer = given ?? defaultMemory),
+    answerSummaryWith: (given) => void (summary.answer = given ?? defaultSummary),
+    transcribeWith: (given) => void (speech.answer = given ?? defaultTranscription),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

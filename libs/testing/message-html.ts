@@ -1,7 +1,7 @@
 /** HTML as the Bot API reads it (rules/providers#telegram-html): an unknown tag, a tag that does not nest or a bare `<` fails the message. */
 
 /** Why the message is refused, in the Bot API's words. */
-export class HtmlRefused extends Error {}
+export class HtmlRejectedError extends Error {}
 
 const tags = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler', 'span']);
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
@@ -30,27 +30,27 @@ export function readTelegramHtml(html: string): string {
       continue;
     }
     const end = html.indexOf('>', at);
-    if (end < 0) throw new HtmlRefused(`Can't find end of the tag starting at byte offset ${at}`);
+    if (end < 0) throw new HtmlRejectedError(`Can't find end of the tag starting at byte offset ${at}`);
     readTag(html.slice(at + 1, end), at, open);
     at = end + 1;
   }
   const unclosed = open.at(-1);
-  if (unclosed !== undefined) throw new HtmlRefused(`Can't find end tag corresponding to start tag "${unclosed}"`);
+  if (unclosed !== undefined) throw new HtmlRejectedError(`Can't find end tag corresponding to start tag "${unclosed}"`);
   return visible;
 }
 
 function readTag(source: string, at: number, open: string[]): void {
   const [, slash, name = '', attributes = ''] = /^(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*$/i.exec(source) ?? [];
   const tag = name.toLowerCase();
-  if (!tags.has(tag)) throw new HtmlRefused(`Unsupported start tag "${tag}" at byte offset ${at}`);
+  if (!tags.has(tag)) throw new HtmlRejectedError(`Unsupported start tag "${tag}" at byte offset ${at}`);
   if (slash === '/') {
     const expected = open.pop();
     if (expected !== tag)
-      throw new HtmlRefused(`Unmatched end tag at byte offset ${at}, expected "</${expected ?? ''}>", found "</${tag}>"`);
+      throw new HtmlRejectedError(`Unmatched end tag at byte offset ${at}, expected "</${expected ?? ''}>", found "</${tag}>"`);
     return;
   }
-  if (tag === 'span' && !attributes.includes('tg-spoiler')) throw new HtmlRefused(`Tag "span" must have class "tg-spoiler"`);
-  if (tag === 'blockquote' && open.includes('blockquote')) throw new HtmlRefused(`Nested blockquote at byte offset ${at}`);
+  if (tag === 'span' && !attributes.includes('tg-spoiler')) throw new HtmlRejectedError(`Tag "span" must have class "tg-spoiler"`);
+  if (tag === 'blockquote' && open.includes('blockquote')) throw new HtmlRejectedError(`Nested blockquote at byte offset ${at}`);
   open.push(tag);
 }
 
@@ -63,7 +63,7 @@ const allowedAttributes: Readonly<Record<string, RegExp>> = {
 };
 
 /** A small strict reader: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
-export function findMessagingFlaw(html: string): string | undefined {
+export function findHtmlProblem(html: string): string | undefined {
   const open: string[] = [];
   const pattern = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")?)>|([^<>]+)/gy;
   let end = 0;

@@ -26,7 +26,7 @@ export interface PgBouncerOptions {
 
 /** It refuses to run as root, and another account has to read what it is told. */
 const readable = { mode: 0o644 };
-const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
+const unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
 
 export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBouncerOptions): Promise<PgBouncer> {
   const program = await providePgBouncer();
@@ -51,7 +51,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
   await writeFile(config, `[databases]\n* = host=${target.hostname} port=${target.port}\n\n[pgbouncer]\n${lines.join('\n')}\n`, readable);
   await writeFile(all.auth_file, [...users].map(([user, password]) => `${quote(user)} ${quote(password)}\n`).join(''), readable);
-  const prefix = process.getuid?.() === 0 ? asNobody : [];
+  const prefix = process.getuid?.() === 0 ? unprivileged : [];
   let server: ServerProcess | undefined;
   const start = async (): Promise<void> => {
     server = await startServerProcess({

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { HtmlRefused, readTelegramHtml } from './message-html.ts';
+import { HtmlRejectedError, readTelegramHtml } from './message-html.ts';
 
 /** What becomes of one `sendMessage`. */
 export type BotApiFault =
@@ -221,7 +221,7 @@ function sendError(response: ServerResponse, error: unknown): void {
   const known =
     error instanceof BotApiError
       ? error
-      : error instanceof HtmlRefused
+      : error instanceof HtmlRejectedError
         ? new BotApiError(400, `Bad Request: can't parse entities: ${error.message}`)
         : new BotApiError(400, 'Bad Request: the request cannot be read');
   const answer = {

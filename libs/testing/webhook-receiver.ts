@@ -23,7 +23,7 @@ export interface WebhookReceiver {
   readonly port: number;
   readonly received: readonly ReceivedWebhook[];
   /** Most requests of a path that were open at once. */
-  mostOpen(path: string): number;
+  maxOpen(path: string): number;
   url(path: string): string;
   /** How requests to the path are answered from now on; usually with 204. `answer` gets the place of the request among those of its path. */
   answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer | Promise<ReceiverAnswer>)): void;
@@ -56,7 +56,7 @@ export async function startWebhookReceiver(wantedPort = 0): Promise<WebhookRecei
   return {
     port,
     received,
-    mostOpen: (path) => open.get(path)?.most ?? 0,
+    maxOpen: (path) => open.get(path)?.most ?? 0,
     url: (path) => `http://127.0.0.1:${port}${path}`,
     answer: (path, answer) => answers.set(path, typeof answer === 'function' ? answer : () => answer),
     stop: async () => {

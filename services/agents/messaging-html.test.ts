@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findMessagingFlaw } from '#libs/testing';
+import { findHtmlProblem } from '#libs/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 const { render } = createMessagingHtml();
@@ -291,5 +291,5 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
 });
 
 function expectWellFormed(html: string): void {
-  expect(findMessagingFlaw(html)).toBeUndefined();
+  expect(findHtmlProblem(html)).toBeUndefined();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findMessagingFlaw } from '#libs/testing';
+import { findHtmlProblem } from '#libs/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 /** Generated answers, each tested in all prefixes; CHAT_ANSWERS=10000 for a longer run. */
@@ -103,7 +103,7 @@ describe('Markdown that is still being written (C1)', () => {
       checkPrefixes(text, (html) => {
         const before = shown;
         shown = visible(html);
-        return findMessagingFlaw(html) ?? (shown.startsWith(before) ? undefined : `shows ${shown} after ${before}`);
+        return findHtmlProblem(html) ?? (shown.startsWith(before) ? undefined : `shows ${shown} after ${before}`);
       });
       // Trailing markup lines and numbers are ambiguous until the end; `done` contains them.
       const whole = visible(render(text));
@@ -125,13 +125,13 @@ describe('Markdown that is still being written (C1)', () => {
       fc.string({ unit: 'binary' }),
     );
     const property = fc.property(fc.array(anything, { maxLength: 40 }), (parts) => {
-      checkPrefixes(parts.join(''), findMessagingFlaw);
+      checkPrefixes(parts.join(''), findHtmlProblem);
     });
     fc.assert(property, { numRuns: answers });
   });
 
   it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])('renders long repetitions of %j', (sign) => {
-    expect(findMessagingFlaw(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
+    expect(findHtmlProblem(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
   });
 
   it('renders unclosed code with many backticks quickly', () => {

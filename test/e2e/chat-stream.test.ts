@@ -1,6 +1,6 @@
 /** Replies as they are written, through the gateway (C1 to C4). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findMessagingFlaw, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/testing';
+import { findHtmlProblem, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;
@@ -109,7 +109,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     const snapshots = events.slice(0, -1).map(({ event, data }) => (event === 'snapshot' ? data.agent_html : event));
     expect(snapshots.length).toBeGreaterThan(3);
     expect(snapshots.length).toBeLessThanOrEqual(Math.ceil((lastEventAt - (firstWordAt ?? Number.NaN)) / 75) + 1);
-    for (const html of snapshots) expect(findMessagingFlaw(html)).toBeUndefined();
+    for (const html of snapshots) expect(findHtmlProblem(html)).toBeUndefined();
     expect(snapshots.map((html) => html.length)).toEqual(snapshots.map((html) => html.length).toSorted((a, b) => a - b));
     expect(turn.agent_html).toMatch(
       /^The <b>open circle<\/b> is for <a href="https:\/\/example.org\/">everybody<\/a>\.\n\n• it is <i>free<\/i>/,

@@ -76,7 +76,7 @@ describe('deliveries that wait behind open requests (V7)', () => {
       await call('POST', `/${id}/update`, { disabled: false }, owner);
       await call('POST', `/${id}/recover`, { since }, owner);
     }
-    await waitFor(() => Object.values(made).every(({ path }) => receiver.mostOpen(path) === 4), { what: 'four open requests of each' });
+    await waitFor(() => Object.values(made).every(({ path }) => receiver.maxOpen(path) === 4), { what: 'four open requests of each' });
     const actedMs = performance.now();
     await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [conversations[0]]);
     await platform.ask('accounts', 'deactivate', 'dan@example.org');

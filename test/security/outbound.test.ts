@@ -111,7 +111,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };
     provider.addFault('transcript', { status: 200, body: JSON.stringify({ success: true, data }) });
     const id = await meet();
-    const error = await imports.fails(id);
+    const error = await imports.waitForError(id);
     provider.clearFaults();
     expect(error).toMatch(/is not public|is not a plain http or https URL/);
     expect(error).not.toMatch(/hush|meta-data|passwd|user:pass/);
@@ -121,14 +121,14 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
   it('reaches nothing inside the network from a recording that is said to be there', async () => {
     const id = await meet();
     await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
-    expect(await recordings.fails(id)).toContain('is not public');
+    expect(await recordings.waitForError(id)).toContain('is not public');
     expect(inner.seen).toEqual([]);
   });
 
   it.each(['download', 'transcript', 'sessions'] as const)('is not followed when %s answers with a redirect', async (place) => {
     provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
     const id = await meet();
-    expect(await imports.fails(id)).toContain('answered with status 302');
+    expect(await imports.waitForError(id)).toContain('answered with status 302');
     provider.clearFaults();
     expect(inner.seen).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** A replacement for a language model: replies with text of the agent's prompt, and says that it is a demo. */
 import { randomBytes } from 'node:crypto';
-import { answerSensibly } from '../../libs/testing/llm-answers.ts';
+import { defaultAnswer } from '../../libs/testing/llm-answers.ts';
 import { type LlmAnswer, startLlm } from '../../libs/testing/llm.ts';
 
 const notice = '*This is the demo model, which understands nothing. For a real one set LLM_BASE_URL.*';
@@ -11,7 +11,7 @@ export interface DemoModel {
   stop(): Promise<void>;
 }
 
-export const answerAsDemo: LlmAnswer = (messages) => `${answerSensibly(messages)}\n\n${notice}`;
+export const answerAsDemo: LlmAnswer = (messages) => `${defaultAnswer(messages)}\n\n${notice}`;
 
 /** Listens on the loopback address until the platform stops. */
 export async function startDemoModel(): Promise<DemoModel> {

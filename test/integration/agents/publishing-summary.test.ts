@@ -6,7 +6,7 @@ import {
   contextFor,
   conversationJourney,
   createTestEnvironment,
-  quickJobs,
+  fastJobTuning,
   startLlm,
   startScriptProcess,
   startService,
@@ -46,7 +46,7 @@ beforeAll(async () => {
     LLM_PROMPT_TOKENS: '2000',
   };
   for (const name of ['directory', 'conversations', 'transcripts']) await startService(name, env);
-  agents = await startService('agents', env, settings, { tuning: quickJobs });
+  agents = await startService('agents', env, settings, { tuning: fastJobTuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
   bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
   env.onStop(() => bus.close());
@@ -94,7 +94,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const id = await addConversation(['Water is what I think of.', 'So do I.']);
     const before = llm.summaryRequests.length;
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     const fields = await written(id);
     for (const [name, value] of Object.entries(texts)) {
       expect(fields[name]).toEqual({
@@ -116,8 +116,8 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
     expect(notes).toContain('publishing_summary finished: title, summary, videohost_description written from 1 part');
 
-    await jobs.rerun(id);
-    expect((await jobs.ends(id)).result).toEqual({ status: 'unchanged' });
+    await jobs.requeue(id);
+    expect((await jobs.waitForState(id)).result).toEqual({ status: 'unchanged' });
     expect(llm.summaryRequests.length).toBe(before + 1);
 
     const edited = { ...fields, title: 'Mine', summary: { ...(fields['summary'] as object), value: 'My words.' } };
@@ -125,7 +125,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Another transcript.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.answerSummaryWith(() => JSON.stringify({ ...texts, title: 'New', summary: 'New', videohost_description: 'New words.' }));
-    await jobs.rerun(id);
+    await jobs.requeue(id);
     await waitFor(async () => {
       const { fields: now } = (await published(id)) ?? {};
       return (now?.['videohost_description'] as { value: string } | undefined)?.value === 'New words.';
@@ -172,7 +172,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const id = await addConversation(lines);
     const before = llm.summaryRequests.length;
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     const prompts = llm.summaryRequests
       .slice(before)
       .map(({ messages }) => JSON.parse(messages[1]?.content ?? '') as Record<string, unknown>);
@@ -188,7 +188,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const mended = await addConversation(['Something.']);
     const before = llm.summaryRequests.length;
     await enter(mended);
-    await jobs.ends(mended);
+    await jobs.waitForState(mended);
     const [, second, third] = llm.summaryRequests.slice(before);
     expect(second?.messages.at(-1)?.content).toContain('it is not valid JSON');
     expect(third?.messages.at(-1)?.content).toContain('/title');
@@ -196,7 +196,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     llm.answerSummaryWith(() => JSON.stringify({ title: 'secret words' }));
     const refused = await addConversation(['Something else.']);
     await enter(refused);
-    const dead = await jobs.ends(refused, 'dead');
+    const dead = await jobs.waitForState(refused, 'dead');
     expect(dead.error).toMatch(/^unusable reply of the language model: /);
     expect(dead.error).not.toContain('secret words');
     expect(await published(refused)).toBeUndefined();
@@ -205,15 +205,15 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
   it('waits for the transcript and an unavailable model without using up attempts (D7a)', async () => {
     const id = await addConversation([]);
     await enter(id);
-    await jobs.fails(id, 'The conversation has no transcript yet.');
+    await jobs.waitForError(id, 'The conversation has no transcript yet.');
     expect(await jobs.latest(id)).toMatchObject({ state: 'queued', attempts: 0 });
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Late words.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.failSummary({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
-    await jobs.hurry();
-    await jobs.fails(id, 'No usable reply of the language model: status 500');
-    await jobs.hurry();
-    expect(await jobs.ends(id)).toMatchObject({ attempts: 1 });
+    await jobs.makeDue();
+    await jobs.waitForError(id, 'No usable reply of the language model: status 500');
+    await jobs.makeDue();
+    expect(await jobs.waitForState(id)).toMatchObject({ attempts: 1 });
   });
 
   it('writes the summary once after a worker died during the model call', async () => {
@@ -224,13 +224,13 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const before = llm.summaryRequests.length;
     await enter(id);
     await waitFor(() => llm.summaryRequests.length === before + 1);
-    await jobs.reaches(id, 'writing the summary');
+    await jobs.waitForPhase(id, 'writing the summary');
     child.signal('SIGKILL');
     await child.ended;
-    await jobs.endLeases();
-    agents = await startService('agents', env, settings, { tuning: quickJobs });
-    await jobs.resume(id);
-    await jobs.ends(id);
+    await jobs.expireLeases();
+    agents = await startService('agents', env, settings, { tuning: fastJobTuning });
+    await jobs.requeueAfterCrash(id);
+    await jobs.waitForState(id);
     expect((await written(id))['title']).toHaveProperty('value');
     const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.filter(({ body }) =>
       body.startsWith('publishing_summary'),

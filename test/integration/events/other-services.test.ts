@@ -165,9 +165,9 @@ describe('events of recordings', () => {
     await waitFor(async () => (await told()).length === 1);
     await writeRoom({ conversationStartedAt: atSeconds(4.1), captureEndedAt: atSeconds(7) });
     await waitFor(async () => (await told()).length === 2);
-    await recording.jobs.ends(id);
-    await recording.jobs.rerun(id);
-    expect((await recording.jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
+    await recording.jobs.waitForState(id);
+    await recording.jobs.requeue(id);
+    expect((await recording.jobs.waitForState(id)).result).toMatchObject({ status: 'unchanged' });
     // What is told of another later comes later.
     const other = await recording.meet({ content, cutSeconds: null });
     await waitFor(async () => kindOf('video', await feed.told(1, conversation(other.id))).length === 1);

@@ -16,7 +16,7 @@ afterAll(() => fixture.media.stop());
 /** A conversation with its whole recording, which the provider says begins two minutes and a quarter of a second before the window. */
 async function record(): Promise<number> {
   const { id } = await fixture.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
-  await fixture.jobs.ends(id);
+  await fixture.jobs.waitForState(id);
   return id;
 }
 

@@ -124,7 +124,7 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect((await media.get(id)).body.toString()).toBe('talk');
     const attaching = watchJobs(fixture.env, 'conversations.attach-audio');
     await waitFor(async () => {
-      await attaching.hurry();
+      await attaching.makeDue();
       return (await fixture.readInfosAudio(id)) !== undefined;
     });
     expect(await fixture.readInfosAudio(id)).toEqual(reply.json);

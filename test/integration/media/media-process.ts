@@ -1,7 +1,7 @@
 /** The media service in a process of its own, with short leases, to be killed. */
 import { runService } from '#libs/lifecycle';
-import { quickJobs } from '#libs/testing';
+import { fastJobTuning } from '#libs/testing';
 import { loadMediaConfig } from '../../../services/media/config.ts';
 import { createService } from '../../../services/media/service.ts';
 
-await runService('media', () => createService({ config: loadMediaConfig(), tuning: quickJobs }));
+await runService('media', () => createService({ config: loadMediaConfig(), tuning: fastJobTuning }));

@@ -34,13 +34,13 @@ const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statu
 describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks; D20)', () => {
   it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
     const { id, meetingId, play } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await fixture.jobs.fails(id, 'the recording is not uploaded yet');
+    await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     play({ status: 'UPLOADED' });
     const body = uploaded(meetingId);
     const headers = fixture.provider.webhooks.headers(body);
     await deliver(body, headers);
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     await deliver(body, headers);
     const [receipt] = await waitFor(async () => {
       const items = await settled(1);
@@ -63,7 +63,7 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
     ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
   ])('wakes nothing for %s', async (_what, outcome, headersOf) => {
     const { id, meetingId } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await fixture.jobs.fails(id, 'the recording is not uploaded yet');
+    await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     const before = (await receipts()).length;
     await deliver(uploaded(meetingId), headersOf(uploaded(meetingId)));

@@ -5,7 +5,7 @@ import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { newContext } from '#libs/nats';
 import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
-import { quickJobs, startService, waitFor } from '#libs/testing';
+import { fastJobTuning, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';
@@ -52,7 +52,7 @@ beforeAll(async () => {
   delete process.env['TEST_SERVICE_SECRET'];
   fixture = await startMediaFixture(import.meta.url, { registry });
   const pipeline: PipelineExtension = { registry, workers: [worker] };
-  await startService('media', fixture.env, fixture.mediaSettings, { pipeline, tuning: quickJobs });
+  await startService('media', fixture.env, fixture.mediaSettings, { pipeline, tuning: fastJobTuning });
 });
 afterAll(() => fixture.stop());
 

@@ -44,9 +44,9 @@ const ask = (request: { after: string | null; min_age_seconds: number; delete: b
 describe('media orphans (architecture#orphans)', () => {
   it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
     const { id } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     const { id: lost } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
-    await fixture.jobs.ends(lost);
+    await fixture.jobs.waitForState(lost);
     const [missing = ''] = await fixture.keys(lost);
     await fixture.media.store.delete(missing);
     await put('recordings/1/orphan.mp4');

@@ -60,19 +60,19 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
   it.each(faults)('shows nothing, tries again and recovers: %s %j', async (place, fault, error) => {
     fixture.provider.addFault(place, fault);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
-    const text = await fixture.jobs.fails(id);
+    const text = await fixture.jobs.waitForError(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toContain('Signature');
     await expect(fixture.video(id)).rejects.toMatchObject({ code: 'not_found' });
     fixture.provider.clearFaults();
-    await fixture.jobs.hurry();
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
+    await fixture.jobs.makeDue();
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
   });
 
   it('asks for a fresh address when the first has expired, with the token, which the signed addresses never get', async () => {
     fixture.provider.addFault('recording-download', { kind: 'expired' }, 1);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
-    expect(await fixture.jobs.ends(id)).toMatchObject({ attempts: 1 });
+    expect(await fixture.jobs.waitForState(id)).toMatchObject({ attempts: 1 });
     const asked = fixture.provider.requests.filter(({ place }) => place === 'recordings' || place === 'recording-download').slice(-4);
     expect(asked.map(({ place, authorization }) => [place, authorization])).toEqual([
       ['recordings', `Bearer ${fixture.provider.apiToken}`],
@@ -86,7 +86,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     const before = downloads().length;
     const { id } = await fixture.meet({ content: noise, journey: 'plain' });
-    const job = await fixture.jobs.ends(id);
+    const job = await fixture.jobs.waitForState(id);
     expect([job.attempts, job.result]).toEqual([1, expect.objectContaining({ sha256, size_bytes: noise.sizeBytes })]);
     expect(
       downloads()
@@ -102,43 +102,43 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     fixture.provider.addFault('recording-download', { status: 500 }, 1);
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain' });
-    await fixture.jobs.fails(id);
+    await fixture.jobs.waitForError(id);
     play(change);
-    await fixture.jobs.hurry();
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ sha256 });
+    await fixture.jobs.makeDue();
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ sha256 });
     expect(await fixture.unfinished(id)).toBe(0);
     expect(await fixture.keys(id)).toHaveLength(1);
   });
 
   it('keeps nothing of a download with another length than was announced', async () => {
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
-    expect(await fixture.jobs.fails(id)).toBe(
+    expect(await fixture.jobs.waitForError(id)).toBe(
       `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were expected`,
     );
     expect([await fixture.keys(id), await fixture.unfinished(id)]).toEqual([[], 0]);
     play({ fileSize: null });
-    await fixture.jobs.hurry();
-    await fixture.jobs.ends(id);
+    await fixture.jobs.makeDue();
+    await fixture.jobs.waitForState(id);
   });
 
   it.each(['INVOKED', 'RECORDING', 'UPLOADING'])('waits while the recording is %s', async (status) => {
     const { id, play } = await fixture.meet({ content: small, journey: 'plain', status });
-    expect(await fixture.jobs.fails(id)).toBe('the recording is not uploaded yet');
+    expect(await fixture.jobs.waitForError(id)).toBe('the recording is not uploaded yet');
     expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
     play({ status: 'UPLOADED' });
-    await fixture.jobs.hurry();
-    await fixture.jobs.ends(id);
+    await fixture.jobs.makeDue();
+    await fixture.jobs.waitForState(id);
   });
 
   it('is dead at once when the provider has failed to make the recording, or it is no recording at all', async () => {
     const failed = await fixture.meet({ journey: 'plain', status: 'ERRORED' });
-    expect(await fixture.jobs.ends(failed.id, 'dead')).toMatchObject({
+    expect(await fixture.jobs.waitForState(failed.id, 'dead')).toMatchObject({
       attempts: 1,
       error: 'the meeting provider failed to make the recording',
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
     const strange = await fixture.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
-    expect(await fixture.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'ffmpeg cannot read the recording' });
+    expect(await fixture.jobs.waitForState(strange.id, 'dead')).toMatchObject({ error: 'ffmpeg cannot read the recording' });
     await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -147,31 +147,31 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     const other = { startedAt: '2030-01-15T10:00:00.000Z', stoppedAt: '2030-01-15T10:30:00.000Z', content: small, status: 'UPLOADED' };
     fixture.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
     fixture.provider.setRecording({ ...other, id: `strange-${id}`, meetingId: 'another meeting' });
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.waitForState(id, 'dead');
     fixture.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
     const [job] = await fixture.jobs.list(id);
     await fixture.media.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [job?.id ?? ''] });
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ recording_id: `good-${id}` });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 
   it('ends without an effect when the conversation is gone, and leaves nothing', async () => {
     const { id, play, ...meeting } = await fixture.meet({ content: small, journey: 'plain', status: 'UPLOADING' });
-    await fixture.jobs.fails(id);
+    await fixture.jobs.waitForError(id);
     await meeting.delete();
     play({ status: 'UPLOADED' });
-    await fixture.jobs.hurry();
-    expect((await fixture.jobs.ends(id)).result).toEqual({ status: 'conversation_gone' });
+    await fixture.jobs.makeDue();
+    expect((await fixture.jobs.waitForState(id)).result).toEqual({ status: 'conversation_gone' });
     expect(await fixture.keys(id)).toEqual([]);
   });
 
   it('leaves the previous recording as it is when a later import fails', async () => {
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     const before = await fixture.video(id);
     fixture.provider.setRecording({ id: `second-${id}`, meetingId: 'm', status: 'ERRORED', startedAt: null, stoppedAt: null });
     await fixture.media.call(conversations.rpcs.writeRoom, { conversation_id: id, write: { recordingId: `second-${id}` } });
-    await fixture.jobs.rerun(id);
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.requeue(id);
+    await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.video(id)).toEqual(before);
   });
 });
@@ -202,10 +202,10 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     process.signal('SIGKILL');
     await process.ended;
     const before = downloads().length;
-    await fixture.jobs.endLeases();
+    await fixture.jobs.expireLeases();
     media = await fixture.start();
-    await fixture.jobs.resume(id);
-    const job = await fixture.jobs.ends(id);
+    await fixture.jobs.requeueAfterCrash(id);
+    const job = await fixture.jobs.waitForState(id);
     expect(job.result).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
     expect(
       downloads()
@@ -220,13 +220,13 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     const clock = await makeClock(programs, 20, 5);
     const process = startProcess();
     const { id } = await fixture.meet({ content: playBytes(clock, '"clock"'), cutSeconds: 7.4, journey: 'moving' });
-    await fixture.jobs.reaches(id, 'trimming');
+    await fixture.jobs.waitForPhase(id, 'trimming');
     process.signal('SIGKILL');
     await process.ended;
-    await fixture.jobs.endLeases();
+    await fixture.jobs.expireLeases();
     media = await fixture.start({ MEDIA_UPLOAD_LEASE_SECONDS: '2' });
-    await fixture.jobs.resume(id);
-    await fixture.jobs.ends(id);
+    await fixture.jobs.requeueAfterCrash(id);
+    await fixture.jobs.waitForState(id);
     const [trimmed] = await fixture.stored(id, 'recording_front_trimmed');
     expect((await readClock(programs, trimmed ?? Buffer.alloc(0))).firstSeconds).toBeCloseTo(7.4, 5);
     await waitFor(async () => (await fixture.keys(id)).length === 5); // full, trimmed, three pictures

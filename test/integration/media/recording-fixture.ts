@@ -1,7 +1,7 @@
 /** A fixture for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
 import {
   conversationJourney,
-  quickJobs,
+  fastJobTuning,
   startRealtimeKit,
   startService,
   watchJobs,
@@ -82,7 +82,7 @@ export async function startRecordingFixture(fileUrl: string, programs: Programs)
     provider,
     settings,
     start: (overrides = {}) =>
-      startService('media', env, { ...mediaFixture.mediaSettings, ...settings, ...overrides }, { tuning: quickJobs }),
+      startService('media', env, { ...mediaFixture.mediaSettings, ...settings, ...overrides }, { tuning: fastJobTuning }),
     meet: async (options) => {
       count += 1;
       const time = new Date(Date.UTC(2028, 0, 1) - count * 3_600_000).toISOString();

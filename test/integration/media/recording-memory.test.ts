@@ -31,12 +31,12 @@ const readResident = (): number =>
 describe('media.recording-import in constant memory (architecture#bytes)', () => {
   it('needs less than 100 MB more for a recording of any size', async () => {
     const small = await fixture.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
-    await fixture.jobs.ends(small.id);
+    await fixture.jobs.waitForState(small.id);
     const before = readResident();
     let most = before;
     const watch = setInterval(() => (most = Math.max(most, readResident())), 50);
     const { id } = await fixture.meet({ content: playNoise(sizeBytes), journey: 'plain' });
-    const job = await fixture.jobs.ends(id, 'succeeded', 1_500_000);
+    const job = await fixture.jobs.waitForState(id, 'succeeded', 1_500_000);
     clearInterval(watch);
     process.stderr.write(
       `recording of ${sizeBytes} bytes: ${Math.round(before / mebibyte)} MiB before, ${Math.round(most / mebibyte)} at most\n`,

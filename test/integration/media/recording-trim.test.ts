@@ -35,7 +35,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ['just before the end', 11.5, 'encoded'],
   ])('begins with the frame at the cut and holds nothing from before it: %s', async (_where, cutSeconds, method) => {
     const { id } = await fixture.meet({ content, cutSeconds });
-    const job = await fixture.jobs.ends(id);
+    const job = await fixture.jobs.waitForState(id);
     expect(job.result).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
     const trimmed = await readTrimmed(id);
     expect(Math.abs(trimmed.firstSeconds - cutSeconds)).toBeLessThanOrEqual(oneFrame + 1e-9);
@@ -55,7 +55,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
 
   it('keeps size and digest of the exact bytes', async () => {
     const { id } = await fixture.meet({ content, journey: 'plain' });
-    const job = await fixture.jobs.ends(id);
+    const job = await fixture.jobs.waitForState(id);
     const sha256 = createHash('sha256').update(clock).digest('hex');
     expect(job.result).toMatchObject({ size_bytes: clock.byteLength, sha256, trim: 'not_asked_for' });
     expect(
@@ -70,19 +70,19 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
       [60, 'outside'],
     ] as const) {
       const { id } = await fixture.meet({ content, cutSeconds });
-      expect((await fixture.jobs.ends(id)).result).toMatchObject({ trim });
+      expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ trim });
       expect((await fixture.video(id)).name).not.toContain('trimmed');
     }
   });
 
   it('stores the recording while the start is unknown, and trims it when the window is complete, without another download', async () => {
     const { id, writeRoom } = await fixture.meet({ content, cutSeconds: null, journey: 'moving' });
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
     const before = await fixture.video(id);
     const downloads = fixture.provider.requests.filter(({ place }) => place === 'recording-download').length;
     await writeRoom({ conversationStartedAt: atSeconds(6.1), captureEndedAt: atSeconds(11) });
     await waitFor(async () => (await fixture.jobs.list(id)).length === 2);
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     expect(fixture.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect((await fixture.video(id)).url).not.toBe(before.url);
@@ -92,7 +92,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
 describe('media.recording-import again', () => {
   it('makes nothing anew when nothing has changed, and only what has changed otherwise', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 5.3, journey: 'moving' });
-    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     await waitFor(async () => 'publishing' in (await fixture.infos(id)));
     const files = () =>
       fixture.media.env.sql(
@@ -101,8 +101,8 @@ describe('media.recording-import again', () => {
       );
     const before = [await files(), await fixture.infos(id)];
     const again = async () => {
-      await fixture.jobs.rerun(id);
-      return fixture.jobs.ends(id);
+      await fixture.jobs.requeue(id);
+      return fixture.jobs.waitForState(id);
     };
     expect((await again()).result).toMatchObject({ status: 'unchanged', trim: 'kept' });
     expect([await files(), await fixture.infos(id)]).toEqual(before);
@@ -116,7 +116,7 @@ describe('media.recording-import again', () => {
 describe('media.recording-import: thumbnails (D18a)', () => {
   it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     const pictures = await fixture.stored(id, 'thumbnail');
     expect(pictures).toHaveLength(3);
     for (const picture of pictures) expect([...picture.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
@@ -135,7 +135,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
 
   it('moves the conversation on when the step says so, and notes both', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     await waitFor(async () =>
       (await fixture.media.listNotes(id)).some(({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review')),
     );
@@ -156,8 +156,8 @@ describe('media.recording-import: thumbnails (D18a)', () => {
       stoppedAt: null,
       content,
     });
-    await fixture.jobs.hurry();
-    await fixture.jobs.ends(id);
+    await fixture.jobs.makeDue();
+    await fixture.jobs.waitForState(id);
     const urls = await waitFor(async () => {
       const stored = (await fixture.infos(id))['publishing'] as typeof publishing;
       return stored.artifacts.imported_thumbnails.length === 2 ? stored : undefined;
@@ -181,7 +181,7 @@ describe('media.recording-import without ffmpeg', () => {
       const settings = { ...other.media.mediaSettings, ...other.settings };
       const lame = await startService('media', other.media.env, { ...settings, FFMPEG_PATH: '/nowhere/ffmpeg' });
       const { id } = await other.meet({ content, cutSeconds: 8 });
-      const dead = await other.jobs.ends(id, 'dead');
+      const dead = await other.jobs.waitForState(id, 'dead');
       expect(dead.error).toMatch(/^ffmpeg was not found. Install it .* or set FFMPEG_PATH/);
       const { media } = await import('#services/media');
       expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
@@ -197,7 +197,7 @@ describe('media.recording-import without ffmpeg', () => {
         hint: null,
       });
       expect(await other.media.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
-      await other.jobs.ends(id);
+      await other.jobs.waitForState(id);
       expect(other.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
       expect((await other.video(id)).name).toContain('trimmed');
     } finally {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   conversationJourney,
   type JobWatch,
-  quickJobs,
+  fastJobTuning,
   startService,
   startYoutube,
   waitFor,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   sent = watchJobs(fixture.env, 'media.send-captions');
   const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
   people = ids['people'] ?? {};
-  await startService('transcripts', fixture.env, {}, { tuning: quickJobs });
+  await startService('transcripts', fixture.env, {}, { tuning: fastJobTuning });
   const settings = {
     ...fixture.mediaSettings,
     YOUTUBE_CLIENT_ID: youtube.clientId,
@@ -42,7 +42,7 @@ beforeAll(async () => {
     YOUTUBE_TOKEN_URL: youtube.tokenUrl,
     PORT: '0',
   };
-  const service = await startService('media', fixture.env, settings, { tuning: quickJobs });
+  const service = await startService('media', fixture.env, settings, { tuning: fastJobTuning });
   mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
 });
 afterAll(() => fixture.stop());
@@ -61,7 +61,7 @@ async function hold(journey = 'published'): Promise<number> {
 
 async function publish(id: number): Promise<PlayedVideo> {
   await fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
-  await published.ends(id);
+  await published.waitForState(id);
   const digest = createHash('sha256').update(`film ${id}`).digest('hex');
   const video = youtube.videos.find(({ sha256 }) => sha256 === digest);
   if (video === undefined) throw new Error('no video');
@@ -99,7 +99,7 @@ async function followed(id: number): Promise<number> {
 /** The outcomes of all that was sent for the conversation, when the last of so many jobs has ended. */
 async function outcomes(id: number, count: number): Promise<unknown[]> {
   await waitFor(async () => (await sent.list(id)).length >= count, { what: `${count} sendings` });
-  await sent.ends(id);
+  await sent.waitForState(id);
   return (await sent.list(id)).map(({ result }) => ((result?.['captions'] ?? []) as unknown[])[0]);
 }
 const texts = (video: PlayedVideo): string[] => video.captions.map(({ text }) => text);
@@ -134,8 +134,8 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ada', 'Other words.']);
     expect(await outcomes(id, 3)).toEqual(['none', 'sent', 'replaced']);
     expect(texts(video)).toEqual([expect.stringContaining('Other words.')]);
-    await sent.rerun(id);
-    await sent.ends(id);
+    await sent.requeue(id);
+    await sent.waitForState(id);
     expect((await sent.latest(id))?.result).toEqual({ captions: ['unchanged'] });
     expect(askedSince(before)).toEqual(['captions insert', 'captions update']);
   });
@@ -177,7 +177,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ada', 'Words.']);
     for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
     await publish(id);
-    expect(await sent.ends(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host rejected the access token') });
+    expect(await sent.waitForState(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host rejected the access token') });
     const text = 'videohost_publish: sending the captions failed: ';
     const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), { what: 'the note' });
     expect(note).toBe(`${text}the host rejected the access token`);
@@ -189,8 +189,8 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     youtube.fail('captions insert', { kind: 'answer_lost' });
     const before = youtube.seen.length;
     const video = await publish(id);
-    await sent.fails(id, /the exchange failed/);
-    await sent.hurry();
+    await sent.waitForError(id, /the exchange failed/);
+    await sent.makeDue();
     expect(await outcomes(id, 1)).toEqual(['sent']);
     expect(texts(video)).toEqual([expect.stringContaining('Words.')]);
     expect(askedSince(before)).toEqual(['captions insert', 'captions insert', 'captions list', 'captions update']);
@@ -201,8 +201,8 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'status', status: 403, reason: 'quotaExceeded' });
     const video = await publish(id);
-    await sent.fails(id, 'the host answered 403 (quotaExceeded)');
-    await sent.hurry();
+    await sent.waitForError(id, 'the host answered 403 (quotaExceeded)');
+    await sent.makeDue();
     expect(await outcomes(id, 1)).toEqual(['sent']);
     video.captions.splice(0);
     await say(id, ['ada', 'Other words.']);

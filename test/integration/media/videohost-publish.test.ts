@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   conversationJourney,
   type InnerServer,
-  quickJobs,
+  fastJobTuning,
   startInnerServer,
   startScriptProcess,
   startService,
@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 async function start(overrides: Record<string, string> = {}): Promise<void> {
-  const service = await startService('media', fixture.env, { ...settings, PORT: '0', ...overrides }, { tuning: quickJobs });
+  const service = await startService('media', fixture.env, { ...settings, PORT: '0', ...overrides }, { tuning: fastJobTuning });
   mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
   media = service;
 }
@@ -92,7 +92,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const id = await hold({ infos: { publishing: { fields } } });
     const before = youtube.seen.length;
     await enter(id);
-    expect((await jobs.ends(id)).result).toEqual({ status: 'published', host: 'youtube', id: 'video-1', sha256 });
+    expect((await jobs.waitForState(id)).result).toEqual({ status: 'published', host: 'youtube', id: 'video-1', sha256 });
     expect(placesSince(before)).toEqual([
       'token',
       'begin',
@@ -131,7 +131,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const id = await hold({ infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } } });
     const before = youtube.seen.length;
     await enter(id);
-    expect((await jobs.ends(id)).result).toEqual({ status: 'kept' });
+    expect((await jobs.waitForState(id)).result).toEqual({ status: 'kept' });
     expect([placesSince(before), await record(id)]).toEqual([[], { url: 'https://videos.example/mine' }]);
   });
 
@@ -156,7 +156,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const count = youtube.videos.length;
     youtube.fail(place, ...faults);
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)).toMatchObject({ sha256, sizeBytes: size });
   });
@@ -165,14 +165,14 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const busy = await hold();
     youtube.fail('begin', { kind: 'status', status: 403, reason: 'quotaExceeded' });
     await enter(busy);
-    await jobs.fails(busy, 'the host answered 403 (quotaExceeded)');
-    await jobs.hurry();
-    await jobs.ends(busy);
+    await jobs.waitForError(busy, 'the host answered 403 (quotaExceeded)');
+    await jobs.makeDue();
+    await jobs.waitForState(busy);
 
     const refused = await hold();
     youtube.fail('token', { kind: 'status', status: 400, reason: 'invalid_grant' });
     await enter(refused);
-    const dead = await jobs.ends(refused, 'dead');
+    const dead = await jobs.waitForState(refused, 'dead');
     expect(dead.error).toMatch(/^the host gave no access for the refresh token/);
     const told = JSON.stringify(await fixture.env.sql('select * from media.jobs')) + JSON.stringify(await fixture.listNotes(refused));
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
@@ -183,14 +183,14 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, { kind: 'status', status: 500, retryAfter: 1 });
     youtube.fail('ask', { kind: 'status', status: 500 });
     await enter(id);
-    await jobs.fails(id, 'the host answered 500 (backendError)');
+    await jobs.waitForError(id, 'the host answered 500 (backendError)');
     youtube.forgetSessions();
     await fixture.env.sql(`update media.videohost_uploads set is_ending = true where conversation_id = $1`, [id]);
-    await jobs.hurry();
-    expect((await jobs.ends(id, 'dead')).error).toMatch(/Check the channel/);
+    await jobs.makeDue();
+    expect((await jobs.waitForState(id, 'dead')).error).toMatch(/Check the channel/);
     const count = youtube.videos.length;
     await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     expect(youtube.videos.length).toBe(count + 1);
   });
 
@@ -211,13 +211,13 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await waitFor(() => placesSince(before).filter((place) => place.startsWith('chunk')).length === 2);
     child.signal('SIGKILL');
     await child.ended;
-    await jobs.endLeases();
+    await jobs.expireLeases();
     await fixture.env.sql(`update media.videohost_uploads set worked_until = now() where worked_until is not null`);
     const count = youtube.videos.length;
     const restarted = youtube.seen.length;
     await start();
-    await jobs.resume(id);
-    await jobs.ends(id);
+    await jobs.requeueAfterCrash(id);
+    await jobs.waitForState(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)?.sha256).toBe(sha256);
     expect(placesSince(restarted).slice(0, 3)).toEqual(['token', `ask bytes */${size}`, `chunk bytes ${chunk}-${2 * chunk - 1}/${size}`]);
@@ -246,7 +246,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     const video = youtube.videos.at(-1);
     expect(video?.thumbnail).toEqual(pictures[0]);
     expect(await shown(id)).toBe(`https://i.ytimg.example/${video?.id}/maxresdefault.jpg`);
@@ -256,7 +256,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     await shown(id);
     const first = await record(id);
     const before = youtube.seen.length;
@@ -266,14 +266,14 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
          where type = 'conversations.pipeline-finished' and payload->>'conversation_id' = $1 and state = 'succeeded' order by id`,
         [String(id)],
       );
-    await jobs.rerun(id);
-    expect((await jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
+    await jobs.requeue(id);
+    expect((await jobs.waitForState(id)).result).toMatchObject({ status: 'unchanged' });
     await waitFor(async () => (await reports()).length === 2);
     expect([(await reports()).map(({ published }) => published), await record(id), asked(before)]).toEqual([['true', 'false'], first, 0]);
 
     await fixture.env.sql(`update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`, [id]);
-    await jobs.rerun(id);
-    await jobs.ends(id);
+    await jobs.requeue(id);
+    await jobs.waitForState(id);
     expect(asked(before)).toBe(1);
   });
 
@@ -282,7 +282,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     await addThumbnails(id, ...pictures);
     youtube.fail('thumbnail', { kind: 'status', status: 403, reason: 'forbidden' });
     await enter(id);
-    const { attempts, result } = await jobs.ends(id);
+    const { attempts, result } = await jobs.waitForState(id);
     expect([attempts, result]).toEqual([1, expect.objectContaining({ status: 'published' })]);
     const video = youtube.videos.at(-1);
     expect([video?.thumbnail, await shown(id)]).toEqual([undefined, `https://i.ytimg.example/${video?.id}/default.jpg`]);
@@ -300,10 +300,10 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const count = youtube.videos.length;
     youtube.fail('thumbnail', fault);
     await enter(id);
-    await jobs.fails(id, error);
+    await jobs.waitForError(id, error);
     expect(await record(id)).toBeUndefined();
-    await jobs.hurry();
-    await jobs.ends(id);
+    await jobs.makeDue();
+    await jobs.waitForState(id);
     expect([youtube.videos.length, youtube.videos.at(-1)?.thumbnail]).toEqual([count + 1, pictures[0]]);
     expect(await shown(id)).toMatch(/maxresdefault/);
   });
@@ -317,7 +317,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     await addThumbnails(id, ...given);
     const before = youtube.seen.length;
     await enter(id);
-    await jobs.ends(id);
+    await jobs.waitForState(id);
     expect([asked(before), await shown(id)]).toEqual([0, `https://i.ytimg.example/${youtube.videos.at(-1)?.id}/default.jpg`]);
   });
 });
@@ -348,7 +348,7 @@ describe('an address that the video host names (architecture#outgoing-calls)', (
     const before = youtube.seen.length;
     youtube.fail('begin', { kind: 'upload_at', location });
     await enter(id);
-    const { error } = await jobs.ends(id, 'dead');
+    const { error } = await jobs.waitForState(id, 'dead');
     expect(error).toBe('the host returned a foreign address for the upload');
     expect([placesSince(before).at(-1), inner.seen]).toEqual(['begin', []]);
   });
@@ -357,7 +357,7 @@ describe('an address that the video host names (architecture#outgoing-calls)', (
     const id = await hold();
     youtube.fail(place, { kind: 'redirect', location: `http://127.0.0.1:${inner.port}/redirected` });
     await enter(id);
-    expect((await jobs.ends(id, 'dead')).error).toContain('307');
+    expect((await jobs.waitForState(id, 'dead')).error).toContain('307');
     expect(inner.seen).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import {
   contextFor,
   conversationJourney,
   provideFfmpeg,
-  quickJobs,
+  fastJobTuning,
   startLlm,
   startService,
   watchJobs,
@@ -80,7 +80,7 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
       const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test', ticket } });
       if (!reply.ok) throw new Error(`the upload was answered ${reply.status}: ${await reply.text()}`);
     },
-    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }, { tuning: quickJobs }),
+    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }, { tuning: fastJobTuning }),
     rows: async (id) => {
       const rows = await env.sql<{ start_us: number; end_us: number; text: string }>(
         'select start_us::float8, end_us::float8, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',

@@ -57,7 +57,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       counts: { raw: 6, accepted: 3, installedSegments: 3, excludedByReason: { empty_sentence: 3 } },
     });
     expect(await fixture.markdown(id)).toContain('Unresolved speaker 1');
-    expect(await fixture.jobs.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
+    expect(await fixture.jobs.waitForState(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
     await waitFor(async () => (await fixture.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
   });
 
@@ -100,7 +100,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
 
   it('keeps a transcript that is there and asks nobody, and replaces it when the configuration says so', async () => {
     const { id, recorded } = await fixture.hold({ audio: talk });
-    await fixture.jobs.ends(id);
+    await fixture.jobs.waitForState(id);
     const before = await fixture.rows(id);
     const asked = fixture.llm.transcriptionRequests.length;
     await fixture.env.sql(
@@ -109,7 +109,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       [id],
     );
     await recorded();
-    await waitFor(async () => (await fixture.jobs.ends(id)).result?.['status'] === 'kept');
+    await waitFor(async () => (await fixture.jobs.waitForState(id)).result?.['status'] === 'kept');
     expect([await fixture.rows(id), fixture.llm.transcriptionRequests.length]).toEqual([before, asked]);
 
     fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Another transcript.' }]);
@@ -136,7 +136,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       first,
     ]);
     expect([await fixture.jobs.list(id), fixture.llm.transcriptionRequests.length]).toMatchObject([[{ state: 'succeeded' }], asked]);
-    await fixture.jobs.rerun(id);
+    await fixture.jobs.requeue(id);
     await waitFor(async () => (await fixture.rows(id))[0]?.[2] === 'Second hearing.');
     expect((await fixture.evidence(id)).artifact).toMatchObject({ bytes: later.byteLength });
   });
@@ -185,14 +185,14 @@ describe('audio outside the window (D7)', () => {
 describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
   it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
     const { id } = await fixture.hold({});
-    await fixture.jobs.fails(id, 'the conversation has no audio yet');
+    await fixture.jobs.waitForError(id, 'the conversation has no audio yet');
     await fixture.upload(id, talk);
     // The client tries twice.
     fixture.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
-    await fixture.jobs.hurry();
-    await fixture.jobs.fails(id, /model/);
+    await fixture.jobs.makeDue();
+    await fixture.jobs.waitForError(id, /model/);
     expect([await fixture.rows(id), (await fixture.evidence(id)).status]).toEqual([[], 'never_ran']);
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -206,7 +206,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
   ])('is dead when the server or ffmpeg %s, and the note says so', async (what, prepare, error) => {
     prepare();
     const { id } = await fixture.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
-    const dead = await fixture.jobs.ends(id, 'dead');
+    const dead = await fixture.jobs.waitForState(id, 'dead');
     expect(dead.error).toMatch(error);
     await waitFor(async () => (await fixture.notes(id)).includes(`audio_transcription failed: ${dead.error}`));
     expect((await fixture.evidence(id)).status).toBe('never_ran');
@@ -216,11 +216,11 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     await service.stop();
     const waiting = await fixture.startTranscripts({ TRANSCRIPTION_MODEL: '' });
     const { id } = await fixture.hold({ audio: talk });
-    await fixture.jobs.fails(id, 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
+    await fixture.jobs.waitForError(id, 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
     await waiting.stop();
     const without = await fixture.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
-    await fixture.jobs.hurry();
-    expect((await fixture.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg was not found. Install it/);
+    await fixture.jobs.makeDue();
+    expect((await fixture.jobs.waitForState(id, 'dead')).error).toMatch(/^ffmpeg was not found. Install it/);
     await without.stop();
     service = await fixture.startTranscripts();
   });
@@ -236,13 +236,13 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     const { id } = await fixture.hold({ audio: talk });
     const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...fixture.settings, METRICS_PORT: '0' });
     await waitFor(() => fixture.llm.transcriptionRequests.length === before + 2);
-    await fixture.jobs.reaches(id, 'transcribed 1 of 3 parts');
+    await fixture.jobs.waitForPhase(id, 'transcribed 1 of 3 parts');
     child.signal('SIGKILL');
     await child.ended;
     expect(readdirSync(fixture.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '')).toHaveLength(1);
-    await fixture.jobs.endLeases();
+    await fixture.jobs.expireLeases();
     service = await fixture.startTranscripts();
-    await fixture.jobs.resume(id);
+    await fixture.jobs.requeueAfterCrash(id);
     await fixture.becomes(id, 'imported');
     expect((await fixture.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));
     const folder = fixture.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '';

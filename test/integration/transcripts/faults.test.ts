@@ -23,7 +23,7 @@ describe('no artifact yet (D7a)', () => {
     ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
   ])('stays never_ran and tries again: %s', async (_what, options, error) => {
     const { id, meetingId, sessionId, writeRoom } = await fixture.meet(options);
-    expect(await fixture.jobs.fails(id)).toBe(error);
+    expect(await fixture.jobs.waitForError(id)).toBe(error);
     expect(await fixture.evidence(id)).toMatchObject({
       status: 'never_ran',
       failureReason: 'never_ran',
@@ -36,7 +36,7 @@ describe('no artifact yet (D7a)', () => {
     if ('hasSession' in options)
       fixture.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: null });
     fixture.provider.setArtifact(sessionId, artifact);
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -55,7 +55,7 @@ describe('no artifact yet (D7a)', () => {
         { what: `attempt ${attempt}` },
       );
       delays.push(job?.wait ?? 0);
-      await fixture.jobs.hurry();
+      await fixture.jobs.makeDue();
     }
     expect(delays[0]).toBeLessThan(30);
     for (const [index, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(Math.min(900, 15 * 2 ** index));
@@ -63,8 +63,8 @@ describe('no artifact yet (D7a)', () => {
     await fixture.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
       String(id),
     ]);
-    await fixture.jobs.hurry();
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.makeDue();
+    await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
     const readNotes = () => fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
     const note = await waitFor(async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body);
@@ -93,12 +93,12 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   it.each(faults)('leaves the evidence as it is and recovers: %s %j', async (place, fault, error) => {
     fixture.provider.addFault(place, fault);
     const { id } = await fixture.meet({ artifact });
-    const text = await fixture.jobs.fails(id);
+    const text = await fixture.jobs.waitForError(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toMatch(/secretword|Signature/);
     expect((await fixture.evidence(id)).status).toBe('never_ran');
     fixture.provider.clearFaults();
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -111,7 +111,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     };
     fixture.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
     const { id } = await fixture.meet({ artifact });
-    expect(await fixture.jobs.fails(id)).toBe('the meeting has no session that overlaps the window yet');
+    expect(await fixture.jobs.waitForError(id)).toBe('the meeting has no session that overlaps the window yet');
   });
 
   it('asks for a fresh download address when the first has expired', async () => {
@@ -124,7 +124,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   it('obeys Retry-After without counting the attempt', async () => {
     fixture.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
     const { id } = await fixture.meet({ artifact });
-    await fixture.jobs.fails(id);
+    await fixture.jobs.waitForError(id);
     const [job] = await fixture.env.sql<{ wait: number; attempts: number }>(
       `select extract(epoch from run_at - now())::float8 as wait, attempts from transcripts.jobs where payload->>'conversation_id' = $1`,
       [String(id)],
@@ -141,7 +141,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     ['nothing', ''],
   ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
     const { id } = await fixture.meet({ artifact: { bytes } });
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.waitForState(id, 'dead');
     const job = await fixture.jobs.latest(id);
     expect(job).toMatchObject({ attempts: 1, error: expect.stringContaining('the artifact cannot be read') });
     expect(job?.error).not.toContain('secretword');
@@ -153,13 +153,13 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     ['CSV', '"1","p","u","c","Ann","secretword'],
   ])('fetches a truncated %s again (D86)', async (_what, bytes) => {
     const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
-    const text = await fixture.jobs.fails(id);
+    const text = await fixture.jobs.waitForError(id);
     expect(text).toContain('the artifact cannot be read: it ends inside');
     expect(text).not.toContain('secretword');
     expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
     expect(await fixture.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
     fixture.provider.setArtifact(sessionId, artifact);
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -168,8 +168,8 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     const before = await fixture.becomes(id, 'imported');
     fixture.provider.setArtifact(sessionId, { bytes: 'garbage' });
     await writeRoom({ phase: 'exit-lounge' });
-    await fixture.jobs.rerun(id);
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.requeue(id);
+    await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.evidence(id)).toEqual(before);
   });
 });
@@ -195,7 +195,7 @@ describe('a download address in a private network (architecture#outgoing-calls)'
     });
     fixture.provider.addFault('transcript', { status: 200, body });
     const { id } = await fixture.meet({ artifact });
-    const error = await fixture.jobs.fails(id);
+    const error = await fixture.jobs.waitForError(id);
     expect(error).toContain('the address of 127.0.0.1 is not public');
     expect(error).not.toMatch(/hush|meta-data/);
     expect(hits).toBe(0);

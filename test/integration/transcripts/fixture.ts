@@ -6,7 +6,7 @@ import {
   contextFor,
   conversationJourney,
   createTestEnvironment,
-  quickJobs,
+  fastJobTuning,
   startRealtimeKit,
   startService,
   waitFor,
@@ -82,7 +82,7 @@ export async function startTranscriptFixture(
   };
   await startService('directory', env);
   const conversationsService = await startService('conversations', env);
-  if (runsImporter) await startService('transcripts', env, settings, { tuning: quickJobs });
+  if (runsImporter) await startService('transcripts', env, settings, { tuning: fastJobTuning });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',

@@ -168,7 +168,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
       artifact: { sessionId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length },
       counts: { raw: 0, accepted: 0, installedSegments: null },
     });
-    await fixture.jobs.ends(id, 'dead');
+    await fixture.jobs.waitForState(id, 'dead');
     expect(await noteOf(id)).toMatch(name);
     fixture.provider.setArtifact(sessionId, artifact);
     await importAgain(id);
@@ -305,9 +305,9 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
       expect(await fixture.becomes(refused.id, 'install_refused_or_incomplete')).toMatchObject({
         counts: { accepted: 1, installedSegments: null },
       });
-      expect(await fixture.jobs.fails(refused.id)).not.toContain('Refused.');
+      expect(await fixture.jobs.waitForError(refused.id)).not.toContain('Refused.');
       await fixture.env.sql('drop trigger drop_row on transcripts.transcript_rows');
-      await fixture.jobs.hurry();
+      await fixture.jobs.makeDue();
       await fixture.becomes(incomplete.id, 'imported');
       await fixture.becomes(refused.id, 'imported');
     } finally {

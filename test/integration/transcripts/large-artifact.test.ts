@@ -50,9 +50,9 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
       );
     };
     const { id } = await fixture.meet({ artifact: { stream: changing } });
-    expect(await fixture.jobs.fails(id)).toBe('the transcript changed while it was read');
+    expect(await fixture.jobs.waitForError(id)).toBe('the transcript changed while it was read');
     expect([await storedRows(id), (await fixture.evidence(id)).status]).toEqual([[], 'never_ran']);
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -64,10 +64,10 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     fixture.provider.addFault('download', { kind: 'slow', delayMs: 1 }, 1);
     fixture.provider.addFault('download', { kind: 'cut', afterBytes: 3_000_000 });
     await recorded();
-    expect(await fixture.jobs.fails(id)).toContain('the exchange failed');
+    expect(await fixture.jobs.waitForError(id)).toContain('the exchange failed');
     expect([await storedRows(id), (await fixture.evidence(id)).status, sessionId]).toEqual([[], 'never_ran', sessionId]);
     fixture.provider.clearFaults();
-    await fixture.jobs.hurry();
+    await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
   });
 
@@ -75,7 +75,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     const other = await startTranscriptFixture(import.meta.url, { TRANSCRIPT_MAX_BYTES: '1000' });
     try {
       const { id } = await other.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
-      await other.jobs.ends(id, 'dead');
+      await other.jobs.waitForState(id, 'dead');
       expect(await other.jobs.list(id)).toMatchObject([{ attempts: 1, error: 'the artifact is larger than 1000 bytes' }]);
     } finally {
       await other.stop();
@@ -98,7 +98,7 @@ describe('metric coherence_transcript_imports_overdue (rules/providers#retrieval
       const waiting = await fixture.meet({});
       const empty = await fixture.meet({ artifact: { rows: [] } });
       const good = await fixture.meet({ artifact: { rows: [row(minute, minute + 1, 'x')] } });
-      await fixture.jobs.fails(waiting.id);
+      await fixture.jobs.waitForError(waiting.id);
       await fixture.becomes(empty.id, 'transcript_window_empty');
       await fixture.becomes(good.id, 'imported');
       expect(await countOverdueImports(db)).toEqual({ overdue: before });

@@ -105,7 +105,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
       service = await startImporter();
       const end = Date.now() + importTimeoutMs;
       while (Date.now() < end) {
-        await fixture.jobs.hurry();
+        await fixture.jobs.makeDue();
         if (await fixture.becomes(id, 'imported', 500).catch(() => undefined)) break;
       }
       expect((await fixture.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });

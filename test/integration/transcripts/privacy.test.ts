@@ -78,15 +78,15 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     });
     const garbage = await fixture.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
     const plain = await fixture.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
-    await fixture.jobs.fails(garbage.id, /ends inside the list/);
-    await fixture.jobs.ends(plain.id, 'dead');
+    await fixture.jobs.waitForError(garbage.id, /ends inside the list/);
+    await fixture.jobs.waitForState(plain.id, 'dead');
     await fixture.becomes(mixed.id, 'transcript_window_empty');
     await fixture.becomes(good.id, 'imported');
     fixture.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
     const cut = await fixture.meet({
       artifact: { rows: [say(0, 1_000, planted.cut), say(0, 1_000, planted.cut), say(0, 1_000, planted.cut)] },
     });
-    await fixture.jobs.fails(cut.id, /the exchange failed/);
+    await fixture.jobs.waitForError(cut.id, /the exchange failed/);
     fixture.provider.clearFaults();
     await fixture.env.sql(`create function transcripts.refuse() returns trigger language plpgsql as $$ begin
       if position('${planted.refused}' in new.text) > 0 then raise exception 'refused: %', new.text; end if; return new; end $$`);
@@ -96,7 +96,7 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     const refused = await fixture.meet({ artifact: { rows: [say(2 * minute, 3 * minute, planted.refused)] } });
 
     await fixture.becomes(refused.id, 'install_refused_or_incomplete');
-    await fixture.jobs.fails(refused.id);
+    await fixture.jobs.waitForError(refused.id);
     // What failed would come back within seconds, and be stored rightly once nothing refuses it.
     await fixture.env.sql(`update transcripts.jobs set run_at = now() + interval '1 hour' where state = 'queued'`);
     await fixture.env.sql('drop function transcripts.refuse() cascade');

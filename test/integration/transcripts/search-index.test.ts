@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext, type Bus } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
-import { contextFor, quickJobs, startService, waitFor, waitForLockWait } from '#libs/testing';
+import { contextFor, fastJobTuning, startService, waitFor, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
 import { deleteConversationData } from '../../../services/transcripts/clean-up/workers.ts';
@@ -14,7 +14,7 @@ let service: { stop(): Promise<void> };
 let db: Database;
 beforeAll(async () => {
   fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
-  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs, maxIndexRunMs: 0 });
+  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: fastJobTuning, maxIndexRunMs: 0 });
   db = await createDatabase({
     url: fixture.env.settings['DATABASE_URL'] ?? '',
     schema: 'transcripts',
@@ -77,7 +77,7 @@ describe('transcripts.index-transcripts (T3)', () => {
     await fixture.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
     const leave = 'update conversations.all_conversations set participant_ids = $2, updated_at = now() where id = $1';
     await fixture.env.sql(leave, [left, []]);
-    service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs });
+    service = await startService('transcripts', fixture.env, fixture.settings, { tuning: fastJobTuning });
     await waitFor(async () => JSON.stringify(await known()) === JSON.stringify([{ id: left, people: [] }]));
     const stored = async () => {
       const select = 'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1';

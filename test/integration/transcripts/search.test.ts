@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import { newContext } from '#libs/nats';
-import { contextFor, quickJobs, startService, superuser, waitFor } from '#libs/testing';
+import { contextFor, fastJobTuning, startService, superuser, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
@@ -358,7 +358,7 @@ describe('who finds what (T2; D18f, D69)', () => {
 async function reindex(id: number): Promise<void> {
   await fixture.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
   await fixture.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
-  await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs });
+  await startService('transcripts', fixture.env, fixture.settings, { tuning: fastJobTuning });
   await indexed();
 }
 

@@ -1,11 +1,11 @@
 /** The transcripts service in a process of its own, with short leases, to be killed. */
 import { runService } from '#libs/lifecycle';
-import { quickJobs } from '#libs/testing';
+import { fastJobTuning } from '#libs/testing';
 import { loadTranscriptsConfig } from '../../../services/transcripts/config.ts';
 import { createService } from '../../../services/transcripts/service.ts';
 
 await runService('transcripts', async () => {
-  const service = await createService({ config: loadTranscriptsConfig(), tuning: quickJobs });
+  const service = await createService({ config: loadTranscriptsConfig(), tuning: fastJobTuning });
   return {
     ...service,
     start: async () => {
