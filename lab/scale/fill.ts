@@ -87,7 +87,7 @@ async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]>
     {
       name: 'seed.indexes',
       text: `select case when own.oid is null then format('drop index %s', i.indexrelid::regclass)
-           else format('alter table %s drop constraint %I', i.indrelid::regclass, own.conname) end as gone,
+           else format('alter table %s drop constraint %I', i.indrelid::regclass, own.conname) end as removed,
          case when own.oid is null then pg_get_indexdef(i.indexrelid)
            else format('alter table %s add constraint %I %s', i.indrelid::regclass, own.conname, pg_get_constraintdef(own.oid)) end as again
        from pg_index i left join pg_constraint own on own.conindid = i.indexrelid and own.contype in ('p', 'u')
