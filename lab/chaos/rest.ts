@@ -127,7 +127,7 @@ async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
 /** The feed against what has committed: the same changes of the same conversations, each once. */
 async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ id: number; committed: number; emitted: number }>(
-    `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as told
+    `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as emitted
      from (select id, count(*) from conversations.committed group by id) c
      full join (select subject_id as id, count(*) from events.feed where type = 'conversation.room_updated' group by subject_id) f on f.id = c.id
      where c.count is distinct from f.count`,
@@ -140,7 +140,7 @@ async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
 /** What came to the endpoint against the feed: each event that it wants, as often as it takes, and no other. */
 async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<string[]> {
   const events = await sql<{ id: string; type: string; expected: boolean }>(
-    `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as wanted
+    `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as expected
      from events.feed f, events.webhook_endpoints e`,
   );
   const [emitted, arrived] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
