@@ -21,8 +21,8 @@ const processWide = {
 
 /** Where the clock that people set is right: what it says goes to others, or is compared with what they said. */
 const settableClock = {
-  'libs/http/mount.ts': 'deadlines of requests',
   'libs/http/capacity.ts': 'deadlines of requests',
+  'libs/http/mount.ts': 'deadlines of requests',
   'libs/jobs/attempt.ts': 'deadlines of calls',
   'libs/jobs/delivery.ts': 'when a job is due, as it was told',
   'libs/jobs/outbox.ts': 'when a job is due',
