@@ -3,7 +3,8 @@
  * bodies that are still being received count separately (D62, D77).
  */
 import { unavailable } from '#libs/errors';
-import type { HttpContext, Refusal } from './exchange.ts';
+import type { Metrics } from '#libs/telemetry';
+import { type HttpContext, type Refusal, refusals } from './exchange.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 export interface Capacity {
@@ -113,4 +114,10 @@ export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
       });
     },
   };
+}
+
+/** Returns a function that counts one refusal. */
+export function countRefusals(metrics: Metrics): (reason: Refusal) => void {
+  const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', { reason: refusals });
+  return (reason) => total.inc({ reason }, 1);
 }

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
 import type { ByteBudget } from './byte-budget.ts';
-import type { Metrics } from '#libs/telemetry';
 import { isIP } from 'node:net';
 
 /**
@@ -104,12 +103,6 @@ export function clientAddressOf(ctx: HttpContext): string {
 /** The path for logs, without the name of a public file, which grants access to it. */
 export function redactPath(path: string): string {
   return path.replace(/^(\/media\/[^/]*\/[^/]*\/).+/s, '$1…');
-}
-
-/** @returns counts one rejection */
-export function countRefusals(metrics: Metrics): (reason: Refusal) => void {
-  const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', { reason: refusals });
-  return (reason) => total.inc({ reason }, 1);
 }
 
 /**

@@ -2,7 +2,8 @@
 export { createApp } from './app.ts';
 export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { readRawBody } from './body.ts';
-export { type HttpContext, clientAddressOf, rewritePath, type Refusal, type HttpExchange, redactPath, countRefusals } from './exchange.ts';
+export { type HttpContext, clientAddressOf, rewritePath, type Refusal, type HttpExchange, redactPath } from './exchange.ts';
+export { countRefusals } from './capacity.ts';
 export { createDocs, createDocsAssets, createDocument } from './docs.ts';
 export { endRequestSpan, startRequestSpan, unmatchedRoute } from './exchange-span.ts';
 export { rejectMalformed } from './malformed.ts';

@@ -4,4 +4,5 @@ export { explainFailure, SignInError } from './sign-in-error.ts';
 export { signInFailures } from './sign-in-error.ts';
 export { createProvider, findUrlProblem } from './provider.ts';
 export { createSigningKeys } from './signing-keys.ts';
-export { createVerifier, TokenRejectedError, tokenRejections, type Verifier } from './verifier.ts';
+export { createVerifier, type Verifier } from './verifier.ts';
+export { TokenRejectedError, tokenRejections } from './sign-in-error.ts';

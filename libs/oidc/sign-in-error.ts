@@ -2,7 +2,30 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
-import { TokenRejectedError } from './verifier.ts';
+
+/** Reasons to reject a token, for logs and metrics; clients only get 401. */
+export const tokenRejections = [
+  'malformed',
+  'algorithm',
+  'type',
+  'issuer',
+  'audience',
+  'expired',
+  'early',
+  'claims',
+  'key',
+  'signature',
+] as const;
+export type TokenRejection = (typeof tokenRejections)[number];
+
+export class TokenRejectedError extends AppError {
+  readonly refusal: TokenRejection;
+
+  constructor(refusal: TokenRejection) {
+    super({ code: 'unauthenticated', message: 'Authentication is required.' });
+    this.refusal = refusal;
+  }
+}
 
 export class SignInError extends AppError implements Reason {
   readonly failure: SignInFailure;

@@ -1,7 +1,7 @@
 /** Whether a JWT is one that the provider made for us, and whom it names (S1). */
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
-import { AppError } from '#libs/errors';
 import type { SigningKeys } from './signing-keys.ts';
+import { TokenRejectedError, type TokenRejection } from './sign-in-error.ts';
 
 /** Who an identity provider says that somebody is. */
 export interface Identity {
@@ -31,30 +31,6 @@ export interface VerifierOptions {
   readonly keys: SigningKeys;
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined;
-}
-
-/** Why a token is refused, for whoever sets a provider up; clients hear 401 alone. */
-export const tokenRejections = [
-  'malformed',
-  'algorithm',
-  'type',
-  'issuer',
-  'audience',
-  'expired',
-  'early',
-  'claims',
-  'key',
-  'signature',
-] as const;
-export type TokenRejection = (typeof tokenRejections)[number];
-
-export class TokenRejectedError extends AppError {
-  readonly refusal: TokenRejection;
-
-  constructor(refusal: TokenRejection) {
-    super({ code: 'unauthenticated', message: 'Authentication is required.' });
-    this.refusal = refusal;
-  }
 }
 
 /** Asymmetric ones: with HS* the public key would be the secret. */

@@ -6,7 +6,7 @@ import type { SpanAttributes } from '#libs/telemetry';
 import { registerConnection, type Connection, Transaction } from './transaction.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
-import { type DatabaseOptions, createPool } from './pool.ts';
+import { type DatabaseOptions, createPool, type PoolStats } from './pool.ts';
 import { WriteCoalescer } from './write-coalescer.ts';
 import { describeDatabase, startStatement, traceStatement } from './telemetry.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
@@ -46,7 +46,7 @@ export interface Database extends Queryable, Streamable {
   /** @throws AppError `unavailable`. */
   ping(): Promise<void>;
   /** Open connections, idle connections and callers that wait for one. */
-  stats(): { total: number; idle: number; waiting: number; max: number };
+  stats(): PoolStats;
   /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
@@ -207,7 +207,7 @@ class PooledDatabase implements Database {
     await this.query(pingStatement);
   }
 
-  stats(): { total: number; idle: number; waiting: number; max: number } {
+  stats(): PoolStats {
     const { totalCount: total, idleCount: idle, waitingCount: waiting, options } = this.#pool;
     return { total, idle, waiting, max: options.max };
   }

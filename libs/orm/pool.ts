@@ -39,6 +39,15 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
   return pool;
 }
 
+/** Numbers of connections. */
+export interface PoolStats {
+  readonly total: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+  readonly max: number;
+}
+
 /**
  * A socket on which the statements of one turn of the event loop leave in one write. pg corks the socket around the messages of each
  * statement; the first of a turn keeps it corked until the turn ends.

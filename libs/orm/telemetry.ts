@@ -1,7 +1,7 @@
 /** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). Never the values of a statement. */
 import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes, type Metrics } from '#libs/telemetry';
-import type { Database } from './database.ts';
 import { listHosts } from './hosts.ts';
+import type { PoolStats } from './pool.ts';
 
 /** What is the same for all statements of a database. Of several servers it is not known which one answers. */
 export function describeDatabase(url: string, schema: string): SpanAttributes {
@@ -53,7 +53,7 @@ function findSqlState(error: unknown): string | undefined {
 }
 
 /** Shows how far the pool is used (rules/operations#metrics): `database_pool_connections{state}` and who waits for one. */
-export function measurePool(metrics: Metrics, database: Pick<Database, 'stats'>): void {
+export function measurePool(metrics: Metrics, database: { stats(): PoolStats }): void {
   metrics.gauge('database_pool_connections', 'Open connections to PostgreSQL by state', ['state'], (gauge) => {
     const { total, idle } = database.stats();
     gauge.set({ state: 'idle' }, idle);
