@@ -54,7 +54,7 @@ describe('the check of words', () => {
   it('reads the tables of the glossary', () => {
     const { parts, names, phrases } = readVocabulary(readFileSync(join(repoDir, 'docs', 'glossary.md'), 'utf8'));
     expect([...parts.keys()]).toEqual(expect.arrayContaining(['invitee', 'janitor', 'told']));
-    expect([...names.keys()]).toContain('createWeightedSemaphore');
+    expect([...names.keys()]).toContain('createGate');
     expect([...phrases.keys()]).toContain('for good');
   });
 
