@@ -25,7 +25,7 @@ export function auditHandlers(db: Queryable) {
   return {
     listAudit: async (request: ListRequest, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
       // The gateway has checked this already; audit entries justify a second check (A3).
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return search(request);
     },
     searchAudit: search,

@@ -92,7 +92,7 @@ export function auditRpcs(service: string) {
       callers: byUsers,
       summary: 'Entries of the audit log that match, newest first; for those who may see operations alone (A3)',
       ...page,
-      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' } },
     }),
     searchAudit: rpc({
       subject: `admin.${service}.audit.search`,

@@ -63,7 +63,7 @@ export function statusRpcs(service: string) {
       callers: byUsers,
       summary,
       ...status,
-      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' } },
     }),
     adminDescribeService: rpc({ subject: `admin.${service}.service.describe`, callers: byOperators, summary, ...status }),
   };

@@ -40,13 +40,14 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return work(request);
     };
   const acting =
     <Request, Reply>(work: (request: Request, context: AuditContext) => Promise<Reply>) =>
     (request: Request, context: AuditContext): Promise<Reply> => {
-      if (!mayActOps(context.actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
+      if (!mayActOps(context.actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
       return work(request, context);
     };
   return {

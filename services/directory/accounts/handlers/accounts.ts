@@ -230,7 +230,7 @@ function createNameHandlers(db: Database) {
     },
     identifyAccounts: identify,
     nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return identify(request);
     },
   };
