@@ -8,20 +8,19 @@ export function describeScopes(): string {
   const listOf = (scope: Route['scope'], loginOnly?: true): string =>
     documented
       .filter((route) => route.scope === scope && route.loginOnly === loginOnly)
-      .map(({ method, path, summary }) => `\`${method} ${path}\` (${summary})`)
+      .map(({ method, path }) => `\`${method} ${path}\``)
       .join('<br>');
   const rows = scopes.map((scope) => [`\`${scope}\``, listOf(scope) || 'nothing in this release']);
   return [
     '# Scopes',
     '',
-    'What a [service key](rules/access.md#service-keys) may do with each scope, written from the route table by `npm run fix`; change the routes, not this page.',
-    '`*` is all of them. What a key may do is also what its account may do, and no more.',
+    'Operations of each scope of a [service key](rules/access.md#service-keys), generated from the route table by `npm run fix`. `*` includes all.',
     '',
     '| scope | operations |',
     '|---|---|',
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
-    `| none is needed | ${listOf(null)} |`,
-    `| none is enough: for logins alone | ${listOf(null, true)} |`,
+    `| none required | ${listOf(null)} |`,
+    `| logins only | ${listOf(null, true)} |`,
     '',
   ].join('\n');
 }

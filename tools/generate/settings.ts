@@ -14,9 +14,9 @@ interface Setting {
 /** Programs beside the services. */
 const programs: ServiceSettings[] = Object.entries({
   migrations: migrationSettings,
-  'set-up of the streams': streamSettings,
-  'keeping of the audit logs': auditSettings,
-  'backups of the admin CLI': backupSettings,
+  streams: streamSettings,
+  audit: auditSettings,
+  backups: backupSettings,
 }).map(([service, { properties, required }]) => ({
   service,
   properties: properties as Record<string, SettingSchema>,
@@ -26,19 +26,21 @@ const programs: ServiceSettings[] = Object.entries({
 /** Markdown: one row per variable, with the services that read it. */
 export async function describeSettings(): Promise<string> {
   const settings = new Map<string, Setting>();
-  for (const { service, properties, required } of [...(await readServiceSettings()), ...programs]) {
+  const services = await readServiceSettings();
+  const names = services.map(({ service }) => service);
+  for (const { service, properties, required } of [...services, ...programs]) {
     for (const [name, schema] of Object.entries(properties)) {
       const known = settings.get(name);
       if (known !== undefined) known.services.push(service);
       else settings.set(name, { services: [service], schema, required: required.includes(name) });
     }
   }
-  const rows = [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, setting]) => row(name, setting));
+  const rows = [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, setting]) => row(name, setting, names));
   return [
     '# Settings',
     '',
-    'Environment variables of the services, of the migrations, of the set-up of the streams, of the keeping of the audit logs and of backups, written from their schemas by `npm run fix`; change the schema, not this file.',
-    'Each may also be a file of its name in the folder that `SECRETS_DIR` names, e.g. a mounted Secret.',
+    'Environment variables, generated from their schemas by `npm run fix`. Each can also be a file of its name in the folder `SECRETS_DIR`.',
+    'Read by services, *migrations* (`tools/migrate.ts`), *streams* (`tools/streams.ts`), *audit* (`tools/audit.ts`) and *backups* (admin CLI).',
     '',
     '| name | meaning | default | services |',
     '|---|---|---|---|',
@@ -47,9 +49,18 @@ export async function describeSettings(): Promise<string> {
   ].join('\n');
 }
 
-function row(name: string, { services, schema, required }: Setting): string {
+/** Lists of all services, or of all but the gateway, are shortened. */
+function listReaders(readers: readonly string[], services: readonly string[]): string {
+  const missing = services.filter((service) => !readers.includes(service));
+  const others = readers.filter((reader) => !services.includes(reader));
+  if (missing.length === 0) return ['all services', ...others].join(', ');
+  if (missing.length === 1) return [`all services but ${missing[0]}`, ...others].join(', ');
+  return readers.join(', ');
+}
+
+function row(name: string, { services, schema, required }: Setting, all: readonly string[]): string {
   const fallback = schema.default;
   const value = fallback === undefined ? (required ? 'required' : 'unset') : fallback === '' ? 'empty' : `\`${JSON.stringify(fallback)}\``;
   const meaning = (schema.description ?? '').replaceAll('|', '\\|') + (schema.writeOnly === true ? ' (secret)' : '');
-  return `| \`${name}\` | ${meaning} | ${value} | ${services.join(', ')} |`;
+  return `| \`${name}\` | ${meaning} | ${value} | ${listReaders(services, all)} |`;
 }
