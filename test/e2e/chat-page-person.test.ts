@@ -32,7 +32,7 @@ describe('the visitor page while a person answers (H2)', () => {
     const operator = await browser.open('operator', '/console/threads?taken=false');
     await row(operator, 'welcome-guide').getByRole('link').first().click();
     await operator.getByRole('button', { name: 'Take over' }).click();
-    await operator.getByText('The agent is silent.').waitFor();
+    await operator.getByText('The agent is paused.').waitFor();
     await visitor.locator('.notice').getByText('A person has taken over this conversation and will answer here.').waitFor();
     await say(visitor, 'I would rather talk to a person');
     await visitor.getByRole('status').getByText('A person has joined and will answer here.').waitFor();

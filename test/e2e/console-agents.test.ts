@@ -79,7 +79,7 @@ describe('the pages of agents (D70)', () => {
     await row(operator, 'Somebody is ill').waitFor({ state: 'hidden' });
     expect(await waiting()).not.toContain('Somebody is ill');
     const nobody = await browser.open('editor', '/console/agents');
-    await nobody.getByText('Not for this account').waitFor();
+    await nobody.getByText('You do not have access').waitFor();
   });
 
   it('stand before axe and on 320 px, in the light and in the dark', async () => {

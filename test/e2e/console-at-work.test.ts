@@ -73,17 +73,17 @@ describe('answers that take long (P6)', () => {
 
   it('bring the token of a key even to who has closed the question meanwhile', async () => {
     const page = await browser.open('editor', '/console/keys');
-    await page.getByRole('button', { name: 'Make a key' }).click();
-    await page.getByLabel('Name: what it is for').fill('Not to be lost');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Not to be lost');
     await page.getByLabel('ops:read').check();
     const held = await hold(page, '**/console/api/v1/keys');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     await waitFor(() => Promise.resolve(held.length === 1), { what: 'the wish' });
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await held[0]?.continue();
     const first = await page.getByLabel('Token', { exact: true }).inputValue();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await row(page, 'Not to be lost').getByRole('link').click();
     await page.getByRole('button', { name: 'Rotate' }).click();
     const again = await hold(page, '**/console/api/v1/keys/*/rotate');
@@ -164,7 +164,7 @@ describe('two tabs (S3)', () => {
     await one.getByLabel('Email').waitFor();
     await signIn(other, 'editor');
     await one.getByText('Editor of the console').waitFor();
-    await other.getByText('Not for this account').waitFor();
+    await other.getByText('You do not have access').waitFor();
     expect(await one.getByText('Root of the console').count()).toBe(0);
   });
 });
@@ -227,10 +227,10 @@ describe('dialogs', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Cancel 60 jobs' }).waitFor();
     expect(await dialog.getByRole('button', { name: /^Cancel/ }).count()).toBe(1);
-    await dialog.getByRole('button', { name: 'Leave them' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     for (const field of await dialog.locator('.field').all()) expect((await field.boundingBox())?.height).toBeLessThan(100);
   });
 });

@@ -116,14 +116,14 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
 describe('the pages of conversations (P6)', () => {
   it('find a conversation by what was said, and show it whole: people, transcript, what the pipeline wrote', async () => {
     const page = await browser.open('root', '/console/conversations');
-    await page.getByLabel('What was said').fill('river');
-    await page.getByLabel('What was said').press('Enter');
+    await page.getByLabel('Search transcripts').fill('river');
+    await page.getByLabel('Search transcripts').press('Enter');
     await page.locator('mark').getByText('river').waitFor();
     await row(page, 'The river').getByRole('link').click();
     await page.getByText('Step', { exact: true }).waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Ada' }).waitFor();
-    await page.getByText('There is none.').waitFor();
-    await page.getByRole('button', { name: 'Read it here' }).click();
+    await page.getByText('No recording yet.').waitFor();
+    await page.getByRole('button', { name: 'Show transcript' }).click();
     const said = page.getByRole('list', { name: /utterances$/ }).getByRole('listitem');
     await said.first().getByText(`The river belongs to all ${hostile}`).waitFor();
     expect([await said.count(), await page.locator('main img').count()]).toEqual([200, 0]);
@@ -133,7 +133,7 @@ describe('the pages of conversations (P6)', () => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'WebVTT' }).click()]);
     expect(download.suggestedFilename()).toBe(`conversation-${conversation}.vtt`);
     expect(await page.getByLabel('Operational data (config)').innerText()).toContain('enter-coherence');
-    await page.getByRole('link', { name: 'Its jobs' }).click();
+    await page.getByRole('link', { name: 'Conversation jobs' }).click();
     await row(page, 'transcripts.transcript-import').first().waitFor();
   });
 
@@ -142,7 +142,7 @@ describe('the pages of conversations (P6)', () => {
     await page.getByLabel('Conversation number').fill('2147483647');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('alert').getByText('Not found', { exact: true }).waitFor();
-    expect(await page.getByRole('button', { name: 'Read it here' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Show transcript' }).count()).toBe(0);
   });
 });
 
@@ -156,7 +156,7 @@ describe('the pages for editors for everybody (P6)', () => {
       await page.goto(`${browser.platform.baseUrl}/console/${path}`);
       await page.getByText(/^As of/).waitFor();
       if (path.startsWith('conversations/')) {
-        await page.getByRole('button', { name: 'Read it here' }).click();
+        await page.getByRole('button', { name: 'Show transcript' }).click();
         await page.getByRole('listitem').getByText('The river').waitFor();
       }
       expect([path, await findFaultsOfBothSchemes(page)]).toEqual([path, []]);
@@ -165,13 +165,13 @@ describe('the pages for editors for everybody (P6)', () => {
 
   it('are used with the keyboard alone', async () => {
     const page = await browser.open('editor', '/console/conversations');
-    await tabTo(page, 'What was said');
+    await tabTo(page, 'Search transcripts');
     await page.keyboard.type('river');
     await page.keyboard.press('Enter');
     await page.locator('mark').first().waitFor();
     await tabTo(page, /^Conversation of/);
     await page.keyboard.press('Enter');
-    await tabTo(page, 'Read it here');
+    await tabTo(page, 'Show transcript');
     await page.keyboard.press('Enter');
     await page.getByRole('listitem').getByText('The river').waitFor();
     await tabTo(page, 'People', 'Shift+Tab');

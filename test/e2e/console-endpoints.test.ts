@@ -82,7 +82,7 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
 describe('the page of events (P6; V3)', () => {
   it('shows what happens while it is open', async () => {
     const page = await browser.open('root', '/console/events?types=webhook_endpoint.*');
-    await page.getByText('Nothing has happened since').waitFor();
+    await page.getByText('No events since').waitFor();
     const token = await browser.login('editor');
     const turn = (disabled: boolean) =>
       browser.platform.call('POST', `/api/v1/webhook-endpoints/${id}/update`, { token, json: { disabled } });

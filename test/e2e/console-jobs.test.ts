@@ -79,7 +79,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     );
     expect(results.toSorted((a, b) => a.localeCompare(b))).toEqual([
       '20 jobs queued again.',
-      'Nothing was left to do: somebody else has done it.',
+      'No items were left to change. Another operator has changed them already.',
     ]);
     expect(await countDead(ids)).toBe(0);
     const { body } = await browser.platform.client.listAudit(
@@ -138,7 +138,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     const asked = page.waitForRequest(/\/console\/api\/ops\/jobs\?/);
     await page.getByRole('button', { name: 'Refresh' }).click();
     expect(Number(new URL((await asked).url()).searchParams.get('limit'))).toBeLessThanOrEqual(200);
-    await page.getByText('Filter them to act on all that match.').waitFor();
+    await page.getByText('Set a filter to change all matching jobs.').waitFor();
     expect(await page.getByRole('button', { name: /all that match/ }).count()).toBe(0);
   });
 });
@@ -150,7 +150,7 @@ describe('the pages of jobs for everybody (P6)', () => {
     await row(page, 'A long error').first().waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
-    await page.getByText('Nothing matches that this could change.').waitFor();
+    await page.getByText('No matching items can be changed.').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     await page.goto(`${browser.platform.baseUrl}/console/jobs/media/${id}`);
     await page.getByLabel('Payload').waitFor();

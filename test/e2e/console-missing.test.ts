@@ -24,8 +24,8 @@ describe('lists and acts of the console while services are away (P2, P3)', () =>
     await makeDead('media', 2);
     const page = await browser.open('operator', '/console/jobs?error=While+away');
     await page.getByRole('button', { name: 'Every 10 s' }).click();
-    const problem = page.getByRole('alert').filter({ hasText: 'Not complete' });
-    await problem.getByText(/^No answer from agents, events, media, transcripts\. Their rows are not here/).waitFor();
+    const problem = page.getByRole('alert').filter({ hasText: 'Incomplete' });
+    await problem.getByText(/^No answer from agents, events, media, transcripts\. Their items are missing/).waitFor();
     expect([await row(page, 'directory.strange').count(), await row(page, 'media.strange').count()]).toEqual([50, 0]);
     expect(await findFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();

@@ -42,17 +42,17 @@ describe('the pages of webhooks (P4)', () => {
     await page.getByLabel('Text in the body').fill('it’s -x');
     await page.getByLabel('Person (id)').fill(String(demo.ada));
     await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByText('No such webhook came.').waitFor();
+    await page.getByText('No webhooks match these filters.').waitFor();
     expect(await page.locator('.command code').textContent()).toBe(
       `coherence webhooks list --provider cal.com --text 'it’s -x' --person ${demo.ada} --limit 50 --json`,
     );
     await page.goBack();
     await row(page, 'rejected').first().waitFor();
     await page.getByRole('button', { name: 'Replay all that match…' }).click();
-    await page.getByRole('dialog').getByText('Nothing matches that this could change.').waitFor();
+    await page.getByRole('dialog').getByText('No matching items can be changed.').waitFor();
     await page.keyboard.press('Escape');
     await row(page, 'rejected').first().getByRole('link').first().click();
-    await page.getByText('Its body is not kept: it cannot be replayed.').waitFor();
+    await page.getByText('The body was not stored. The webhook cannot be replayed.').waitFor();
     expect(await page.getByLabel('Headers').innerText()).toMatch(/content-type/);
   });
 });
@@ -121,7 +121,7 @@ describe('the page of pipelines (P5)', () => {
     expect(body.items.map(({ conversation_id: id }) => id)).toEqual([conversation]);
     await row(operator, `conversation ${conversation}`).getByRole('link').click();
     await heading(operator, /^Conversation of/).waitFor();
-    await operator.getByRole('link', { name: 'Where it stands' }).click();
+    await operator.getByRole('link', { name: 'Pipeline state' }).click();
     await row(operator, `conversation ${conversation}`).waitFor();
     expect(await operator.getByLabel('Conversation', { exact: true }).inputValue()).toBe(String(conversation));
     await operator.getByText('Copy as command').click();

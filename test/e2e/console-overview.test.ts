@@ -42,7 +42,7 @@ describe('the overview of the console (P1)', () => {
 
   it('draws what it has seen since it was opened, and refreshes itself', async () => {
     const page = await browser.openWithClock('viewer', '/console/overview');
-    const plot = page.getByRole('figure').filter({ hasText: 'Jobs a minute' });
+    const plot = page.getByRole('figure').filter({ hasText: 'Jobs per minute' });
     await plot.locator('canvas').waitFor();
     await page
       .getByRole('figure')
@@ -69,11 +69,11 @@ describe('the overview of the console (P1)', () => {
 
   it('tells an account without the right what it may look at instead', async () => {
     const page = await browser.open('editor', '/console');
-    await page.getByRole('alert').getByText('Not for this account').waitFor();
+    await page.getByRole('alert').getByText('You do not have access').waitFor();
     await page.getByText('Conversations, people and holons are for every account.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Conversations' }).click();
     await heading(page, 'Conversations').waitFor();
-    expect(await page.getByRole('alert').filter({ hasText: 'Not for' }).count()).toBe(0);
+    expect(await page.getByRole('alert').filter({ hasText: 'You do not have' }).count()).toBe(0);
   });
 
   it('stands before axe and on 320 px, in the light and in the dark', async () => {

@@ -102,13 +102,13 @@ describe('every page for everybody (P6)', () => {
         ['jobs', 'Error contains', 'away', 'error'],
         ['webhooks', 'Text in the body', 'it’s', 'q'],
         ['pipelines', 'Step (slug)', 'import', 'step'],
-        ['conversations', 'What was said', 'river', 'q'],
+        ['conversations', 'Search transcripts', 'river', 'q'],
         ['threads', 'Agent (slug)', 'guide', 'agent'],
         ['people', 'Name', 'ada', 'q'],
         ['holons', 'Class', 'event', 'class'],
         ['events', 'Types', 'conversation.*', 'types'],
         ['endpoints', 'Account id', '1', 'account_id'],
-        ['audit', 'To what', 'account:1', 'target'],
+        ['audit', 'Target', 'account:1', 'target'],
         ['keys', 'Account id', '1', 'account_id'],
       ] as const,
       { every: 3 },
@@ -159,7 +159,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
           if (items !== undefined) lists.push(items.map(nameOf));
         });
         await visit(each, each === address ? shown : 'Copy as command');
-        if (name === 'one conversation') await page.getByRole('button', { name: 'Read it here' }).click();
+        if (name === 'one conversation') await page.getByRole('button', { name: 'Show transcript' }).click();
         await page.locator('.command').first().waitFor({ state: 'attached' });
         // What a page offers to do comes after what it shows.
         const commands = (await readCommands(page)).toSorted((one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'));
@@ -229,8 +229,8 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
     ['enabling an endpoint', () => `endpoints/${data.endpoint}`, () => press('Enable'), /^endpoints enable /],
   ];
   const fillKey = async (): Promise<void> => {
-    await press('Make a key');
-    await page.getByLabel('Name: what it is for').fill("it's -x");
+    await press('Create key');
+    await page.getByLabel('Name').fill("it's -x");
     await page.getByLabel('ops:read').check();
     expect(await readCommands(page.getByRole('dialog'))).toEqual([]);
     await page
@@ -247,7 +247,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
   };
   const rotate = async (): Promise<void> => {
     await press('Rotate');
-    await page.getByLabel('The old secret is accepted for').selectOption('an hour');
+    await page.getByLabel('Overlap with the old secret').selectOption('1 hour');
   };
   const recover = async (): Promise<void> => {
     await press('Recover');
@@ -263,7 +263,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       if (expected === undefined) {
-        await dialog.getByText('Nothing matches that this could change.').waitFor();
+        await dialog.getByText('No matching items can be changed.').waitFor();
         expect(await readCommands(dialog)).toEqual([]);
         return;
       }

@@ -273,7 +273,7 @@ describe('the sign-in in a browser (S3, P6)', () => {
       const stranger = await (await browser.openContext()).newPage();
       await stranger.goto(`${platform.baseUrl}${place}`);
       await enter(stranger, 'mallory');
-      await stranger.getByRole('alert').filter({ hasText: 'Nobody was signed in' }).waitFor();
+      await stranger.getByRole('alert').filter({ hasText: 'Sign-in failed' }).waitFor();
       expect(stranger.url()).toBe(`${platform.baseUrl}${place}&signIn=refused`);
 
       const page = await (await browser.openContext()).newPage();

@@ -86,7 +86,7 @@ describe('the recording of a conversation (P6, T4)', () => {
     page.on('response', (answer) => answers.push(answer));
     const opened = await page.goto(`${browser.platform.baseUrl}/console/conversations/${conversation}`);
     expect(opened?.headers()['content-security-policy']).toContain("default-src 'none'");
-    await page.getByText('What the pipeline and others wrote').waitFor();
+    await page.getByText('Metadata').waitFor();
     expect(answers.filter((answer) => /\/media\/|captions|\/audio$/.test(answer.url()))).toEqual([]);
 
     await play(page, 'video');

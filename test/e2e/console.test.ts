@@ -61,7 +61,7 @@ describe('signing in to the console (S3)', () => {
 
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('alert').getByText('Your session has ended. Sign in to go on where you were.').waitFor();
+    await page.getByRole('alert').getByText('Your session has ended. Sign in to continue.').waitFor();
     expect(await findFaults(page)).toEqual([]);
     expect(page.url()).toBe(address);
     await signIn(page, 'root');
@@ -71,7 +71,7 @@ describe('signing in to the console (S3)', () => {
 
   it('an account without rights is told so, and that is all', async () => {
     const page = await browser.open('editor', '/console/audit');
-    await page.getByRole('alert').getByText('Not for this account').waitFor();
+    await page.getByRole('alert').getByText('You do not have access').waitFor();
     expect(await page.getByRole('row').count()).toBe(0);
     expect(await findFaults(page)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('signing in to the console (S3)', () => {
     await row(page, 'login').first().waitFor();
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByRole('alert').getByText('This device is offline. What is shown is what came before.').waitFor();
+    await page.getByRole('alert').getByText('This device is offline. The data below may be out of date.').waitFor();
     expect(await page.getByRole('row').count()).toBeGreaterThan(1);
     await page.context().setOffline(false);
     await page.clock.runFor(10_000);
@@ -93,7 +93,7 @@ describe('the audit page (A3)', () => {
   it('filters, pages and refreshes by its address, and says how old it is', async () => {
     const { key } = await makeKey('To be found');
     const page = await browser.openWithClock('viewer', '/console/audit');
-    await page.getByLabel('To what').fill(`key:${key.id}`);
+    await page.getByLabel('Target').fill(`key:${key.id}`);
     await page.getByRole('button', { name: 'Filter' }).click();
     await row(page, `key:${key.id}`).waitFor();
     expect(new URL(page.url()).searchParams.get('target')).toBe(`key:${key.id}`);
@@ -102,7 +102,7 @@ describe('the audit page (A3)', () => {
     expect(await page.locator('.command code').innerText()).toBe(`coherence audit list --target key:${key.id} --limit 50 --json`);
     await page.goBack();
     await row(page, 'login').first().waitFor();
-    expect(await page.getByLabel('To what').inputValue()).toBe('');
+    expect(await page.getByLabel('Target').inputValue()).toBe('');
 
     const time = page.getByRole('row').nth(1).getByRole('time').first();
     expect(await time.innerText()).toMatch(/ago|in 0 sec/);
@@ -127,26 +127,26 @@ describe('the audit page (A3)', () => {
 describe('the pages of keys (K5)', () => {
   it('a key is made, its token shown this once, rotated and revoked', async () => {
     const page = await browser.open('editor', '/console/keys');
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name: what it is for').fill('Nightly <b>export</b>');
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByLabel('Name').fill('Nightly <b>export</b>');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog
       .getByRole('alert')
       .getByText(/scopes/)
       .waitFor();
     await dialog.getByLabel('conversations:read').check();
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const token = await dialog.getByLabel('Token').inputValue();
     expect(token).toMatch(/^svc_key_[0-9A-Za-z]{20}_[A-Za-z0-9_-]{43}$/);
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(token);
     expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
 
     await row(page, 'Nightly <b>export</b>').getByRole('link').click();
     await heading(page, 'Nightly <b>export</b>').waitFor();
     await page.getByRole('button', { name: 'Rotate' }).click();
-    await dialog.getByLabel('The old secret is accepted for').selectOption('ends at once');
+    await dialog.getByLabel('Overlap with the old secret').selectOption('none');
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const next = await dialog.getByLabel('Token').inputValue();
     await page.keyboard.press('Escape');
@@ -176,7 +176,7 @@ describe('the console for everybody (P6)', () => {
       expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     }
     await page.goto(`${browser.platform.baseUrl}/console/keys`);
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
@@ -188,12 +188,12 @@ describe('the console for everybody (P6)', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('secret-of-editor-console');
     await page.keyboard.press('Enter');
-    await tabTo(page, 'To the content');
+    await tabTo(page, 'Skip to content');
     await tabTo(page, 'Keys');
     await page.keyboard.press('Enter');
     await focusedHeading(page, 'Keys').waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
-    await tabTo(page, 'Make a key');
+    await tabTo(page, 'Create key');
     await page.keyboard.press('Enter');
     await page.keyboard.type('By keyboard');
     await tabTo(page, 'steps:read');

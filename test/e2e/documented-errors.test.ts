@@ -12,9 +12,7 @@ const maxBodyBytes = 4_194_304;
 const absent = { integer: 2_147_483_647, string: 'nothing-of-that-name' };
 const operations = listOperations(Object.values(buildDocuments(routes)));
 /** Their requests are kept for the services that are away. */
-const hooks = new Set(
-  routes.filter(({ exemptFromShedding: exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId),
-);
+const hooks = new Set(routes.filter(({ exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId));
 const documenting = (status: number): DocumentedOperation[] => operations.filter(({ responses }) => responses[status] !== undefined);
 
 let platform: TestPlatform;

@@ -98,7 +98,7 @@ try {
 
 /** Some way into it, with its captions, and what was said below. */
 async function showRecording(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Read it here' }).click();
+  await page.getByRole('button', { name: 'Show transcript' }).click();
   await page.locator('video').focus();
   await page.keyboard.press('Space');
   await page.evaluate(`document.querySelector('video').textTracks[0].mode = 'showing'`);

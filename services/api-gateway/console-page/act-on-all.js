@@ -22,7 +22,7 @@ import { html, useEffect, useState } from './ui.js';
 
 /** The platform takes a minute at most. */
 const timeoutMs = 90_000;
-const lookEveryMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /** @param {{ act: Act, onClose: () => void, onDone: () => void }} properties */
 export function ActOnAll({ act, onClose, onDone }) {
@@ -38,7 +38,7 @@ export function ActOnAll({ act, onClose, onDone }) {
     try {
       keep(await call('POST', path, { body: { ...choice, ...(isDry ? { dry_run: true } : {}) }, timeoutMs }));
     } catch (error) {
-      setFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
+      setFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
     }
   };
   useEffect(() => void send(true, setCounted), []);
@@ -52,7 +52,7 @@ export function ActOnAll({ act, onClose, onDone }) {
     setSince(0);
   };
 
-  const isAsking = counted !== undefined && counted.matched > 0 && result === undefined;
+  const isConfirming = counted !== undefined && counted.matched > 0 && result === undefined;
   return html`<${Dialog} title=${`${verb} all that match?`} onClose=${onClose}>
     <p>${act.explanation}</p>
     <div role="status">
@@ -66,18 +66,18 @@ export function ActOnAll({ act, onClose, onDone }) {
     <${Outcome} act=${act} changed=${result?.changed ?? 0} />
     <${Missing}
       names=${(result ?? counted)?.missing}
-      what=${result === undefined ? 'What is theirs is not counted.' : 'Once they answer, do it again: what is done changes nothing more.'}
+      what=${result === undefined ? 'Their items are not counted.' : 'Repeat the action once they answer. It does not change finished items again.'}
     />
     <p class="failure" role="alert">${failure}</p>
     <p class="buttons">
       ${
-        isAsking
+        isConfirming
           ? html`<button type="button" aria-disabled=${String(since !== 0)} onClick=${work}>
               ${verb} ${count(counted.matched, act.noun)}
             </button>`
           : null
       }
-      <button type="button" class="quiet" onClick=${onClose}>${result === undefined && since === 0 ? 'Leave them' : 'Close'}</button>
+      <button type="button" class="quiet" onClick=${onClose}>Close</button>
     </p>
     <${Command} words=${act.command} />
   <//>`;
@@ -90,7 +90,7 @@ export function ActOnAll({ act, onClose, onDone }) {
  */
 function describeCount({ noun }, counted, failure) {
   if (counted === undefined) return failure === '' ? 'Counting…' : '';
-  return counted.matched === 0 ? 'Nothing matches that this could change.' : `${count(counted.matched, noun)} will be changed.`;
+  return counted.matched === 0 ? 'No matching items can be changed.' : `${count(counted.matched, noun)} will be changed.`;
 }
 
 /**
@@ -100,7 +100,7 @@ function describeCount({ noun }, counted, failure) {
 function describeResult({ noun, done }, { matched, changed, failed, missing }) {
   // Between the count and the act somebody else may have done it.
   if (matched === 0 && missing.length > 0) return 'Nothing was changed.';
-  if (matched === 0) return 'Nothing was left to do: somebody else has done it.';
+  if (matched === 0) return 'No items were left to change. Another operator has changed them already.';
   return `${count(changed, noun)} ${done}${failed === 0 ? '' : `, ${toFigure(failed)} not`}.`;
 }
 
@@ -111,7 +111,7 @@ function count(number, noun) {
 
 /** @param {{ since: number }} properties */
 function Working({ since }) {
-  return html`<p><progress aria-label="At work"></progress> <span aria-hidden="true">begun ${useAge(since)}</span></p>`;
+  return html`<p><progress aria-label="Working"></progress> <span aria-hidden="true">started ${useAge(since)}</span></p>`;
 }
 
 /**
@@ -126,13 +126,13 @@ function Outcome({ act: { readProgress }, changed }) {
   useEffect(() => {
     if (changed === 0 || readProgress === undefined) return undefined;
     let timer = 0;
-    const look = async () => {
+    const poll = async () => {
       const found = await readProgress().catch(() => undefined);
       setStale(found === undefined);
       if (found !== undefined) setNow(found);
-      timer = setTimeout(look, lookEveryMs);
+      timer = setTimeout(poll, pollIntervalMs);
     };
-    void look();
+    void poll();
     return () => clearTimeout(timer);
   }, [changed]);
   if (changed === 0 || before === undefined || now === undefined) return null;
@@ -142,7 +142,7 @@ function Outcome({ act: { readProgress }, changed }) {
   const ended = `${toFigure(succeeded)} succeeded, ${toFigure(failed)} failed again`;
   return html`<p>
     <progress aria-label="Succeeded" max=${changed} value=${succeeded}></progress>
-    ${' '}${waiting === 0 ? `${toFigure(changed)} finished: ${ended}.` : `${toFigure(waiting)} waiting, ${ended}.`}${isStale ? ' (Not counted just now.)' : ''}
+    ${' '}${waiting === 0 ? `${toFigure(changed)} finished: ${ended}.` : `${toFigure(waiting)} waiting, ${ended}.`}${isStale ? ' (Counts may be out of date.)' : ''}
   </p>`;
 }
 

@@ -15,20 +15,20 @@ const sentences = 200;
 
 /** @type {Readonly<Record<Knowledge['mode'], string>>} */
 const meanings = {
-  off: 'AGENT_KNOWLEDGE is off: none of these reaches anybody.',
-  reviewed: 'AGENT_KNOWLEDGE is reviewed: those that are approved reach every visitor.',
-  automatic: 'AGENT_KNOWLEDGE is automatic: all of these reach every visitor, approved or not.',
+  off: 'AGENT_KNOWLEDGE is off: these sentences are not used.',
+  reviewed: 'AGENT_KNOWLEDGE is reviewed: approved sentences are used for every visitor.',
+  automatic: 'AGENT_KNOWLEDGE is automatic: all sentences are used for every visitor, approved or not.',
 };
 
 /** @type {Readonly<Record<Decision['verb'], { word: string, explanation: string }>>} */
 const verbs = {
   approve: {
     word: 'Approve',
-    explanation: 'Every visitor of the agent may hear this: all of it goes into the prompt of every conversation.',
+    explanation: 'The agent may repeat this sentence to every visitor. Approved sentences are part of the prompt of every conversation.',
   },
   reject: {
     word: 'Reject',
-    explanation: 'The sentence is deleted for good, with what was made of it. The conversation that it comes from stays.',
+    explanation: 'The sentence and its derived data are deleted permanently. The original conversation is not changed.',
   },
 };
 
@@ -47,20 +47,20 @@ export function AgentPage({ names: [slug = ''] }) {
   return html`<${Heading} title=${`Agent ${slug}`}><${Freshness} live=${live} /><//>
     <p>
       <${Link} href=${`${root}/agents`}>All agents<//>${' · '}
-      <${Link} href=${`${root}/threads?agent=${encodeURIComponent(slug)}`}>Its threads<//>
+      <${Link} href=${`${root}/threads?agent=${encodeURIComponent(slug)}`}>Agent threads<//>
     </p>
     <${Trouble} live=${live} />
     ${
       waiting === undefined || approved === undefined
         ? null
-        : html`<h2>Wait for a decision (${waiting.items.length})</h2>
-            <p class="faint">${meanings[waiting.mode]} Read them first, and where they come from.</p>
+        : html`<h2>Pending review (${waiting.items.length})</h2>
+            <p class="faint">${meanings[waiting.mode]} Read each sentence and its thread before you decide.</p>
             <${List}
-              title="Sentences that wait"
+              title="Sentences pending review"
               columns=${columnsFor(['approve', 'reject'], setDecision)}
               items=${waiting.items}
               id=${idOf}
-              empty="No sentence waits."
+              empty="No sentences are pending review."
             />
             <h2>Approved (${approved.items.length})</h2>
             <${List}
@@ -68,14 +68,14 @@ export function AgentPage({ names: [slug = ''] }) {
               columns=${columnsFor(['reject'], setDecision)}
               items=${approved.items}
               id=${idOf}
-              empty="No sentence is approved."
+              empty="No sentences are approved."
             />
             <${Command} words=${['agents', 'knowledge', 'list', slug]} /> `
     }
     ${
       decision === undefined
         ? null
-        : html`<${Ask} slug=${slug} decision=${decision} onClose=${() => setDecision(undefined)} onDone=${live.refresh} />`
+        : html`<${DecisionDialog} slug=${slug} decision=${decision} onClose=${() => setDecision(undefined)} onDone=${live.refresh} />`
     }`;
 }
 
@@ -91,9 +91,9 @@ const columnsFor = (possible, decide) => [
     show: ({ thread_id: thread, channel, up_to_turn: turn }) =>
       html`<${Link} href=${`${root}/threads/${thread}`}>thread ${thread}<//><small>${channel}, up to turn ${turn}</small>`,
   },
-  { title: 'Gathered', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'Created', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
   {
-    title: 'Decide',
+    title: 'Actions',
     show: (sentence) =>
       possible.map(
         (verb) =>
@@ -110,7 +110,7 @@ const columnsFor = (possible, decide) => [
 ];
 
 /** @param {{ slug: string, decision: Decision, onClose: () => void, onDone: () => void }} properties */
-function Ask({ slug, decision: { verb, sentence }, onClose, onDone }) {
+function DecisionDialog({ slug, decision: { verb, sentence }, onClose, onDone }) {
   const { word, explanation } = verbs[verb];
   const { busy, failure, run } = useAct(async () => {
     await call('POST', `/ops/agents/${encodeURIComponent(slug)}/knowledge/${verb}`, { body: { ids: [sentence.id] } });
@@ -123,7 +123,7 @@ function Ask({ slug, decision: { verb, sentence }, onClose, onDone }) {
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" class=${verb === 'reject' ? 'danger' : ''} aria-disabled=${String(busy)} onClick=${run}>${word}</button>
-      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
     <${Command} words=${['agents', 'knowledge', verb, slug, String(sentence.id), ...(verb === 'reject' ? ['--yes'] : [])]} />
   <//>`;

@@ -17,7 +17,7 @@ const columns = [
     wide: true,
     show: ({ slug, name }) => html`<${Link} href=${`${root}/agents/${encodeURIComponent(slug)}`}>${name}<//> <small>${slug}</small>`,
   },
-  { title: 'Wait for a decision', show: ({ waiting }) => html`<span class=${waiting > 0 ? 'mark bad' : ''}>${waiting}</span>` },
+  { title: 'Pending review', show: ({ waiting }) => html`<span class=${waiting > 0 ? 'mark bad' : ''}>${waiting}</span>` },
   { title: 'Approved', show: ({ approved }) => approved },
 ];
 
@@ -31,7 +31,13 @@ export function AgentsPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Agents" columns=${columns} items=${live.data.items} id=${idOf} empty="There is no agent." />
+        : html`<${List}
+              title="Agents"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No agents yet. Create an agent with the admin CLI."
+            />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${['agents', 'list', ...toOptions({ limit: String(rows), cursor })]} />`
     }`;

@@ -11,9 +11,9 @@ import { html } from './ui.js';
 
 /** @type {readonly import('./parts.js').Field[]} */
 const fields = [
-  { name: 'actor', label: 'Who', hint: 'email or account id' },
+  { name: 'actor', label: 'Actor', hint: 'email or account id' },
   { name: 'action', label: 'Action', hint: 'login' },
-  { name: 'target', label: 'To what', hint: 'account:7' },
+  { name: 'target', label: 'Target', hint: 'account:7' },
   { name: 'from', label: 'From', type: 'time' },
   { name: 'to', label: 'Before', type: 'time' },
 ];
@@ -21,30 +21,33 @@ const rows = 50;
 
 /** @type {readonly import('./parts.js').Column<Entry>[]} */
 const columns = [
-  { title: 'When', show: ({ at }) => html`<${Time} at=${at} />` },
-  { title: 'Who', show: ({ actor }) => html`<${Actor} actor=${actor} />` },
+  { title: 'Time', show: ({ at }) => html`<${Time} at=${at} />` },
+  { title: 'Actor', show: ({ actor }) => html`<${Actor} actor=${actor} />` },
   {
     title: 'Action',
     show: ({ action, outcome }) => html`${action}${outcome === 'refused' ? html` <span class="mark bad">refused</span>` : null}`,
   },
-  { title: 'To what', show: ({ target }) => (target === null ? '–' : `${target.type}:${target.id}`) },
+  { title: 'Target', show: ({ target }) => (target === null ? '–' : `${target.type}:${target.id}`) },
   { title: 'Changes', wide: true, show: ({ changes }) => html`<${Changes} changes=${changes} />` },
-  { title: 'From', show: ({ ip, request_id: request }) => html`${ip ?? '–'}${request === null ? null : html` <small>${request}</small>`}` },
+  {
+    title: 'IP address',
+    show: ({ ip, request_id: request }) => html`${ip ?? '–'}${request === null ? null : html` <small>${request}</small>`}`,
+  },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function AuditPage({ query }) {
-  const asked = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
+  const filters = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
   /** @type {import('./live.js').Live<AuditList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/audit', { query: { ...asked, limit: rows }, signal }));
-  const { cursor, ...filter } = asked;
+  const live = useLive(query.toString(), (signal) => call('GET', '/ops/audit', { query: { ...filters, limit: rows }, signal }));
+  const { cursor, ...filter } = filters;
   return html`<${Heading} title="Audit"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
     <${Trouble} live=${live} />
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Audit log" columns=${columns} items=${live.data.items} id=${idOf} empty="Nothing was done that matches." />
+        : html`<${List} title="Audit log" columns=${columns} items=${live.data.items} id=${idOf} empty="No entries match these filters." />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${['audit', 'list', ...toOptions({ ...filter, cursor, limit: String(rows) })]} />`
     }`;
@@ -54,7 +57,7 @@ export function AuditPage({ query }) {
 function Actor({ actor: { kind, email, account_id: account, key_id: key } }) {
   if (kind === 'cli') return 'admin CLI';
   if (kind === 'shared') return 'shared token';
-  const name = email ?? (account === null ? 'nobody known' : `account ${account}`);
+  const name = email ?? (account === null ? 'unknown' : `account ${account}`);
   if (key === null) return name;
   return html`${name} by <${Link} href=${`${root}/keys/${encodeURIComponent(key)}`}>key ${key}<//>`;
 }

@@ -6,7 +6,7 @@ import { createShared } from './ui.js';
 /** @typedef {Readonly<Record<string, string | number | boolean | undefined>>} Query */
 
 /** @type {ReturnType<typeof createShared<Session>>} */
-export const session = createShared(nobodyYet());
+export const session = createShared(unknownSession());
 
 const usualTimeoutMs = 30_000;
 
@@ -127,8 +127,8 @@ async function describeRefusal(response) {
  */
 function toWords({ status, headers }, { message, detail }) {
   const wait = headers.get('Retry-After');
-  if (status === 429) return `Too many tries. Please wait${wait === null ? '' : ` ${wait} seconds`}.`;
-  if (status === 503) return 'A part of the platform is not there right now.';
+  if (status === 429) return `Too many attempts. Please wait${wait === null ? '' : ` ${wait} seconds`}.`;
+  if (status === 503) return 'Part of the platform is unavailable. Please try again.';
   if (typeof message === 'string') return message;
   if (Array.isArray(detail)) return detail.map(({ loc = [], msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ');
   if (status === 401) return 'The session has ended.';
@@ -142,6 +142,6 @@ export function toQuery(query) {
 }
 
 /** @returns {Session} */
-function nobodyYet() {
+function unknownSession() {
   return { is: 'unknown' };
 }

@@ -30,7 +30,7 @@ export function ConversationPage({ names: [id = ''] }) {
     const [summary, conversation, video] = await Promise.all([
       call('GET', `${path}/summary`, { signal }),
       call('GET', path, { signal }),
-      absentIsNone(call('GET', `${path}/video`, { signal })),
+      undefinedIfNotFound(call('GET', `${path}/video`, { signal })),
     ]);
     return { summary, conversation, video };
   });
@@ -38,8 +38,8 @@ export function ConversationPage({ names: [id = ''] }) {
   return html`<${Heading} title=${data?.summary.title ?? `Conversation ${id}`}><${Freshness} live=${live} /><//>
     <p>
       <${Link} href=${`${root}/conversations`}>All conversations<//>${' · '}
-      <${Link} href=${`${root}/jobs?conversation_id=${encodeURIComponent(id)}`}>Its jobs<//>${' · '}
-      <${Link} href=${`${root}/pipelines?conversation_id=${encodeURIComponent(id)}`}>Where it stands<//>
+      <${Link} href=${`${root}/jobs?conversation_id=${encodeURIComponent(id)}`}>Conversation jobs<//>${' · '}
+      <${Link} href=${`${root}/pipelines?conversation_id=${encodeURIComponent(id)}`}>Pipeline state<//>
     </p>
     <${Trouble} live=${live} />
     ${
@@ -50,7 +50,7 @@ export function ConversationPage({ names: [id = ''] }) {
             <${Recording} path=${path} video=${data.video} conversation=${data.conversation} />
             <h2>Transcript</h2>
             <${Transcript} path=${path} id=${id} />
-            <h2>What the pipeline and others wrote</h2>
+            <h2>Metadata</h2>
             <${Json} title="Public data (infos)" value=${data.conversation.infos} />
             <${Json} title="Operational data (config)" value=${data.conversation.config} />`
     }
@@ -79,7 +79,7 @@ function describe({ id, event, journey, step, start, finish, participants, conne
 /** @param {{ path: string, video: Whole['video'], conversation: Conversation }} properties */
 function Recording({ path, video, conversation }) {
   const hasAudio = conversation.infos['audio'] !== undefined;
-  if (video === undefined && !hasAudio) return html`<p class="faint">There is none.</p>`;
+  if (video === undefined && !hasAudio) return html`<p class="faint">No recording yet.</p>`;
   return html`${
     video === undefined
       ? null
@@ -102,11 +102,11 @@ function Transcript({ path, id }) {
   });
   const last = Math.max(0, Math.ceil(known / rows) - 1) * rows;
   return html`<p class="buttons">
-      ${segments === undefined ? html`<button type="button" aria-disabled=${String(busy)} onClick=${run}>Read it here</button>` : null}
+      ${segments === undefined ? html`<button type="button" aria-disabled=${String(busy)} onClick=${run}>Show transcript</button>` : null}
       ${formats.map(([format, name]) => html`<a href=${`/console/api${path}/transcript?format=${format}`} download>${name}</a>`)}
     </p>
     <${Failure} failure=${failure} />
-    ${segments === undefined ? null : html`<${Said} segments=${segments} />`}
+    ${segments === undefined ? null : html`<${Utterances} segments=${segments} />`}
     ${
       segments !== undefined && isMore
         ? html`<p><button type="button" class="quiet" aria-disabled=${String(busy)} onClick=${run}>More</button></p>`
@@ -114,13 +114,13 @@ function Transcript({ path, id }) {
     }
     <${Command}
       words=${['transcripts', 'read', id, ...toOptions({ limit: String(rows), offset: String(last) })]}
-      what="read what was said"
+      what="read the transcript"
     />`;
 }
 
 /** @param {{ segments: readonly Segment[] }} properties */
-function Said({ segments }) {
-  if (segments.length === 0) return html`<p class="empty">Nothing was said, or it is not imported yet.</p>`;
+function Utterances({ segments }) {
+  if (segments.length === 0) return html`<p class="empty">No utterances, or the transcript is not imported yet.</p>`;
   return html`<ol class="said" aria-label=${`${segments.length} utterances`}>
     ${segments.map(
       ({ index, start_ms: at, speaker, text }) =>
@@ -131,10 +131,10 @@ function Said({ segments }) {
   </ol>`;
 }
 
-/** @template T @param {Promise<T>} asked @returns {Promise<T | undefined>} */
-async function absentIsNone(asked) {
+/** @template T @param {Promise<T>} request @returns {Promise<T | undefined>} */
+async function undefinedIfNotFound(request) {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof CallFailure && error.status === 404) return undefined;
     throw error;

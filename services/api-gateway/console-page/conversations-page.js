@@ -13,9 +13,9 @@ import { html } from './ui.js';
 const rows = 50;
 /** @type {readonly import('./parts.js').Field[]} */
 const fields = [
-  { name: 'q', label: 'What was said', hint: 'words, "a phrase", -without' },
-  { name: 'person_id', label: 'By person (id)', type: 'number' },
-  { name: 'holon_slug', label: 'At event or below (slug)' },
+  { name: 'q', label: 'Search transcripts', hint: 'words, "a phrase", -without' },
+  { name: 'person_id', label: 'Speaker (person id)', type: 'number' },
+  { name: 'holon_slug', label: 'Event (slug)' },
   { name: 'journey', label: 'Journey (slug)' },
   { name: 'from', label: 'From', type: 'time' },
   { name: 'to', label: 'Before', type: 'time' },
@@ -29,16 +29,16 @@ const columns = [
       html`<${Link} href=${`${root}/conversations/${id}`}>${title}<//> <small>${id} · <${Time} at=${start} none="no start" /></small>`,
   },
   { title: 'Speaker', show: ({ segment }) => html`<bdi>${segment.speaker.name}</bdi> <small>${toClock(segment.start_ms)}</small>` },
-  { title: 'What was said', wide: true, show: (match) => html`<${Said} match=${match} />` },
+  { title: 'Text', wide: true, show: (match) => html`<${Excerpt} match=${match} />` },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function ConversationsPage({ query }) {
-  const asked = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
-  const isAsked = asked['q'] !== undefined;
+  const filters = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
+  const isSearch = filters['q'] !== undefined;
   /** @type {import('./live.js').Live<Matches | undefined>} */
   const live = useLive(query.toString(), (signal) =>
-    isAsked ? call('GET', '/coherence/transcripts/search', { query: { ...asked, limit: rows }, signal }) : Promise.resolve(undefined),
+    isSearch ? call('GET', '/coherence/transcripts/search', { query: { ...filters, limit: rows }, signal }) : Promise.resolve(undefined),
   );
   /** @param {SubmitEvent} event */
   const open = (event) => {
@@ -46,7 +46,7 @@ export function ConversationsPage({ query }) {
     const id = readForm(/** @type {HTMLFormElement} */ (event.currentTarget)).text('id').trim();
     if (id !== '') go(`${root}/conversations/${encodeURIComponent(id)}`);
   };
-  return html`<${Heading} title="Conversations">${isAsked ? html`<${Freshness} live=${live} />` : null}<//>
+  return html`<${Heading} title="Conversations">${isSearch ? html`<${Freshness} live=${live} />` : null}<//>
     <form class="filters" onSubmit=${open}>
       <p class="field">
         <label for="conversation-id">Conversation number</label>
@@ -59,26 +59,26 @@ export function ConversationsPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<p class="faint">About ${toFigure(live.data.total_estimate)} places</p>
+        : html`<p class="faint">About ${toFigure(live.data.total_estimate)} matches</p>
             <${List}
-              title="What was said"
+              title="Search results"
               columns=${columns}
               items=${live.data.items}
               id=${idOf}
-              empty="Nobody said that, as far as you may read."
+              empty="No matches in the conversations you can read."
             />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
-            <${Command} words=${toCommand(asked)} />`
+            <${Command} words=${toCommand(filters)} />`
     }`;
 }
 
-/** @param {Readonly<Record<string, string | undefined>>} asked */
+/** @param {Readonly<Record<string, string | undefined>>} filters */
 function toCommand({ q, person_id: person, holon_slug: holon, journey, from, to, cursor }) {
   return ['transcripts', 'search', ...toOptions({ person, holon, journey, from, to, limit: String(rows), cursor }), ...toWords(q)];
 }
 
-/** The words that were asked for stand out. @param {{ match: Match }} properties */
-function Said({ match: { segment, highlights, before, after } }) {
+/** The words that were searched stand out. @param {{ match: Match }} properties */
+function Excerpt({ match: { segment, highlights, before, after } }) {
   /** @type {import('./ui.js').Children[]} */
   const parts = [];
   let at = 0;

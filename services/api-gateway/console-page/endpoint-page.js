@@ -19,7 +19,7 @@ const fields = [{ name: 'status', label: 'Status', options: states.map((state) =
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function EndpointPage({ names: [id = ''], query }) {
-  const [asking, setAsking] = useState(/** @type {'' | 'recover' | 'turn'} */ (''));
+  const [dialog, setDialog] = useState(/** @type {'' | 'recover' | 'toggle'} */ (''));
   const path = `/v1/webhook-endpoints/${encodeURIComponent(id)}`;
   const [status, cursor] = ['status', 'cursor'].map((name) => query.get(name) ?? undefined);
   /** @type {import('./live.js').Live<Shown>} */
@@ -33,8 +33,8 @@ export function EndpointPage({ names: [id = ''], query }) {
     live.refresh();
   });
   const { endpoint, deliveries } = live.data ?? {};
-  const [again, setAgain] = useState(/** @type {Delivery | undefined} */ (undefined));
-  const close = () => setAsking('');
+  const [redelivered, setRedelivered] = useState(/** @type {Delivery | undefined} */ (undefined));
+  const close = () => setDialog('');
   return html`<${Heading} title=${`Endpoint ${id}`}><${Freshness} live=${live} /><//>
     <p><${Link} href=${`${root}/endpoints`}>All endpoints<//></p>
     <${Trouble} live=${live} />
@@ -47,9 +47,9 @@ export function EndpointPage({ names: [id = ''], query }) {
                 endpoint.disabled
                   ? null
                   : html`<button type="button" aria-disabled=${String(test.busy)} onClick=${test.run}>Send a test</button>
-                      <button type="button" onClick=${() => setAsking('recover')}>Recover</button>`
+                      <button type="button" onClick=${() => setDialog('recover')}>Recover</button>`
               }
-              <button type="button" class=${endpoint.disabled ? '' : 'danger'} onClick=${() => setAsking('turn')}>
+              <button type="button" class=${endpoint.disabled ? '' : 'danger'} onClick=${() => setDialog('toggle')}>
                 ${endpoint.disabled ? 'Enable' : 'Disable'}
               </button>
             </p>
@@ -60,20 +60,20 @@ export function EndpointPage({ names: [id = ''], query }) {
             <${Filters} fields=${fields} query=${query} />
             <${List}
               title="Deliveries"
-              columns=${columnsOf(endpoint, setAgain)}
+              columns=${columnsOf(endpoint, setRedelivered)}
               items=${deliveries.items}
               id=${idOf}
-              empty="Nothing was sent."
+              empty="No deliveries match. Send a test to create one."
             />
             <${Pages} query=${query} name="cursor" next=${deliveries.next} />
             <${Command}
               words=${['endpoints', 'deliveries', id, ...toOptions({ status, cursor, limit: String(rows) })]}
               what="list the deliveries"
             />
-            ${asking === 'turn' ? html`<${Turn} path=${path} endpoint=${endpoint} onClose=${close} onDone=${live.refresh} />` : null}`
+            ${dialog === 'toggle' ? html`<${ToggleDialog} path=${path} endpoint=${endpoint} onClose=${close} onDone=${live.refresh} />` : null}`
     }
-    ${asking === 'recover' ? html`<${Recover} path=${path} id=${id} onClose=${close} onDone=${live.refresh} />` : null}
-    ${again === undefined ? null : html`<${Redeliver} path=${path} id=${id} delivery=${again} onClose=${() => setAgain(undefined)} onDone=${live.refresh} />`}`;
+    ${dialog === 'recover' ? html`<${Recover} path=${path} id=${id} onClose=${close} onDone=${live.refresh} />` : null}
+    ${redelivered === undefined ? null : html`<${Redeliver} path=${path} id=${id} delivery=${redelivered} onClose=${() => setRedelivered(undefined)} onDone=${live.refresh} />`}`;
 }
 
 /** @param {Endpoint} endpoint @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
@@ -81,13 +81,13 @@ function describe(endpoint) {
   return [
     ['State', html`<${EndpointState} endpoint=${endpoint} />`],
     ['Address', endpoint.url],
-    ['For', endpoint.description],
+    ['Description', endpoint.description],
     ['Account', String(endpoint.account_id)],
     ['Types', endpoint.types?.join(', ') ?? 'all'],
-    ['Failing since', html`<${Time} at=${endpoint.failing_since} none="it does not" />`],
-    ['Disabled', html`<${Time} at=${endpoint.disabled_at} none="it is not" />`],
-    ['Old secret until', html`<${Time} at=${endpoint.rotating_until} none="there is none" />`],
-    ['Made', html`<${Time} at=${endpoint.created_at} />`],
+    ['Failing since', html`<${Time} at=${endpoint.failing_since} none="–" />`],
+    ['Disabled', html`<${Time} at=${endpoint.disabled_at} none="–" />`],
+    ['Old secret until', html`<${Time} at=${endpoint.rotating_until} none="–" />`],
+    ['Created', html`<${Time} at=${endpoint.created_at} />`],
   ];
 }
 
@@ -100,9 +100,9 @@ function columnsOf(endpoint, redeliver) {
     { title: 'Event', show: ({ event_id: event }) => html`<code>${event}</code>` },
     { title: 'Status', show: ({ status }) => html`<span class=${`mark ${marks[status] ?? ''}`}>${status}</span>` },
     { title: 'Attempts', wide: true, show: ({ attempts }) => html`<${Attempts} attempts=${attempts} />` },
-    { title: 'Next', show: ({ next_attempt_at: at }) => html`<${Time} at=${at} none="none" />` },
+    { title: 'Next attempt', show: ({ next_attempt_at: at }) => html`<${Time} at=${at} none="none" />` },
     {
-      title: 'Again',
+      title: 'Actions',
       show: (delivery) =>
         endpoint.disabled
           ? null
@@ -118,7 +118,7 @@ const marks = { delivered: 'good', failed: 'bad' };
 
 /** @param {{ attempts: Delivery['attempts'] }} properties */
 function Attempts({ attempts }) {
-  if (attempts.length === 0) return 'none yet';
+  if (attempts.length === 0) return 'No attempts yet';
   return html`<ol>
     ${attempts.map(
       ({ at, status_code: status, error, duration_ms: ms }) =>
@@ -135,11 +135,11 @@ function Redeliver({ path, id, delivery, onClose, onDone }) {
     onClose();
   });
   return html`<${Dialog} title="Redeliver this event?" onClose=${onClose}>
-    <p>The event <code>${delivery.event_id}</code> is sent again, delivered or not.</p>
+    <p>The event <code>${delivery.event_id}</code> is sent again, even if it was delivered.</p>
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" aria-disabled=${String(busy)} onClick=${run}>Redeliver</button>
-      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
     <${Command} words=${['endpoints', 'redeliver', id, delivery.id]} />
   <//>`;
@@ -161,7 +161,7 @@ function Recover({ path, id, onClose, onDone }) {
   };
   return html`<${Dialog} title="Recover" onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} onInput=${() => setSince(fromField(readForm(form.current).text('since')))}>
-      <p>What happened since then and was not delivered is sent.</p>
+      <p>Undelivered events since this time are sent.</p>
       <p class="field"><label for="since">Since</label><input id="since" name="since" type="datetime-local" step="1" required /></p>
       <${Failure} failure=${failure} />
       <p class="buttons">
@@ -174,15 +174,15 @@ function Recover({ path, id, onClose, onDone }) {
 }
 
 /** @param {{ path: string, endpoint: Endpoint, onClose: () => void, onDone: () => void }} properties */
-function Turn({ path, endpoint: { id, disabled }, onClose, onDone }) {
+function ToggleDialog({ path, endpoint: { id, disabled }, onClose, onDone }) {
   const { busy, failure, run } = useAct(async () => {
     await call('POST', `${path}/update`, { body: { disabled: !disabled } });
     onDone();
     onClose();
   });
   const text = disabled
-    ? 'What happens from now on is sent. Recover brings what happened before.'
-    : 'Nothing is sent any more, and what waits is given up.';
+    ? 'New events are sent. To send earlier events, use Recover.'
+    : 'No more events are sent, and pending deliveries are dropped.';
   return html`<${Dialog} title=${disabled ? 'Enable this endpoint?' : 'Disable this endpoint?'} onClose=${onClose}>
     <p>${text}</p>
     <${Failure} failure=${failure} />

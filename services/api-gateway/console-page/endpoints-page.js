@@ -19,8 +19,8 @@ const columns = [
   { title: 'State', show: (endpoint) => html`<${EndpointState} endpoint=${endpoint} />` },
   { title: 'Account', show: ({ account_id: account }) => account },
   { title: 'Types', show: ({ types }) => types?.join(', ') ?? 'all' },
-  { title: 'For', show: ({ description }) => description },
-  { title: 'Made', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'Description', show: ({ description }) => description },
+  { title: 'Created', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
@@ -38,7 +38,13 @@ export function EndpointsPage({ query }) {
     ${
       data === undefined
         ? null
-        : html`<${List} title="Webhook endpoints" columns=${columns} items=${data.items} id=${idOf} empty="There is no endpoint." />
+        : html`<${List}
+              title="Webhook endpoints"
+              columns=${columns}
+              items=${data.items}
+              id=${idOf}
+              empty="No webhook endpoints. Create one with the API or the admin CLI."
+            />
             <${Pages} query=${query} name="offset" next=${data.items.length === rows ? String(offset + rows) : null} />
             <${Command} words=${['endpoints', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
     }`;

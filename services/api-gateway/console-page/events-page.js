@@ -7,18 +7,18 @@ import { html, useEffect, useRef, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').Event} Happened */
 
-const mostShown = 200;
+const maxItems = 200;
 const waitSeconds = 20;
-const againMs = 5_000;
+const retryDelayMs = 5_000;
 
 /** @type {readonly import('./parts.js').Field[]} */
 const fields = [{ name: 'types', label: 'Types', hint: 'conversation.*,question.changed' }];
 
 /** @type {readonly import('./parts.js').Column<Happened>[]} */
 const columns = [
-  { title: 'When', show: ({ occurred_at: at }) => html`<${Time} at=${at} />` },
-  { title: 'What', show: ({ type }) => type },
-  { title: 'To what', show: ({ subject }) => `${subject.type} ${subject.id}` },
+  { title: 'Time', show: ({ occurred_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'Type', show: ({ type }) => type },
+  { title: 'Subject', show: ({ subject }) => `${subject.type} ${subject.id}` },
   { title: 'Data', wide: true, show: ({ data }) => html`<code>${JSON.stringify(data)}</code>` },
 ];
 
@@ -28,24 +28,24 @@ export function EventsPage({ query }) {
   const [following, setFollowing] = useState(true);
   const [items, setItems] = useState(/** @type {Happened[]} */ ([]));
   const [failure, setFailure] = useState('');
-  const place = useRef('latest');
+  const cursor = useRef('latest');
   useEffect(() => {
     setItems([]);
-    place.current = 'latest';
+    cursor.current = 'latest';
   }, [types]);
   // Who stops it reads on; who follows again sees what happened meanwhile.
   useEffect(() => {
     setFailure('');
     if (!following) return undefined;
-    const asked = new AbortController();
+    const controller = new AbortController();
     void follow(
       types,
-      place,
-      asked.signal,
-      (found) => setItems((/** @type {Happened[]} */ before) => [...found, ...before].slice(0, mostShown)),
+      cursor,
+      controller.signal,
+      (found) => setItems((/** @type {Happened[]} */ before) => [...found, ...before].slice(0, maxItems)),
       setFailure,
     );
-    return () => asked.abort();
+    return () => controller.abort();
   }, [types, following]);
   return html`<${Heading} title="Events">
       <p class="freshness">
@@ -64,13 +64,7 @@ export function EventsPage({ query }) {
     ${
       failure !== '' && items.length === 0
         ? null
-        : html`<${List}
-            title="Events"
-            columns=${columns}
-            items=${items}
-            id=${idOf}
-            empty="Nothing has happened since this page was opened."
-          />`
+        : html`<${List} title="Events" columns=${columns} items=${items} id=${idOf} empty="No events since this page was opened." />`
     }
     <${Command} words=${['events', 'tail', ...toOptions({ types })]} />`;
 }
@@ -78,29 +72,29 @@ export function EventsPage({ query }) {
 /**
  * One request after the other, each held until something comes.
  * @param {string | undefined} types
- * @param {{ current: string }} place behind what is known
+ * @param {{ current: string }} cursor behind what is known
  * @param {AbortSignal} signal
  * @param {(found: Happened[]) => void} onFound newest first
  * @param {(failure: string) => void} onFailure
  */
-async function follow(types, place, signal, onFound, onFailure) {
+async function follow(types, cursor, signal, onFound, onFailure) {
   while (!signal.aborted) {
     try {
-      const query = { after: place.current, wait: waitSeconds, limit: mostShown, ...(types === undefined ? {} : { types }) };
+      const query = { after: cursor.current, wait: waitSeconds, limit: maxItems, ...(types === undefined ? {} : { types }) };
       /** @type {{ items: Happened[], next: string }} */
       const page = await call('GET', '/v1/events', { query, signal });
       if (signal.aborted) return;
-      place.current = page.next;
+      cursor.current = page.next;
       onFailure('');
       if (page.items.length > 0) onFound(page.items.toReversed());
     } catch (error) {
       if (signal.aborted) return;
-      onFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
+      onFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
       if (error instanceof CallFailure && error.status >= 400 && error.status < 429) {
-        place.current = 'latest';
+        cursor.current = 'latest';
         return;
       }
-      await new Promise((resolve) => setTimeout(resolve, againMs));
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
     }
   }
 }

@@ -45,7 +45,7 @@ export function HolonsPage({ query }) {
       live.data === undefined
         ? null
         : html`<${Count} list=${live.data} noun="holon" nouns="holons" />
-            <${List} title="Holons" columns=${columns} items=${live.data.items} id=${idOf} empty="There is no such holon." />
+            <${List} title="Holons" columns=${columns} items=${live.data.items} id=${idOf} empty="No holons match these filters." />
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
@@ -74,20 +74,14 @@ export function HolonPage({ names: [id = ''], query }) {
         ? null
         : html`<${Facts} facts=${describe(holon)} />
             <h2>People (${memberships.count})</h2>
-            <${List}
-              title="People"
-              columns=${membershipColumns}
-              items=${memberships.items}
-              id=${membershipId}
-              empty="Nobody is a member here."
-            />
+            <${List} title="People" columns=${membershipColumns} items=${memberships.items} id=${membershipId} empty="No members." />
             <h2>Relationships (${relationships.count})</h2>
             <${List}
               title="Relationships"
               columns=${relationshipColumnsOf(holon.id)}
               items=${relationships.items}
               id=${relationshipId}
-              empty="No relationship here."
+              empty="No relationships."
             />
             <h2>Notes (${notes.count})</h2>
             <${Notes} notes=${notes.items} />

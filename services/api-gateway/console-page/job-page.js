@@ -12,8 +12,8 @@ import { html, useState } from './ui.js';
 
 /** @type {readonly import('./parts.js').Column<Attempt>[]} */
 const columns = [
-  { title: 'Begun', show: (attempt) => html`<${Time} at=${attempt.started_at} />` },
-  { title: 'Took', show: ({ duration_ms: ms }) => (ms === null ? '–' : toDuration(ms)) },
+  { title: 'Started', show: (attempt) => html`<${Time} at=${attempt.started_at} />` },
+  { title: 'Duration', show: ({ duration_ms: ms }) => (ms === null ? '–' : toDuration(ms)) },
   { title: 'Worker', show: ({ worker }) => worker ?? '–' },
   { title: 'Error', wide: true, show: ({ error }) => error ?? html`<span class="faint">none</span>` },
 ];
@@ -41,7 +41,7 @@ export function JobPage({ names: [service = '', id = ''] }) {
               }
             </p>
             <h2>Attempts</h2>
-            <${List} title="Attempts" columns=${columns} items=${job.attempts.toReversed()} id=${idOf} empty="It was not tried yet." />
+            <${List} title="Attempts" columns=${columns} items=${job.attempts.toReversed()} id=${idOf} empty="No attempts yet." />
             <h2>Payload</h2>
             <${Json} title="Payload" value=${job.payload} />
             ${
@@ -52,7 +52,7 @@ export function JobPage({ names: [service = '', id = ''] }) {
             }`
     }
     <${Command} words=${['jobs', 'show', id]} />
-    ${verb === '' ? null : html`<${Ask} verb=${verb} service=${service} id=${id} state=${job?.state} onClose=${() => setVerb('')} onDone=${live.refresh} />`}`;
+    ${verb === '' ? null : html`<${ConfirmDialog} verb=${verb} service=${service} id=${id} state=${job?.state} onClose=${() => setVerb('')} onDone=${live.refresh} />`}`;
 }
 
 /** @param {Job} job @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
@@ -60,10 +60,10 @@ function describe(job) {
   return [
     ['State', html`<${JobState} job=${job} />`],
     ['Error', job.error ?? '–'],
-    ['About', html`<${About} job=${job} />`],
-    ['Asked for', html`<${Time} at=${job.created_at} />`],
-    ['Begun', html`<${Time} at=${job.started_at} />`],
-    ['Ended', html`<${Time} at=${job.finished_at} none="not yet" />`],
+    ['Subject', html`<${About} job=${job} />`],
+    ['Created', html`<${Time} at=${job.created_at} />`],
+    ['Started', html`<${Time} at=${job.started_at} />`],
+    ['Finished', html`<${Time} at=${job.finished_at} none="not yet" />`],
     ['Service', job.service],
     ['Id', html`<code>${job.id}</code>`],
     ['Worker', job.worker ?? '–'],
@@ -77,7 +77,7 @@ export function Json({ title, value }) {
 }
 
 /** @param {{ verb: keyof typeof acts, service: string, id: string, state: Job['state'], onClose: () => void, onDone: () => void }} properties */
-function Ask({ verb, service, id, state, onClose, onDone }) {
+function ConfirmDialog({ verb, service, id, state, onClose, onDone }) {
   const { verb: word, explanation } = acts[verb];
   const { busy, failure, run } = useAct(async () => {
     await call('POST', `/ops/jobs/${verb}`, { body: { ids: [{ service, id }] } });
@@ -89,7 +89,7 @@ function Ask({ verb, service, id, state, onClose, onDone }) {
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" aria-disabled=${String(busy)} onClick=${run}>${word}</button>
-      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Close</button>
     </p>
     <${Command} words=${['jobs', verb === 'cancel' && state === 'dead' ? 'discard' : verb, id]} />
   <//>`;

@@ -26,16 +26,16 @@ const fields = [
   { name: 'conversation_id', label: 'Conversation', type: 'number' },
   { name: 'key', label: 'Key' },
   { name: 'request_id', label: 'Request id' },
-  { name: 'created_after', label: 'Asked for from', type: 'time' },
-  { name: 'created_before', label: 'Asked for before', type: 'time' },
+  { name: 'created_after', label: 'Created after', type: 'time' },
+  { name: 'created_before', label: 'Created before', type: 'time' },
 ];
 
 /** @param {URLSearchParams} query @returns {readonly import('./parts.js').Column<Job>[]} */
 const columnsFor = (query) => [
   { title: 'Job', show: (job) => html`<${Link} href=${pathOf(job)}>${job.type}<//><small>${job.id}</small>` },
   { title: 'State', show: (job) => html`<${JobState} job=${job} />` },
-  { title: 'About', show: (job) => html`<${About} job=${job} />` },
-  { title: 'Asked for', show: (job) => html`<${Time} at=${job.created_at} />` },
+  { title: 'Subject', show: (job) => html`<${About} job=${job} />` },
+  { title: 'Created', show: (job) => html`<${Time} at=${job.created_at} />` },
   { title: 'Attempts', show: (job) => job.attempts },
   {
     title: 'Error',
@@ -66,7 +66,7 @@ export function JobsPage({ query }) {
                   ${acts[/** @type {keyof typeof acts} */ (name)].verb} all that match…
                 </button>`,
             )
-          : html`<span class="faint">Filter them to act on all that match.</span>`
+          : html`<span class="faint">Set a filter to change all matching jobs.</span>`
       }
     </p>
     <${Trouble} live=${live} />
@@ -74,7 +74,13 @@ export function JobsPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Jobs" columns=${columnsFor(query)} items=${live.data.items} id=${idOf} empty="There are no such jobs." />
+        : html`<${List}
+              title="Jobs"
+              columns=${columnsFor(query)}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No jobs match these filters."
+            />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command}
               words=${['jobs', 'list', ...optionsOf(filter), ...toOptions({ state: filter['state'], limit: String(rows), cursor })]}
@@ -88,12 +94,13 @@ export const acts = {
   redrive: {
     verb: 'Redrive',
     done: 'queued again',
-    explanation: 'Dead jobs are queued again, with all their attempts.',
+    explanation: 'Dead jobs are queued again with a full number of attempts.',
   },
   cancel: {
     verb: 'Cancel',
     done: 'cancelled',
-    explanation: 'Queued and running jobs end; an attempt that runs is broken off. Dead ones are given up where the filter says “dead”.',
+    explanation:
+      'Queued and running jobs are cancelled; running attempts are aborted. Dead jobs are discarded only if the filter state is “dead”.',
   },
 };
 

@@ -13,16 +13,16 @@ import { html, useState } from './ui.js';
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function KeyPage({ names: [id = ''] }) {
-  const [asking, setAsking] = useState(/** @type {'' | 'rotate' | 'revoke'} */ (''));
+  const [dialog, setDialog] = useState(/** @type {'' | 'rotate' | 'revoke'} */ (''));
   const [token, setToken] = useState('');
   const [created, setCreated] = useState(/** @type {Endpoints} */ ([]));
   const path = `/v1/keys/${encodeURIComponent(id)}`;
   /** @type {import('./live.js').Live<{ key: Key }>} */
   const live = useLive(id, (signal) => call('GET', path, { signal }));
   const key = live.data?.key;
-  const close = () => setAsking('');
+  const close = () => setDialog('');
   /** @param {string} made shown even to who has closed the question meanwhile */
-  const keep = (made) => {
+  const showToken = (made) => {
     setToken(made);
     close();
     live.refresh();
@@ -42,15 +42,15 @@ export function KeyPage({ names: [id = ''] }) {
         : html`<${Facts} facts=${describe(key)} /> ${
               key.revoked_at === null
                 ? html`<p class="buttons">
-                    <button type="button" onClick=${() => setAsking('rotate')}>Rotate</button>
-                    <button type="button" class="danger" onClick=${() => setAsking('revoke')}>Revoke</button>
+                    <button type="button" onClick=${() => setDialog('rotate')}>Rotate</button>
+                    <button type="button" class="danger" onClick=${() => setDialog('revoke')}>Revoke</button>
                   </p>`
                 : null
             } <${Command} words=${['keys', 'show', id]} />`
     }
-    ${asking === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onMade=${keep} />` : null}
-    ${token === '' ? null : html`<${NewToken} title="The new token" token=${token} onClose=${() => setToken('')} />`}
-    ${asking === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${finish} />` : null}
+    ${dialog === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onCreated=${showToken} />` : null}
+    ${token === '' ? null : html`<${NewToken} title="New token" token=${token} onClose=${() => setToken('')} />`}
+    ${dialog === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${finish} />` : null}
     ${
       created?.length === 0
         ? null
@@ -60,39 +60,39 @@ export function KeyPage({ names: [id = ''] }) {
 
 /** @param {Key} key @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
 function describe(key) {
-  const { account_id: maker, key_id: makerKey } = key.created_by;
+  const { account_id: creator, key_id: creatorKey } = key.created_by;
   return [
     ['State', html`<${KeyState} keyFacts=${key} />`],
     ['Id', html`<code>${key.id}</code>`],
     ['Acts as', `${key.account.email} (account ${key.account.id})`],
     ['Scopes', key.scopes.join(', ')],
     ['Last used', html`<${Time} at=${key.last_used_at} />`],
-    ['Ends', html`<${Time} at=${key.expires_at} />`],
-    ['Old secret until', html`<${Time} at=${key.rotating_until} none="there is none" />`],
+    ['Expires', html`<${Time} at=${key.expires_at} />`],
+    ['Old secret until', html`<${Time} at=${key.rotating_until} none="–" />`],
     ['Revoked', html`<${Time} at=${key.revoked_at} />`],
-    ['Made', html`<${Time} at=${key.created_at} />`],
-    ['Made by', maker === null ? 'the admin CLI' : `account ${maker}${makerKey === null ? '' : ` with key ${makerKey}`}`],
+    ['Created', html`<${Time} at=${key.created_at} />`],
+    ['Created by', creator === null ? 'the admin CLI' : `account ${creator}${creatorKey === null ? '' : ` with key ${creatorKey}`}`],
   ];
 }
 
 const overlaps = /** @type {const} */ ([
-  ['0', 'ends at once'],
-  ['3600', 'an hour'],
-  ['86400', 'a day'],
-  ['604800', 'a week'],
+  ['0', 'none'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '1 week'],
 ]);
 
-/** @param {{ path: string, id: string, onClose: () => void, onMade: (token: string) => void }} properties */
-function Rotate({ path, id, onClose, onMade }) {
+/** @param {{ path: string, id: string, onClose: () => void, onCreated: (token: string) => void }} properties */
+function Rotate({ path, id, onClose, onCreated }) {
   const [overlap, setOverlap] = useState('86400');
   const { busy, failure, run } = useAct(async () => {
     const rotated = await call('POST', `${path}/rotate`, { body: { overlap_seconds: Number(overlap) } });
-    onMade(rotated.token);
+    onCreated(rotated.token);
   });
   return html`<${Dialog} title="Rotate this key?" onClose=${onClose}>
-    <p>It gets a new secret, and keeps its name and scopes.</p>
+    <p>The key gets a new secret. Its name and scopes do not change.</p>
     <p class="field">
-      <label for="overlap">The old secret is accepted for</label>
+      <label for="overlap">Overlap with the old secret</label>
       <select
         id="overlap"
         onChange=${(/** @type {Event} */ event) => setOverlap(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
@@ -117,11 +117,11 @@ function Revoke({ path, id, name, onClose, onDone }) {
     onDone(revoked.webhook_endpoints);
   });
   return html`<${Dialog} title=${`Revoke ${name}?`} onClose=${onClose}>
-    <p>It ends at once and for good; whatever uses it is refused.</p>
+    <p>The key stops working immediately. This cannot be undone.</p>
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" class="danger" aria-disabled=${String(busy)} onClick=${run}>Revoke</button>
-      <button type="button" class="quiet" onClick=${onClose}>Keep it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
     <${Command} words=${['keys', 'revoke', id, '--yes']} />
   <//>`;
@@ -132,10 +132,8 @@ function CreatedEndpoints({ name, endpoints, onClose }) {
   return html`<${Dialog} title=${`${name} is revoked`} onClose=${onClose}>
     ${
       endpoints === null
-        ? html`<p>
-            The webhook endpoints that it created could not be listed. Check <${Link} href=${`${root}/endpoints`}>all endpoints<//>.
-          </p>`
-        : html`<p>Webhook endpoints that it created remain:</p>
+        ? html`<p>Its webhook endpoints could not be listed. Check <${Link} href=${`${root}/endpoints`}>all endpoints<//>.</p>`
+        : html`<p>Webhook endpoints created by this key remain active:</p>
             <ul>
               ${endpoints.map(
                 ({ id, url_host: host, description, disabled }) =>

@@ -23,12 +23,12 @@ const columns = [
   { title: 'Account', show: ({ account }) => html`${account.email} <small>${account.id}</small>` },
   { title: 'Scopes', wide: true, show: (key) => key.scopes.join(', ') },
   { title: 'Last used', show: (key) => html`<${Time} at=${key.last_used_at} />` },
-  { title: 'Made', show: (key) => html`<${Time} at=${key.created_at} />` },
+  { title: 'Created', show: (key) => html`<${Time} at=${key.created_at} />` },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function KeysPage({ query }) {
-  const [making, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const [token, setToken] = useState('');
   const offset = Number(query.get('offset') ?? 0);
   const account = query.get('account_id') ?? undefined;
@@ -38,34 +38,40 @@ export function KeysPage({ query }) {
   );
   const { data } = live;
   /** @param {string} made shown even to who has closed the question meanwhile: nobody can have it a second time */
-  const keep = (made) => {
+  const showToken = (made) => {
     setToken(made);
-    setMaking(false);
+    setCreating(false);
     live.refresh();
   };
   const next = data !== undefined && offset + data.items.length < data.count ? String(offset + data.items.length) : null;
   return html`<${Heading} title="Keys"><${Freshness} live=${live} /><//>
-    <p><button type="button" onClick=${() => setMaking(true)}>Make a key</button></p>
+    <p><button type="button" onClick=${() => setCreating(true)}>Create key</button></p>
     <${Filters} fields=${fields} query=${query} />
     <${Trouble} live=${live} />
     ${
       data === undefined
         ? null
         : html`<p class="faint">${data.count === 1 ? '1 key' : `${data.count} keys`}</p>
-            <${List} title="Service keys" columns=${columns} items=${data.items} id=${idOf} empty="There is no key." />
+            <${List}
+              title="Service keys"
+              columns=${columns}
+              items=${data.items}
+              id=${idOf}
+              empty="No service keys. Create a key to give a program access."
+            />
             <${Pages} query=${query} name="offset" next=${next} />
             <${Command} words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
     }
-    ${making ? html`<${NewKey} onClose=${() => setMaking(false)} onMade=${keep} />` : null}
-    ${token === '' ? null : html`<${NewToken} title="The new key" token=${token} onClose=${() => setToken('')} />`}`;
+    ${isCreating ? html`<${NewKey} onClose=${() => setCreating(false)} onCreated=${showToken} />` : null}
+    ${token === '' ? null : html`<${NewToken} title="New key" token=${token} onClose=${() => setToken('')} />`}`;
 }
 
-/** @param {{ onClose: () => void, onMade: (token: string) => void }} properties */
-function NewKey({ onClose, onMade }) {
+/** @param {{ onClose: () => void, onCreated: (token: string) => void }} properties */
+function NewKey({ onClose, onCreated }) {
   const form = /** @type {{ current: HTMLFormElement | null }} */ (useRef(null));
   const [words, setWords] = useState(/** @type {readonly string[] | undefined} */ (undefined));
   const { busy, failure, run } = useAct(async () => {
-    const { name, scopes: chosen, account, expires } = readWish(form.current);
+    const { name, scopes: chosen, account, expires } = readRequest(form.current);
     const made = await call('POST', '/v1/keys', {
       body: {
         name,
@@ -74,16 +80,16 @@ function NewKey({ onClose, onMade }) {
         ...(expires === '' ? {} : { expires_at: expires }),
       },
     });
-    onMade(made.token);
+    onCreated(made.token);
   });
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
     void run();
   };
-  return html`<${Dialog} title="Make a key" onClose=${onClose}>
-    <form ref=${form} onSubmit=${submit} onInput=${() => setWords(toCommand(readWish(form.current)))}>
-      <p class="field"><label for="key-name">Name: what it is for</label><input id="key-name" name="name" required maxlength="200" /></p>
+  return html`<${Dialog} title="Create key" onClose=${onClose}>
+    <form ref=${form} onSubmit=${submit} onInput=${() => setWords(toCommand(readRequest(form.current)))}>
+      <p class="field"><label for="key-name">Name</label><input id="key-name" name="name" required maxlength="200" /></p>
       <fieldset>
         <legend>Scopes</legend>
         ${['*', ...scopes].map(
@@ -92,15 +98,15 @@ function NewKey({ onClose, onMade }) {
         )}
       </fieldset>
       <p class="field">
-        <label for="key-account">Account id (empty: your own; a superuser names one)</label>
+        <label for="key-account">Account id (optional; default: your account)</label>
         <input id="key-account" name="account_id" inputmode="numeric" pattern="[0-9]*" />
       </p>
       <p class="field">
-        <label for="key-expires">Ends (empty: never)</label><input id="key-expires" name="expires_at" type="datetime-local" step="1" />
+        <label for="key-expires">Expires (optional)</label><input id="key-expires" name="expires_at" type="datetime-local" step="1" />
       </p>
       <${Failure} failure=${failure} />
       <p class="buttons">
-        <button type="submit" aria-disabled=${String(busy)}>Make the key</button>
+        <button type="submit" aria-disabled=${String(busy)}>Create key</button>
         <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
       </p>
     </form>
@@ -109,13 +115,13 @@ function NewKey({ onClose, onMade }) {
 }
 
 /** @param {HTMLFormElement | null} form */
-function readWish(form) {
-  const wish = readForm(form);
-  const [name, account] = [wish.text('name'), wish.text('account_id').trim()];
-  return { name, scopes: wish.texts('scope'), account, expires: fromField(wish.text('expires_at')) };
+function readRequest(form) {
+  const values = readForm(form);
+  const [name, account] = [values.text('name'), values.text('account_id').trim()];
+  return { name, scopes: values.texts('scope'), account, expires: fromField(values.text('expires_at')) };
 }
 
-/** None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof readWish>} wish */
+/** None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof readRequest>} values */
 function toCommand({ name, scopes: chosen, account, expires }) {
   if (name === '' || chosen.length === 0 || account === '') return undefined;
   return ['keys', 'create', ...toOptions({ account, name, 'expires-at': expires }), '--scope', ...chosen];

@@ -18,7 +18,7 @@ const isRunning = createShared(true);
 
 /**
  * @template T
- * @param {string} key what is asked for: another key is another question
+ * @param {string} key identifies the request: a new key loads again
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @returns {Live<T>}
  */
@@ -27,31 +27,34 @@ export function useLive(key, load) {
   const [state, setState] = useState({ key, data: undefined, failure: undefined, at: 0 });
   const [round, setRound] = useState(0);
   const running = isRunning.use();
-  const question = useRef(load);
-  question.current = load;
-  const isAsking = useRef(false);
+  const loader = useRef(load);
+  loader.current = load;
+  const isLoading = useRef(false);
 
   useEffect(() => {
-    const asked = new AbortController();
-    isAsking.current = true;
+    const controller = new AbortController();
+    isLoading.current = true;
     /** @param {Partial<typeof state>} change */
     const keep = (change) => {
-      if (asked.signal.aborted) return;
-      isAsking.current = false;
+      if (controller.signal.aborted) return;
+      isLoading.current = false;
       setState((/** @type {typeof state} */ before) => ({ ...(before.key === key ? before : { data: undefined, at: 0 }), key, ...change }));
     };
-    question.current(asked.signal).then(
+    loader.current(controller.signal).then(
       (data) => keep({ data, failure: undefined, at: Date.now() }),
-      (error) => keep({ failure: error instanceof CallFailure ? error : new CallFailure('This page has a fault.', 0) }),
+      (error) =>
+        keep({
+          failure: error instanceof CallFailure ? error : new CallFailure('Something went wrong. Reload the page and try again.', 0),
+        }),
     );
-    return () => asked.abort();
+    return () => controller.abort();
   }, [key, round]);
 
   const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
   useEffect(() => {
     if (!running) return undefined;
     // An answer may take longer, e.g. where a service is away: to ask again would break it off, and none would ever come.
-    const timer = setInterval(() => document.hidden || isAsking.current || refresh(), everyMs);
+    const timer = setInterval(() => document.hidden || isLoading.current || refresh(), everyMs);
     return () => clearInterval(timer);
   }, [running, key]);
 
@@ -74,10 +77,10 @@ export function Freshness({ live }) {
  * Services that did not answer.
  * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is said of it, by default of a list
  */
-export function Missing({ names = [], what = 'Their rows are not here: once they answer, a refresh shows them, or a later page.' }) {
+export function Missing({ names = [], what = 'Their items are missing. Refresh the page once they answer.' }) {
   if (names.length === 0) return null;
   return html`<div class="problem" role="alert">
-    <strong>Not complete</strong>
+    <strong>Incomplete</strong>
     <p>No answer from ${names.join(', ')}. ${what}</p>
   </div>`;
 }
@@ -88,9 +91,9 @@ export function Missing({ names = [], what = 'Their rows are not here: once they
  */
 export function Trouble({ live: { failure, data } }) {
   if (failure === undefined) return null;
-  const title = failure.status === 403 ? 'Not for this account' : failure.status === 404 ? 'Not found' : 'Not loaded';
+  const title = failure.status === 403 ? 'You do not have access' : failure.status === 404 ? 'Not found' : 'Not loaded';
   return html`<div class="problem" role="alert">
     <strong>${title}</strong>
-    <p>${failure.message}${data === undefined ? '' : ' What is shown is what came before.'}</p>
+    <p>${failure.message}${data === undefined ? '' : ' The data below may be out of date.'}</p>
   </div>`;
 }

@@ -8,18 +8,20 @@ import { html, render, useEffect, useState } from './ui.js';
 function Console() {
   const now = session.use();
   const [failure, setFailure] = useState('');
-  const ask = () => {
+  const identify = () => {
     setFailure('');
-    recognise().catch((error) => setFailure(error instanceof CallFailure ? error.message : 'This page has a fault.'));
+    recognise().catch((error) =>
+      setFailure(error instanceof CallFailure ? error.message : 'Something went wrong. Reload the page and try again.'),
+    );
   };
-  useEffect(ask, []);
+  useEffect(identify, []);
   if (now.is === 'in') return html`<${Frame} key=${now.person.id} person=${now.person} />`;
   if (now.is === 'out') return html`<${SignIn} ended=${now.ended} />`;
   if (failure === '') return html`<main class="alone" aria-busy="true"><h1 class="unseen">Coherence console</h1></main>`;
   return html`<main class="alone">
     <h1>Coherence console</h1>
     <p role="alert">${failure}</p>
-    <p><button type="button" onClick=${ask}>Try again</button></p>
+    <p><button type="button" onClick=${identify}>Try again</button></p>
   </main>`;
 }
 
@@ -27,7 +29,7 @@ function Console() {
 function Frame({ person }) {
   const { path, query } = useAddress();
   const page = findPage(path);
-  return html`<a class="skip" href="#content">To the content</a>
+  return html`<a class="skip" href="#content">Skip to content</a>
     <header class="bar">
       <p class="brand"><${Link} href=${root}>Coherence<//></p>
       <nav aria-label="Pages">
@@ -43,8 +45,8 @@ function Frame({ person }) {
     <main id="content" tabindex="-1">
       ${
         page === undefined
-          ? html`<${Heading} title="No such page" />
-              <p>There is nothing at this address.</p>`
+          ? html`<${Heading} title="Page not found" />
+              <p>Check the address or choose a page above.</p>`
           : html`<${page.View} key=${`${page.name}/${page.names.join('/')}`} query=${query} names=${page.names} />`
       }
     </main>`;
@@ -53,10 +55,10 @@ function Frame({ person }) {
 /** @param {{ name: string }} properties */
 function Account({ name }) {
   const [failure, setFailure] = useState('');
-  const leave = () => signOut().catch(() => setFailure('Not signed out. Please try again.'));
+  const endSession = () => signOut().catch(() => setFailure('Sign-out failed. Please try again.'));
   return html`<p class="account">
     <span>${name}</span>
-    <button type="button" class="quiet" onClick=${leave}>Sign out</button>
+    <button type="button" class="quiet" onClick=${endSession}>Sign out</button>
     <span role="alert">${failure}</span>
   </p>`;
 }

@@ -28,7 +28,7 @@ export function OverviewPage() {
             <${Link} href=${`${root}/conversations`}>Conversations<//>, <${Link} href=${`${root}/people`}>people<//> and ${' '}<${Link}
               href=${`${root}/holons`}
               >holons<//
-            >${' '}are for every account.
+            >${' '}are available to every account.
           </p>`
         : null
     }
@@ -51,7 +51,7 @@ function Figures({ overview }) {
         ]}
       />
       <${Plot}
-        title="Jobs a minute"
+        title="Jobs per minute"
         at=${at}
         lines=${[
           { label: 'done', values: done, colour: '--good' },
@@ -60,21 +60,21 @@ function Figures({ overview }) {
       />
     </div>
     <h2>Queues</h2>
-    <${List} title="Queues" columns=${queueColumns} items=${queues} id=${typeOf} empty="No job is kept." />
+    <${List} title="Queues" columns=${queueColumns} items=${queues} id=${typeOf} empty="No jobs." />
     <h2>Services</h2>
-    <${List} title="Services" columns=${serviceColumns} items=${overview.services} id=${nameOf} empty="No service." />
+    <${List} title="Services" columns=${serviceColumns} items=${overview.services} id=${nameOf} empty="No services." />
     <h2>Dependencies</h2>
-    <${List} title="Dependencies" columns=${dependencyColumns} items=${overview.dependencies} id=${nameOf} empty="No dependency." />
+    <${List} title="Dependencies" columns=${dependencyColumns} items=${overview.dependencies} id=${nameOf} empty="No dependencies." />
     <h2>Webhooks</h2>
-    <${List} title="Webhooks" columns=${webhookColumns} items=${overview.webhooks} id=${webhookId} empty="None came within a day." />
+    <${List} title="Webhooks" columns=${webhookColumns} items=${overview.webhooks} id=${webhookId} empty="No webhooks in the last day." />
     <h2>Streams</h2>
-    <${List} title="Streams" columns=${streamColumns} items=${overview.streams} id=${nameOf} empty="No stream." />`;
+    <${List} title="Streams" columns=${streamColumns} items=${overview.streams} id=${nameOf} empty="No streams." />`;
 }
 
 /** @param {{ overview: Overview }} properties */
 function Summary({ overview: { version, services, dependencies, jobs, spool, logins } }) {
-  /** @param {JobCount['state']} wanted */
-  const of = (wanted) => jobs.filter(({ state }) => state === wanted);
+  /** @param {JobCount['state']} expected */
+  const of = (expected) => jobs.filter(({ state }) => state === expected);
   /** @param {readonly JobCount[]} counts */
   const sum = (counts) => counts.reduce((total, { count }) => total + count, 0);
   const oldest = of('queued')
@@ -86,18 +86,18 @@ function Summary({ overview: { version, services, dependencies, jobs, spool, log
     <${Card} name="Queued jobs" value=${sum(of('queued'))} href=${`${root}/jobs?state=queued`}
       >${oldest === undefined ? null : html`oldest <${Time} at=${oldest} />`}<//
     >
-    <${Card} name="Not ready" value=${unready} bad=${unready > 0}>of services and dependencies<//>
-    <${Card} name="Refused logins" value=${logins.failed_last_hour} href=${`${root}/audit?action=login`}>within an hour<//>
-    <${Card} name="In the spool" value=${spool.entries} bad=${spool.entries > 0}>webhooks, ${toSize(spool.bytes)}<//>
+    <${Card} name="Not ready" value=${unready} bad=${unready > 0}>services and dependencies<//>
+    <${Card} name="Refused logins" value=${logins.failed_last_hour} href=${`${root}/audit?action=login`}>in the last hour<//>
+    <${Card} name="Buffered webhooks" value=${spool.entries} bad=${spool.entries > 0}>${toSize(spool.bytes)}<//>
     <${Card} name="Release" value=${version} />
   </ul>`;
 }
 
 /** @param {{ name: string, value: number | string, bad?: boolean, href?: string, children?: import('./ui.js').Children }} properties */
 function Card({ name, value, bad = false, href, children }) {
-  const shown = typeof value === 'number' ? toFigure(value) : value;
+  const text = typeof value === 'number' ? toFigure(value) : value;
   return html`<li class=${bad ? 'bad' : ''}>
-    ${href === undefined ? html`<span>${name}</span>` : html`<${Link} href=${href}>${name}<//>`} <b>${shown}</b> <small>${children}</small>
+    ${href === undefined ? html`<span>${name}</span>` : html`<${Link} href=${href}>${name}<//>`} <b>${text}</b> <small>${children}</small>
   </li>`;
 }
 
@@ -125,7 +125,7 @@ const countColumn = (state) => ({
 const queueColumns = [
   { title: 'Type', wide: true, show: ({ type }) => type },
   countColumn('queued'),
-  { title: 'oldest queued', show: ({ counts }) => html`<${Time} at=${counts.queued?.oldest_at} none="–" />` },
+  { title: 'Oldest queued', show: ({ counts }) => html`<${Time} at=${counts.queued?.oldest_at} none="–" />` },
   countColumn('running'),
   countColumn('dead'),
   countColumn('succeeded'),
@@ -137,7 +137,7 @@ const serviceColumns = [
   { title: 'Service', show: ({ name }) => name },
   { title: 'State', show: ({ ready }) => html`<${Ready} ready=${ready} />` },
   { title: 'Release', show: ({ version }) => version ?? '–' },
-  { title: 'Up for', show: ({ uptime_seconds: up }) => (up === null ? '–' : toDuration(up * 1_000)) },
+  { title: 'Uptime', show: ({ uptime_seconds: up }) => (up === null ? '–' : toDuration(up * 1_000)) },
   { title: 'Missing', wide: true, show: ({ missing }) => missing.join(', ') || '–' },
 ];
 
@@ -162,11 +162,11 @@ const streamColumns = [
   { title: 'Messages', show: ({ messages }) => toFigure(messages) },
   { title: 'Size', show: ({ bytes }) => toSize(bytes) },
   {
-    title: 'Behind',
+    title: 'Lag',
     wide: true,
     show: ({ consumers }) => {
-      const behind = consumers.filter(({ lag }) => lag > 0);
-      return behind.length === 0 ? 'nobody' : behind.map(({ name, lag }) => `${name} ${toFigure(lag)}`).join(', ');
+      const lagging = consumers.filter(({ lag }) => lag > 0);
+      return lagging.length === 0 ? '0' : lagging.map(({ name, lag }) => `${name} ${toFigure(lag)}`).join(', ');
     },
   },
 ];

@@ -87,7 +87,7 @@ export function Filters({ fields, query }) {
       const read = (text) => (type === 'time' ? fromField(text) : text.trim());
       const [given, value] = [query.get(name) ?? '', read(form.text(name))];
       // What nobody has changed stays as it is: a field shows neither line ends nor milliseconds.
-      return [name, value === read(toShown(type, given)) ? given : value];
+      return [name, value === read(toFieldValue(type, given)) ? given : value];
     });
     go(withQuery(query, Object.fromEntries(values)));
   };
@@ -140,7 +140,7 @@ export function readForm(form) {
 }
 
 /** What a field shows of a value. @param {Field['type']} type @param {string} value */
-function toShown(type, value) {
+function toFieldValue(type, value) {
   return type === 'time' ? toField(value) : value.replaceAll(/[\r\n]/g, '');
 }
 
@@ -151,7 +151,8 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
       <option value="">all</option>
       ${options.map(([key, label]) => html`<option value=${key} selected=${key === value}>${label}</option>`)}
     </select>`;
-  if (type === 'time') return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toShown(type, value)} />`;
+  if (type === 'time')
+    return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toFieldValue(type, value)} />`;
   const kind = type === 'number' ? { inputmode: 'numeric', pattern: '[0-9]*' } : {};
   return html`<input
     id=${id}
@@ -159,7 +160,7 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
     placeholder=${hint}
     spellcheck=${false}
     autocapitalize="none"
-    defaultValue=${toShown(type, value)}
+    defaultValue=${toFieldValue(type, value)}
     ...${kind}
   />`;
 }
@@ -180,7 +181,7 @@ export function Command({ words, what = '' }) {
       await navigator.clipboard.writeText(line);
       setCopied('Copied');
     } catch {
-      setCopied('Not copied: select it instead');
+      setCopied('Copy failed. Select the text instead.');
     }
   };
   return html`<details class="command">
@@ -241,7 +242,7 @@ export function useAct(work) {
     try {
       await work();
     } catch (error) {
-      setFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
+      setFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
     }
     setBusy(false);
   };

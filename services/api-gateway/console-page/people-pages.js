@@ -39,7 +39,7 @@ export function PeoplePage({ query }) {
       live.data === undefined
         ? null
         : html`<${Count} list=${live.data} noun="person" nouns="people" />
-            <${List} title="People" columns=${columns} items=${live.data.items} id=${idOf} empty="Nobody has such a name." />
+            <${List} title="People" columns=${columns} items=${live.data.items} id=${idOf} empty="No people match this name." />
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
@@ -81,7 +81,7 @@ export function PersonPage({ names: [id = ''], query }) {
               columns=${membershipColumns}
               items=${data.memberships.items}
               id=${membershipId}
-              empty="No membership here."
+              empty="No memberships."
             />
             <h2>Notes (${data.notes.count})</h2>
             <${Notes} notes=${data.notes.items} />
@@ -94,7 +94,7 @@ export function PersonPage({ names: [id = ''], query }) {
               words=${offset === 0 ? ['notes', 'list', '--person', id, '--limit', String(rows)] : undefined}
               what="list the notes"
             />
-            <${Command} words=${['people', 'export', id, '--out', `person-${id}.zip`]} what="hand everything out" />`
+            <${Command} words=${['people', 'export', id, '--out', `person-${id}.zip`]} what="export all personal data" />`
     }`;
 }
 
@@ -120,7 +120,7 @@ const noteColumns = [
 
 /** @param {{ notes: readonly Note[] }} properties */
 export function Notes({ notes }) {
-  return html`<${List} title="Notes" columns=${noteColumns} items=${notes} id=${idOf} empty="No note here." />`;
+  return html`<${List} title="Notes" columns=${noteColumns} items=${notes} id=${idOf} empty="No notes." />`;
 }
 
 /** What somebody wrote as rich text, as text. @param {{ rich: string }} properties */

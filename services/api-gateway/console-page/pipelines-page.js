@@ -16,7 +16,7 @@ const fields = [
   { name: 'conversation_id', label: 'Conversation', type: 'number' },
   { name: 'journey', label: 'Journey (slug)' },
   { name: 'step', label: 'Step (slug)' },
-  { name: 'state', label: 'State of its job', options: states.map((name) => [name, name]) },
+  { name: 'state', label: 'Job state', options: states.map((name) => [name, name]) },
 ];
 
 /** @param {(pipeline: Pipeline) => void} retry @returns {readonly import('./parts.js').Column<Pipeline>[]} */
@@ -28,10 +28,10 @@ const columnsFor = (retry) => [
     title: 'State',
     show: ({ state }) => html`<span class=${`mark ${state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : ''}`}>${state}</span>`,
   },
-  { title: 'Waits for', show: ({ waiting_for: what }) => what ?? html`<span class="faint">nothing</span>` },
+  { title: 'Waiting for', show: ({ waiting_for: what }) => what ?? html`<span class="faint">nothing</span>` },
   { title: 'Last error', wide: true, show: ({ error }) => error ?? html`<span class="faint">none</span>` },
   {
-    title: 'Act',
+    title: 'Actions',
     show: (item) =>
       ['queued', 'dead', 'cancelled'].includes(item.state)
         ? html`<button type="button" class="quiet" aria-label=${`Retry conversation ${item.conversation_id}`} onClick=${() => retry(item)}>
@@ -60,7 +60,7 @@ export function PipelinesPage({ query }) {
               columns=${columnsFor(setRetried)}
               items=${live.data.items}
               id=${idOf}
-              empty=${live.data.next === null ? 'No conversation is in such a step.' : 'None among those that were looked at; the next page looks on.'}
+              empty=${live.data.next === null ? 'No conversations match these filters.' : 'No matches on this page. Continue with the next page.'}
             />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${['pipelines', 'list', ...toOptions({ ...others, conversation, limit: String(rows), cursor })]} />`
@@ -76,11 +76,11 @@ function Retry({ pipeline: { conversation_id: id, step }, onClose, onDone }) {
     onClose();
   });
   return html`<${Dialog} title=${`Retry conversation ${id}?`} onClose=${onClose}>
-    <p>The job of the step “${step}” runs now. It is the same job: no second one is made.</p>
+    <p>The job of the step “${step}” runs now. No second job is created.</p>
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" aria-disabled=${String(busy)} onClick=${run}>Retry</button>
-      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
     <${Command} words=${['pipelines', 'retry', String(id)]} />
   <//>`;

@@ -15,19 +15,19 @@ const scheme = matchMedia('(prefers-color-scheme: dark)');
 
 /** @param {Plotted} plotted */
 export function Plot({ title, at, lines }) {
-  const place = /** @type {{ current: HTMLElement | null }} */ (useRef(null));
+  const container = /** @type {{ current: HTMLElement | null }} */ (useRef(null));
   const [isDark, setDark] = useState(scheme.matches);
-  const kept = /** @type {{ current: uPlot | null }} */ (useRef(null));
+  const chart = /** @type {{ current: uPlot | null }} */ (useRef(null));
   /** @type {any} */
   const data = [at, ...lines.map(({ values }) => values)];
 
   useEffect(() => {
-    const look = () => setDark(scheme.matches);
-    scheme.addEventListener('change', look);
-    return () => scheme.removeEventListener('change', look);
+    const update = () => setDark(scheme.matches);
+    scheme.addEventListener('change', update);
+    return () => scheme.removeEventListener('change', update);
   }, []);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (element === null) return undefined;
     const style = getComputedStyle(document.documentElement);
     /** @param {string} name */
@@ -46,17 +46,17 @@ export function Plot({ title, at, lines }) {
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: isAlone } }))],
     };
     const plot = new uPlot(options, data, element);
-    kept.current = plot;
+    chart.current = plot;
     const fit = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     fit.observe(element);
     return () => {
       fit.disconnect();
       plot.destroy();
-      kept.current = null;
+      chart.current = null;
     };
   }, [isDark, lines.length]);
   useEffect(() => {
-    kept.current?.setData(data);
+    chart.current?.setData(data);
   }, [at.length]);
 
   return html`<figure class="plot">
@@ -67,7 +67,7 @@ export function Plot({ title, at, lines }) {
           html`<span class=${`line ${colour.slice(2)}`}>${label} <b>${toFigure(Math.round(values.at(-1) ?? 0))}</b></span>`,
       )}
     </figcaption>
-    <div ref=${place} role="img" aria-label=${`${title}, since this page was opened`}></div>
+    <div ref=${container} role="img" aria-label=${`${title}, since this page was opened`}></div>
   </figure>`;
 }
 
@@ -81,14 +81,14 @@ function fromZero(_plot, _low, high) {
   return [0, Math.max(1, high * 1.1)];
 }
 
-/** @param {unknown} _plot @param {readonly number[]} places seconds since 1970 */
-function writeTimes(_plot, places) {
-  return places.map((seconds) => clock.format(seconds * 1_000));
+/** @param {unknown} _plot @param {readonly number[]} values seconds since 1970 */
+function writeTimes(_plot, values) {
+  return values.map((seconds) => clock.format(seconds * 1_000));
 }
 
-/** @param {unknown} _plot @param {readonly number[]} places */
-function writeAmounts(_plot, places) {
-  return places.map((count) => amount.format(count));
+/** @param {unknown} _plot @param {readonly number[]} values */
+function writeAmounts(_plot, values) {
+  return values.map((count) => amount.format(count));
 }
 
 /** One figure makes no line. @param {uPlot} plot */

@@ -10,20 +10,20 @@ export function SignIn({ ended }) {
   }, []);
   return html`<main class="alone">
     <h1>Coherence console</h1>
-    ${ended ? html`<p role="alert">Your session has ended. Sign in to go on where you were.</p>` : null}
-    ${isSecureContext ? null : html`<p role="alert">Browsers keep the session only over https, or on this machine itself.</p>`}
+    ${ended ? html`<p role="alert">Your session has ended. Sign in to continue.</p>` : null}
+    ${isSecureContext ? null : html`<p role="alert">Browsers store the session only over https or on localhost.</p>`}
     ${document.body.dataset['signIn'] === 'provider' ? html`<${AtProvider} />` : html`<${ByPassword} />`}
   </main>`;
 }
 
 /** The provider sends the browser back to this page of the console; why nobody is signed in then is in the address. */
 function AtProvider() {
-  const asked = new URL(location.href);
-  const reason = asked.searchParams.get('signIn');
-  asked.searchParams.delete('signIn');
-  const way = `/console/sign-in?${new URLSearchParams({ to: `${asked.pathname}${asked.search}` })}`;
+  const address = new URL(location.href);
+  const reason = address.searchParams.get('signIn');
+  address.searchParams.delete('signIn');
+  const way = `/console/sign-in?${new URLSearchParams({ to: `${address.pathname}${address.search}` })}`;
   const texts = new Map([
-    ['refused', 'Nobody was signed in. It was cancelled, or no account belongs to whom the provider named.'],
+    ['refused', 'Sign-in failed. It was cancelled, or no account matches the identity of the provider.'],
     ['misconfigured', 'Sign-in is not set up correctly. Ask an administrator of the platform to check the identity provider settings.'],
     ['limited', 'Too many sign-ins from here. Please try again in a minute.'],
     ['away', 'The identity provider cannot be reached now. Please try again.'],

@@ -17,12 +17,12 @@ const drafts = new Map();
 
 /** What was said is text, whoever said it: no HTML of theirs is parsed. @type {readonly import('./parts.js').Column<Message>[]} */
 const columns = [
-  { title: 'When', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'Time', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
   {
-    title: 'Who',
+    title: 'Author',
     show: ({ author: { kind, account } }) => html`${kind}${kind === 'operator' ? html`<small>${nameOf(account)}</small>` : null}`,
   },
-  { title: 'What', wide: true, show: ({ body }) => html`<span class="words">${body}</span>` },
+  { title: 'Message', wide: true, show: ({ body }) => html`<span class="words">${body}</span>` },
   {
     title: 'Delivery',
     show: ({ delivery }) =>
@@ -56,7 +56,7 @@ export function ThreadPage({ names: [id = ''] }) {
               }
               ${before === undefined ? null : html`<button type="button" class="quiet" onClick=${() => setBefore(undefined)}>Newest messages</button>`}
             </p>
-            <${List} title="Messages" columns=${columns} items=${data.messages} id=${idOf} empty="No message is left." />
+            <${List} title="Messages" columns=${columns} items=${data.messages} id=${idOf} empty="No messages." />
             ${data.thread.taken_by === null ? null : html`<${Write} path=${path} id=${id} isOfCli=${data.thread.taken_by.account === null} onDone=${live.refresh} />`}`
     }
     <${Command} words=${['threads', 'show', id, ...toOptions({ limit: String(rows), before: before?.toString() })]} what="show it" />`;
@@ -68,9 +68,9 @@ function describe(thread) {
     ['Agent', thread.agent],
     ['Channel', thread.channel],
     ['Answered by', html`<${Holder} thread=${thread} />`],
-    ['The visitor waits', thread.waiting ? 'yes' : 'no'],
-    ['Begun', html`<${Time} at=${thread.created_at} />`],
-    ['Last word', html`<${Time} at=${thread.updated_at} />`],
+    ['Waiting for a reply', thread.waiting ? 'yes' : 'no'],
+    ['Started', html`<${Time} at=${thread.created_at} />`],
+    ['Last message', html`<${Time} at=${thread.updated_at} />`],
   ];
 }
 
@@ -83,8 +83,8 @@ function Acts({ path, id, isTaken, onDone }) {
   return html`<p>
       ${
         isTaken
-          ? 'The agent is silent. It answers again, and knows what was said, when the thread is handed back.'
-          : 'Take the thread over to answer in the place of the agent, which is silent then.'
+          ? 'The agent is paused. It continues with the full history when you hand the thread back.'
+          : 'Take over the thread to answer instead of the agent. The agent pauses until you hand it back.'
       }
     </p>
     <p class="buttons">
@@ -131,7 +131,7 @@ function Write({ path, id, isOfCli, onDone }) {
     </p>
     <${Failure} failure=${failure} />
     <p class="buttons"><button type="submit" aria-disabled=${String(busy || text.trim() === '')}>Send</button></p>
-    <${Command} words=${isOfCli && text.trim() !== '' ? ['threads', 'say', id, ...toWords(text)] : undefined} what="say it" />
+    <${Command} words=${isOfCli && text.trim() !== '' ? ['threads', 'say', id, ...toWords(text)] : undefined} what="send it" />
   </form>`;
 }
 

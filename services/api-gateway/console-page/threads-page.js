@@ -29,10 +29,10 @@ const columns = [
   { title: 'Thread', show: ({ id }) => html`<${Link} href=${`${root}/threads/${id}`}>thread ${id}<//>` },
   { title: 'Agent', show: ({ agent, channel }) => html`${agent}<small>${channel}</small>` },
   { title: 'Turns', show: ({ turns }) => turns },
-  { title: 'Last word', show: ({ updated_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'Last message', show: ({ updated_at: at }) => html`<${Time} at=${at} />` },
   {
     title: 'Waiting',
-    show: ({ waiting }) => (waiting ? html`<span class="mark bad">the visitor waits</span>` : html`<span class="faint">no</span>`),
+    show: ({ waiting }) => (waiting ? html`<span class="mark bad">waiting for a reply</span>` : html`<span class="faint">no</span>`),
   },
   { title: 'Answered by', show: (thread) => html`<${Holder} thread=${thread} />` },
 ];
@@ -51,7 +51,13 @@ export function ThreadsPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Chats with agents" columns=${columns} items=${live.data.items} id=${idOf} empty="There is no such chat." />
+        : html`<${List}
+              title="Chats with agents"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No chats match these filters."
+            />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${['threads', 'list', ...toOptions({ ...named, limit: String(rows), cursor }), ...flag]} />`
     }`;

@@ -13,18 +13,18 @@ export function NewToken({ title, token, onClose }) {
       await navigator.clipboard.writeText(token);
       setCopied('Copied');
     } catch {
-      setCopied('Not copied: it is selected');
+      setCopied('Copy failed. The token is selected.');
     }
   };
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    <p id="token-hint">Keep it now: it is shown this once, and nobody can find it out later.</p>
+    <p id="token-hint">Copy it now. You will not see it again.</p>
     <p class="field">
       <label for="token">Token</label>
       <input id="token" ref=${field} readonly value=${token} aria-describedby="token-hint" autocomplete="off" spellcheck=${false} />
     </p>
     <p class="buttons">
       <button type="button" onClick=${copy}>Copy</button>
-      <button type="button" class="quiet" onClick=${onClose}>I have kept it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Done</button>
       <span role="status">${copied}</span>
     </p>
   <//>`;

@@ -13,7 +13,7 @@ import { Outcome, replay, WebhookSubject } from './webhooks-page.js';
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function WebhookPage({ names: [id = ''] }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isReplaying, setReplaying] = useState(false);
   const path = `/ops/webhooks/${encodeURIComponent(id)}`;
   /** @type {import('./live.js').Live<Webhook>} */
   const live = useLive(path, (signal) => call('GET', path, { signal }));
@@ -29,8 +29,8 @@ export function WebhookPage({ names: [id = ''] }) {
         : html`<${Facts} facts=${describe(webhook)} />
             ${
               webhook.body === null
-                ? html`<p class="faint">Its body is not kept: it cannot be replayed.</p>`
-                : html`<p><button type="button" onClick=${() => setAsking(true)}>Replay</button></p>`
+                ? html`<p class="faint">The body was not stored. The webhook cannot be replayed.</p>`
+                : html`<p><button type="button" onClick=${() => setReplaying(true)}>Replay</button></p>`
             }
             <h2>Headers</h2>
             <${Json} title="Headers" value=${webhook.headers} />
@@ -42,19 +42,19 @@ export function WebhookPage({ names: [id = ''] }) {
             }`
     }
     <${Command} words=${['webhooks', 'show', id]} />
-    ${isAsking ? html`<${Ask} id=${id} onClose=${() => setAsking(false)} onDone=${live.refresh} />` : null}`;
+    ${isReplaying ? html`<${ReplayDialog} id=${id} onClose=${() => setReplaying(false)} onDone=${live.refresh} />` : null}`;
 }
 
 /** @param {Webhook} webhook @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
 function describe(webhook) {
   return [
     ['Outcome', html`<${Outcome} outcome=${webhook.outcome} />`],
-    ['What was done', webhook.message ?? '–'],
+    ['Result', webhook.message ?? '–'],
     ['Event', webhook.event ?? '–'],
-    ['About', html`<${WebhookSubject} webhook=${webhook} />`],
-    ['Came', html`<${Time} at=${webhook.received_at} />`],
-    ['Worked', html`<${Time} at=${webhook.processed_at} none="not yet" />`],
-    ['Times', webhook.deliveries],
+    ['Subject', html`<${WebhookSubject} webhook=${webhook} />`],
+    ['Received', html`<${Time} at=${webhook.received_at} />`],
+    ['Processed', html`<${Time} at=${webhook.processed_at} none="not yet" />`],
+    ['Deliveries', webhook.deliveries],
     ['Size', webhook.body_size === null ? '–' : `${toFigure(webhook.body_size)} bytes`],
     ['Digest', html`<code>${webhook.body_digest ?? '–'}</code>`],
   ];
@@ -70,7 +70,7 @@ function Body({ body }) {
 }
 
 /** @param {{ id: string, onClose: () => void, onDone: () => void }} properties */
-function Ask({ id, onClose, onDone }) {
+function ReplayDialog({ id, onClose, onDone }) {
   const { busy, failure, run } = useAct(async () => {
     await call('POST', '/ops/webhooks/replay', { body: { ids: [Number(id)] } });
     onDone();
@@ -81,7 +81,7 @@ function Ask({ id, onClose, onDone }) {
     <${Failure} failure=${failure} />
     <p class="buttons">
       <button type="button" aria-disabled=${String(busy)} onClick=${run}>Replay</button>
-      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
     <${Command} words=${['webhooks', 'replay', id]} />
   <//>`;

@@ -75,11 +75,11 @@ const columns = [
     title: 'Webhook',
     show: ({ id, kind, event }) => html`<${Link} href=${`${root}/webhooks/${id}`}>${kind} ${id}<//><small>${event}</small>`,
   },
-  { title: 'Came', show: (item) => html`<${Time} at=${item.received_at} />` },
+  { title: 'Received', show: (item) => html`<${Time} at=${item.received_at} />` },
   { title: 'Outcome', show: ({ outcome }) => html`<${Outcome} outcome=${outcome} />` },
-  { title: 'What was done', wide: true, show: ({ message }) => message ?? '–' },
-  { title: 'About', show: (item) => html`<${WebhookSubject} webhook=${item} />` },
-  { title: 'Times', show: ({ deliveries }) => deliveries },
+  { title: 'Result', wide: true, show: ({ message }) => message ?? '–' },
+  { title: 'Subject', show: (item) => html`<${WebhookSubject} webhook=${item} />` },
+  { title: 'Deliveries', show: ({ deliveries }) => deliveries },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
@@ -96,7 +96,7 @@ export function WebhooksPage({ query }) {
       ${
         isFiltered
           ? html`<button type="button" onClick=${() => setReplaying(true)}>Replay all that match…</button>`
-          : html`<span class="faint">Filter them to replay all that match.</span>`
+          : html`<span class="faint">Set a filter to replay all matching webhooks.</span>`
       }
     </p>
     <${Trouble} live=${live} />
@@ -104,7 +104,7 @@ export function WebhooksPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Webhooks" columns=${columns} items=${live.data.items} id=${idOf} empty="No such webhook came." />
+        : html`<${List} title="Webhooks" columns=${columns} items=${live.data.items} id=${idOf} empty="No webhooks match these filters." />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${toCommand('list', filter, { limit: String(rows), cursor })} />`
     }
@@ -113,9 +113,9 @@ export function WebhooksPage({ query }) {
 
 export const replay = {
   verb: 'Replay',
-  done: 'worked again',
+  done: 'replayed',
   explanation:
-    'They are worked again, oldest first. What was applied changes nothing when it is applied again; where the body is not kept nothing is done.',
+    'Webhooks are processed again, oldest first. Applied webhooks do not change anything. Webhooks without a stored body are skipped.',
 };
 
 /** @param {Filter} given @returns {import('./act-on-all.js').Act} */
@@ -127,12 +127,12 @@ function toAct(given) {
     noun: 'webhook',
     path: '/ops/webhooks/replay',
     choice: { filter },
-    command: toCommand('replay', given, { limit: mostReplayed }),
+    command: toCommand('replay', given, { limit: maxReplayed }),
   };
 }
 
 /** Both services work as many of theirs as a call may. */
-const mostReplayed = '20000';
+const maxReplayed = '20000';
 
 /** As the admin CLI names them. @type {Readonly<Record<string, string>>} */
 const providers = { booking: 'cal.com', meeting: 'realtimekit', telegram: 'telegram' };
