@@ -563,7 +563,7 @@ export type Accepted = {
 };
 
 export type ReceiveMeetingReportBody = {
-  /** e.g. `recording.statusUpdate`, `meeting.transcript`. */
+  /** For example `recording.statusUpdate`, `meeting.transcript`. */
   event: string;
   [key: string]: unknown;
 };
@@ -629,11 +629,11 @@ export type AgentChatOut = {
 };
 
 export type ReadChatUpdatesBody = {
-  /** As returned with the answer to a message. */
+  /** As returned by sendChatMessage. */
   visitor_id: string;
-  /** `next` of the answer before; 0 at first. */
+  /** `next` of the previous response; 0 in the first request. */
   after?: number;
-  /** Seconds to wait for a message, or for another `waits_for` than the one given. Fewer while the platform is busy. */
+  /** Seconds to wait for a message or a change of `waits_for`. Shorter while the platform is busy. */
   wait?: number;
   waits_for?: "person" | null;
 };
@@ -654,9 +654,9 @@ export type ChatUpdates = {
 };
 
 export type ReceiveAgentUpdateBody = {
-  /** Number of the update: each is answered once. */
+  /** Number of the update. Each update is processed once. */
   update_id: number;
-  /** Telegram's Message; with `text` in a private chat, group or supergroup it is answered. */
+  /** Telegram's Message. Messages with `text` in a private chat, group or supergroup get a reply. */
   message?: Record<string, unknown>;
 };
 
@@ -888,9 +888,9 @@ export type WhoamiResult = {
 };
 
 export type ChangePasswordBody = {
-  /** The password as it is. */
+  /** The current password. */
   current: string;
-  /** 12 to 128 characters, and not easy to guess. */
+  /** 12 to 128 characters. Common passwords are rejected. */
   new: string;
 };
 
@@ -1895,14 +1895,14 @@ export type GetOverviewResultServicesItem = {
   ready: boolean;
   version: string | null;
   uptime_seconds: number | null;
-  /** Dependencies that do not answer it; its own name when it does not answer itself. */
+  /** Dependencies that the service cannot reach; its own name if the service does not answer. */
   missing: string[];
 };
 
 export type GetOverviewResultDependenciesItem = {
   /** For example `postgresql`, `nats`. */
   name: string;
-  /** It answers every service that needs it and answers itself. */
+  /** All services that need it can reach it. */
   ready: boolean;
   detail: string | null;
 };
@@ -1941,19 +1941,19 @@ export type StreamStatus = {
   consumers: StreamStatusConsumersItem[];
 };
 
-/** Webhooks that wait in the gateway that answers, since the broker is away. */
+/** Webhooks buffered on disk by this gateway while the broker is unavailable. */
 export type GetOverviewResultSpool = {
   entries: number;
   bytes: number;
 };
 
 export type GetOverviewResultLogins = {
-  /** Logins that were refused. */
+  /** Rejected logins. */
   failed_last_hour: number;
 };
 
 export type GetOverviewResult = {
-  /** Release of the gateway that answers. */
+  /** Release of this gateway. */
   version: string;
   generated_at: string;
   services: GetOverviewResultServicesItem[];
@@ -1966,7 +1966,7 @@ export type GetOverviewResult = {
 };
 
 export type ListJobsResultItemsItem = {
-  /** Service that works it. */
+  /** Service that runs the job. */
   service: string;
   id: string;
   /** `<service>.<job>`. */
@@ -1995,7 +1995,7 @@ export type ListJobsResult = {
   items: ListJobsResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
-  /** Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. 503 when none answers of those that have more. */
+  /** Services that did not answer. Their items follow on a later page once they answer, before older items. 503 if none of the services with more items answers. */
   missing: string[];
 };
 
@@ -2015,7 +2015,7 @@ export type GetJobResultAttemptsItem = {
 };
 
 export type GetJobResult = {
-  /** Service that works it. */
+  /** Service that runs the job. */
   service: string;
   id: string;
   /** `<service>.<job>`. */
@@ -2045,7 +2045,7 @@ export type GetJobResult = {
   traceparent: string | null;
 };
 
-/** As the list takes it; it must limit something. */
+/** Filters of the list operation. At least one filter is required. */
 export type RedriveJobsBodyFilter = {
   service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts" | null;
   type?: string | null;
@@ -2066,14 +2066,14 @@ export type RedriveJobsBodyIdsItem = {
 
 export type RedriveJobsBody = {
   filter?: RedriveJobsBodyFilter;
-  /** In the place of a filter, at most 10000. */
+  /** Instead of a filter. At most 10000. */
   ids?: RedriveJobsBodyIdsItem[];
-  /** Count, and change nothing. */
+  /** Count the items without changing them. */
   dry_run?: boolean;
 };
 
 export type RedriveJobsResultItemsItem = {
-  /** Service that works it. */
+  /** Service that runs the job. */
   service: string;
   id: string;
   /** `<service>.<job>`. */
@@ -2099,15 +2099,15 @@ export type RedriveJobsResultItemsItem = {
 };
 
 export type RedriveJobsResult = {
-  /** Jobs that the act could change. */
+  /** Matching jobs that can be changed. */
   matched: number;
-  /** Jobs that it has changed; 0 in a dry run. */
+  /** Changed jobs; 0 in a dry run. */
   changed: number;
-  /** Ids without a job, and jobs whose attempt was just ending. */
+  /** Unknown ids, and jobs whose attempt ended in the meantime. */
   failed: number;
-  /** The first hundred that matched, newest first, as they are now. */
+  /** The first 100 matching jobs after the change, newest first. */
   items: RedriveJobsResultItemsItem[];
-  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
+  /** Services that did not answer; their result is unknown. The request can be repeated: it does not change finished items again. 503 if no service answers. */
   missing: string[];
 };
 
@@ -2118,7 +2118,7 @@ export type EmptyChoiceError = {
   [key: string]: unknown;
 };
 
-/** As the list takes it; it must limit something. */
+/** Filters of the list operation. At least one filter is required. */
 export type CancelJobsBodyFilter = {
   service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts" | null;
   type?: string | null;
@@ -2139,14 +2139,14 @@ export type CancelJobsBodyIdsItem = {
 
 export type CancelJobsBody = {
   filter?: CancelJobsBodyFilter;
-  /** In the place of a filter, at most 10000. */
+  /** Instead of a filter. At most 10000. */
   ids?: CancelJobsBodyIdsItem[];
-  /** Count, and change nothing. */
+  /** Count the items without changing them. */
   dry_run?: boolean;
 };
 
 export type CancelJobsResultItemsItem = {
-  /** Service that works it. */
+  /** Service that runs the job. */
   service: string;
   id: string;
   /** `<service>.<job>`. */
@@ -2172,15 +2172,15 @@ export type CancelJobsResultItemsItem = {
 };
 
 export type CancelJobsResult = {
-  /** Jobs that the act could change. */
+  /** Matching jobs that can be changed. */
   matched: number;
-  /** Jobs that it has changed; 0 in a dry run. */
+  /** Changed jobs; 0 in a dry run. */
   changed: number;
-  /** Ids without a job, and jobs whose attempt was just ending. */
+  /** Unknown ids, and jobs whose attempt ended in the meantime. */
   failed: number;
-  /** The first hundred that matched, newest first, as they are now. */
+  /** The first 100 matching jobs after the change, newest first. */
   items: CancelJobsResultItemsItem[];
-  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
+  /** Services that did not answer; their result is unknown. The request can be repeated: it does not change finished items again. 503 if no service answers. */
   missing: string[];
 };
 
@@ -2208,7 +2208,7 @@ export type ListWebhooksResult = {
   items: ListWebhooksResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
-  /** Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. 503 when none answers of those that have more. */
+  /** Services that did not answer. Their items follow on a later page once they answer, before older items. 503 if none of the services with more items answers. */
   missing: string[];
 };
 
@@ -2235,7 +2235,7 @@ export type GetWebhookResult = {
   body: string | null;
 };
 
-/** As the list takes it; it must limit something. */
+/** Filters of the list operation. At least one filter is required. */
 export type ReplayWebhooksBodyFilter = {
   kind?: "booking" | "meeting" | "telegram" | null;
   outcome?: string | null;
@@ -2247,9 +2247,9 @@ export type ReplayWebhooksBodyFilter = {
 
 export type ReplayWebhooksBody = {
   filter?: ReplayWebhooksBodyFilter;
-  /** In the place of a filter, at most 10000. */
+  /** Instead of a filter. At most 10000. */
   ids?: number[];
-  /** Count, and change nothing. */
+  /** Count the items without changing them. */
   dry_run?: boolean;
 };
 
@@ -2274,19 +2274,19 @@ export type ReplayWebhooksResultItemsItem = {
 };
 
 export type ReplayWebhooksResult = {
-  /** Webhooks that can be worked again. */
+  /** Matching webhooks that can be replayed. */
   matched: number;
-  /** Those that are worked again; 0 in a dry run. */
+  /** Replayed webhooks; 0 in a dry run. */
   changed: number;
-  /** Ids without a webhook, and messages whose agent does not exist or has no secret to judge them by. */
+  /** Unknown ids, and messages whose agent does not exist or has no secret to verify them. */
   failed: number;
-  /** Those that match and whose body is not kept. */
+  /** Matching webhooks without a stored body. */
   without_body: number;
-  /** More than 10000 of a kind match: the oldest were taken. */
+  /** More than 10000 of a kind match; the oldest were replayed. */
   more: boolean;
-  /** The first hundred that can be worked again, oldest first. */
+  /** The first 100 replayable webhooks, oldest first. */
   items: ReplayWebhooksResultItemsItem[];
-  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
+  /** Services that did not answer; their result is unknown. The request can be repeated: it does not change finished items again. 503 if no service answers. */
   missing: string[];
 };
 
@@ -2296,7 +2296,7 @@ export type ListPipelinesResultItemsItem = {
   journey: string;
   /** Slug. */
   step: string;
-  /** Of the job of the step; `none` = there is none. */
+  /** State of the job of the step; `none` if it has no job. */
   state: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
   /** When the conversation entered the step. */
   since: string;
@@ -2316,7 +2316,7 @@ export type RetryPipelineResult = {
   journey: string;
   /** Slug. */
   step: string;
-  /** Of the job of the step; `none` = there is none. */
+  /** State of the job of the step; `none` if it has no job. */
   state: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
   /** When the conversation entered the step. */
   since: string;
@@ -2336,10 +2336,10 @@ export type ListThreadsResultItemsItemTakenByAccount = {
   email: string | null;
 };
 
-/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+/** Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers. */
 export type ListThreadsResultItemsItemTakenBy = {
   account: ListThreadsResultItemsItemTakenByAccount | null;
-  /** When it was taken. */
+  /** Time of the takeover. */
   since: string;
 };
 
@@ -2372,10 +2372,10 @@ export type GetThreadResultThreadTakenByAccount = {
   email: string | null;
 };
 
-/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+/** Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers. */
 export type GetThreadResultThreadTakenBy = {
   account: GetThreadResultThreadTakenByAccount | null;
-  /** When it was taken. */
+  /** Time of the takeover. */
   since: string;
 };
 
@@ -2402,7 +2402,7 @@ export type GetThreadResultMessagesItemAuthorAccount = {
   email: string | null;
 };
 
-/** Who wrote it; an operator without an account used the admin CLI. */
+/** Author; an operator without an account used the admin CLI. */
 export type GetThreadResultMessagesItemAuthor = {
   kind: "visitor" | "agent" | "operator";
   account: GetThreadResultMessagesItemAuthorAccount | null;
@@ -2432,10 +2432,10 @@ export type TakeThreadResultThreadTakenByAccount = {
   email: string | null;
 };
 
-/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+/** Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers. */
 export type TakeThreadResultThreadTakenBy = {
   account: TakeThreadResultThreadTakenByAccount | null;
-  /** When it was taken. */
+  /** Time of the takeover. */
   since: string;
 };
 
@@ -2469,7 +2469,7 @@ export type ThreadTakenError = {
 };
 
 export type SayInThreadBody = {
-  /** The message, Markdown allowed. Blank → 400. */
+  /** The message, Markdown allowed. Blank messages return 400. */
   body: string;
 };
 
@@ -2478,7 +2478,7 @@ export type SayInThreadResultMessageAuthorAccount = {
   email: string | null;
 };
 
-/** Who wrote it; an operator without an account used the admin CLI. */
+/** Author; an operator without an account used the admin CLI. */
 export type SayInThreadResultMessageAuthor = {
   kind: "visitor" | "agent" | "operator";
   account: SayInThreadResultMessageAuthorAccount | null;
@@ -2520,10 +2520,10 @@ export type HandThreadBackResultThreadTakenByAccount = {
   email: string | null;
 };
 
-/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+/** Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers. */
 export type HandThreadBackResultThreadTakenBy = {
   account: HandThreadBackResultThreadTakenByAccount | null;
-  /** When it was taken. */
+  /** Time of the takeover. */
   since: string;
 };
 
@@ -2698,7 +2698,7 @@ export interface PatchConversationRequest {
     conversation_id: number;
   };
   headers?: {
-    /** Write only when the conversation still has one of these ETags. */
+    /** Write only if the conversation still has one of these ETags. */
     'If-Match'?: string;
   };
   body: PatchConversationBody;
@@ -2725,7 +2725,7 @@ export interface MarkRecordedRequest {
     conversation_id: number;
   };
   headers?: {
-    /** Scoped to the conversation, kept for 24 hours. */
+    /** Scoped to the conversation, stored for 24 hours. */
     'Idempotency-Key'?: string;
   };
   body?: RecordedWrite;
@@ -3074,7 +3074,7 @@ export type ReadRoomError =
 
 export interface ReceiveBookingRequest {
   path: {
-    /** The person whose bookings these are. */
+    /** Id of the person who is booked. */
     person_id: string;
   };
   body?: ReceiveBookingBody;
@@ -3146,9 +3146,9 @@ export interface DownloadAudioRequest {
   headers?: {
     /** One range of bytes, e.g. `bytes=0-1023`. */
     Range?: string;
-    /** The range counts only while the file has this ETag. */
+    /** The range applies only if the file still has this ETag. */
     'If-Range'?: string;
-    /** 304 when the file has one of these ETags. */
+    /** Returns 304 if the file has one of these ETags. */
     'If-None-Match'?: string;
   };
 }
@@ -3228,7 +3228,7 @@ export interface SendChatMessageRequest {
     agent_slug: string;
   };
   headers?: {
-    /** Made by the client at random, for one message: with the words of a first message it opens the thread, so nobody may guess it. */
+    /** Random value created by the client for one message. It must be unguessable: with the text of a first message it gives access to the thread. */
     'Idempotency-Key'?: string;
   };
   body: AgentChatIn;
@@ -3296,7 +3296,7 @@ export interface DownloadTranscriptRequest<Format extends keyof DownloadTranscri
   query?: {
     /** Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript. */
     person_id?: number;
-    /** Goes before the header `Accept`; without both it is `md`. */
+    /** Overrides the header `Accept`. Default: `md`. */
     format?: Format;
     /** At most so many utterances, 1 to 1000; absent: all. */
     limit?: number;
@@ -3710,7 +3710,7 @@ export type GetJourneyError =
 
 export interface MergePersonRequest {
   path: {
-    /** Id of the person who goes. */
+    /** Id of the person to merge into the target. */
     person_id: number;
   };
   headers?: {
@@ -3740,7 +3740,7 @@ export interface UpdateHolonRequest {
     holon_id: number;
   };
   headers?: {
-    /** Write only when the holon still has one of these ETags; else 412. */
+    /** Write only if the holon still has one of these ETags; otherwise 412. */
     'If-Match'?: string;
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
@@ -3874,7 +3874,7 @@ export interface UpdateMembershipRequest {
     membership_id: number;
   };
   headers?: {
-    /** Write only when the membership still has one of these ETags; else 412. */
+    /** Write only if the membership still has one of these ETags; otherwise 412. */
     'If-Match'?: string;
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
@@ -3951,7 +3951,7 @@ export interface UpdateRelationshipRequest {
     relationship_id: number;
   };
   headers?: {
-    /** Write only when the relationship still has one of these ETags; else 412. */
+    /** Write only if the relationship still has one of these ETags; otherwise 412. */
     'If-Match'?: string;
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
@@ -4255,7 +4255,7 @@ export interface UpdateWebhookEndpointRequest {
     endpoint_id: number;
   };
   headers?: {
-    /** Write only when the endpoint still has one of these ETags; else 412. */
+    /** Write only if the endpoint still has one of these ETags; otherwise 412. */
     'If-Match'?: string;
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
@@ -4426,21 +4426,21 @@ export interface ListJobsRequest {
     type?: string;
     /** Jobs in this state. */
     state?: "queued" | "running" | "succeeded" | "dead" | "cancelled";
-    /** Jobs of this key. */
+    /** Jobs with this key. */
     key?: string;
     /** Jobs whose error contains this; case matters. */
     error?: string;
     /** Jobs whose payload names the conversation. */
     conversation_id?: number;
-    /** Jobs that a request has caused. */
+    /** Jobs created by this request. */
     request_id?: string;
-    /** Jobs that were asked for then or later. */
+    /** Jobs created at or after this time. */
     created_after?: string;
-    /** Jobs that were asked for before. */
+    /** Jobs created before this time. */
     created_before?: string;
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4456,7 +4456,7 @@ export type ListJobsError =
 
 export interface GetJobRequest {
   path: {
-    /** Service that works it. */
+    /** Service that runs the job. */
     service: string;
     /** Id of the job. */
     job_id: string;
@@ -4513,17 +4513,17 @@ export interface ListWebhooksRequest {
     kind?: "booking" | "meeting" | "telegram";
     /** Webhooks with this outcome, for example `applied`. */
     outcome?: string;
-    /** Webhooks whose path names the person. */
+    /** Webhooks with this person id in their path. */
     person_id?: number;
-    /** Webhooks that came then or later. */
+    /** Webhooks received at or after this time. */
     from?: string;
-    /** Webhooks that came before. */
+    /** Webhooks received before this time. */
     to?: string;
-    /** Text in the body; the case of letters of ASCII does not matter. */
+    /** Text in the body; case-insensitive for ASCII letters. */
     q?: string;
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4579,13 +4579,13 @@ export interface ListPipelinesRequest {
     journey?: string;
     /** Slug of a step. */
     step?: string;
-    /** Of the job of the step; `none` = there is none. */
+    /** State of the job of the step; `none` if it has no job. */
     state?: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
-    /** This conversation alone. */
+    /** Only this conversation. */
     conversation_id?: number;
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4627,11 +4627,11 @@ export interface ListThreadsRequest {
     agent?: string;
     /** Where the visitor writes. */
     channel?: "web" | "telegram";
-    /** Only those that a person has, or only those that the agent has. */
+    /** True: only threads taken over by a person; false: only threads answered by the agent. */
     taken?: boolean;
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4699,7 +4699,7 @@ export interface SayInThreadRequest {
     thread_id: number;
   };
   headers?: {
-    /** The same words under it are one message. */
+    /** Repeated requests with the same key and body send one message. */
     'Idempotency-Key'?: string;
   };
   body: SayInThreadBody;
@@ -4744,7 +4744,7 @@ export interface ListAgentsRequest {
   query?: {
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4768,7 +4768,7 @@ export interface ListAgentKnowledgeRequest {
     state?: "waiting" | "approved";
     /** Rows of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4828,19 +4828,19 @@ export type RejectAgentKnowledgeError =
 
 export interface ListAuditRequest {
   query?: {
-    /** Email or id of the account that acted. */
+    /** Email or id of the acting account. */
     actor?: string;
     /** For example `login`. */
     action?: string;
     /** `type:id`, for example `account:7`. */
     target?: string;
-    /** Entries of then or later. */
+    /** Entries at or after this time. */
     from?: string;
-    /** Entries of before. */
+    /** Entries before this time. */
     to?: string;
     /** Entries of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }
@@ -4963,7 +4963,7 @@ export interface OperationErrors {
 export interface Operations {
   /**
    * Find the active conversations of a person and journey, or create one
-   * A conversation is active when the person takes part in it, it belongs to the journey, its start is at most five minutes after `time`, and its finish is open or not before `time`. When none is, an unscheduled one is created at `time` and returned. Ordered by start, then id.
+   * A conversation is active when the person takes part in it, it belongs to the journey, its start is at most five minutes after `time`, and its finish is open or not before `time`. If none is active, an unscheduled one is created at `time` and returned. Ordered by start, then id.
    * `GET /api/coherence/conversations`
    */
   findActiveConversations(request: FindActiveConversationsRequest, options?: CallOptions): Promise<FindActiveConversationsReply>;
@@ -4979,13 +4979,13 @@ export interface Operations {
   getConversation(request: GetConversationRequest, options?: CallOptions): Promise<GetConversationReply>;
   /**
    * Merge infos and config
-   * Supplied top-level keys replace whole values, omitted ones stay. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
+   * Supplied top-level keys replace whole values; omitted keys do not change. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
    * `PATCH /api/coherence/conversations/{conversation_id}`
    */
   patchConversation(request: PatchConversationRequest, options?: CallOptions): Promise<PatchConversationReply>;
   /**
    * Mark as recorded: advance the step, note it, merge the body
-   * With an Idempotency-Key the effects happen once in 24 hours; a repetition returns the conversation as it is and only checks the boundary. Without one every call advances. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
+   * With an Idempotency-Key the effects happen once in 24 hours; a repeated call returns the current conversation and only checks the boundary. Without a key, every call advances the step. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
    * `POST /api/coherence/conversations/{conversation_id}/recorded`
    */
   markRecorded(request: MarkRecordedRequest, options?: CallOptions): Promise<MarkRecordedReply>;
@@ -5001,19 +5001,19 @@ export interface Operations {
   getConversationInfos(request: GetConversationInfosRequest, options?: CallOptions): Promise<GetConversationInfosReply>;
   /**
    * Merge infos
-   * Supplied top-level keys replace whole values, omitted ones stay; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and `audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`.
+   * Supplied top-level keys replace whole values; omitted keys do not change; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and `audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`.
    * `PATCH /api/coherence/conversations/{conversation_id}/infos`
    */
   patchConversationInfos(request: PatchConversationInfosRequest, options?: CallOptions): Promise<PatchConversationInfosReply>;
   /**
    * Record that a question was displayed
-   * Changes may arrive in any order; each is filed at its own `occurredAt`. Order, active question and durations are derived and shown as `question_state` of the conversation. The same key with the same content is answered 200 with `replayed: true`. A refused call leaves its key unused.
+   * Changes may arrive in any order; each is stored at its own `occurredAt`. Order, active question and durations are derived and returned as `question_state` of the conversation. The same key with the same content returns 200 with `replayed: true`. A rejected call does not use up its key.
    * `POST /api/coherence/conversations/{conversation_id}/question-changes`
    */
   recordQuestionChange(request: RecordQuestionChangeRequest, options?: CallOptions): Promise<RecordQuestionChangeReply>;
   /**
    * Search conversations
-   * Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The answer is sent while it is read, so that its size has no limit. What belongs to a holon of a private class is seen by those who may see the holon.
+   * Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The response is streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.
    * `GET /api/coherence/conversations/search`
    */
   searchConversations(request?: SearchConversationsRequest, options?: CallOptions): Promise<SearchConversationsReply>;
@@ -5035,7 +5035,7 @@ export interface Operations {
   browseHolonConversations(request: BrowseHolonConversationsRequest, options?: CallOptions): Promise<BrowseHolonConversationsReply>;
   /**
    * Browse the conversations of a journey
-   * Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, those connected to no holon included; with it those that the event owns or that are linked to it. Newest start first, then id.
+   * Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, including conversations without a holon; with it the conversations that the event owns or that are linked to it. Newest start first, then id.
    * `GET /api/coherence/browse/conversations`
    */
   browseJourneyConversations(request?: BrowseJourneyConversationsRequest, options?: CallOptions): Promise<BrowseJourneyConversationsReply>;
@@ -5059,19 +5059,19 @@ export interface Operations {
   lookUpPersons(request: LookUpPersonsRequest, options?: CallOptions): Promise<LookUpPersonsReply>;
   /**
    * Look up holons by id
-   * Unknown ids and holons that the caller may not see are skipped; the order is not guaranteed.
+   * Unknown ids and holons that are not visible to the caller are skipped; the order is not guaranteed.
    * `GET /api/coherence/browse/holons`
    */
   lookUpHolons(request: LookUpHolonsRequest, options?: CallOptions): Promise<LookUpHolonsReply>;
   /**
    * List conversation events
-   * With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes are listed for those who may see them.
+   * With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes are listed for callers who can see them.
    * `GET /api/coherence/conversation-events`
    */
   listConversationEvents(request?: ListConversationEventsRequest, options?: CallOptions): Promise<ListConversationEventsReply>;
   /**
-   * List the conversation journeys that an event owns
-   * Journeys attached to the event itself, in the order in which they are attached. There may be several, and there is no default.
+   * List the conversation journeys of an event
+   * Journeys attached to the event itself, in the order in which they are attached. An event can have several journeys; none is the default.
    * `GET /api/coherence/conversation-events/{event_slug}/journeys`
    */
   listEventJourneys(request: ListEventJourneysRequest, options?: CallOptions): Promise<ListEventJourneysReply>;
@@ -5083,25 +5083,25 @@ export interface Operations {
   listJourneySteps(request: ListJourneyStepsRequest, options?: CallOptions): Promise<ListJourneyStepsReply>;
   /**
    * Read the configuration of a step's pipeline job
-   * Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: everything stored is shown.
+   * Fields allowed by the job's field policy, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: all stored fields are returned.
    * `GET /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
    */
   readStepConfig(request: ReadStepConfigRequest & Conditional, options?: CallOptions): Promise<ReadStepConfigReply | NotModified>;
   /**
    * Read the configuration of a step's pipeline job
-   * Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: everything stored is shown.
+   * Fields allowed by the job's field policy, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: all stored fields are returned.
    * `GET /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
    */
   readStepConfig(request: ReadStepConfigRequest, options?: CallOptions): Promise<ReadStepConfigReply>;
   /**
-   * Tune the configuration of a step's pipeline job
-   * Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A refused write changes nothing.
+   * Update the configuration of a step's pipeline job
+   * Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A rejected write changes nothing.
    * `PATCH /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
    */
   patchStepConfig(request: PatchStepConfigRequest, options?: CallOptions): Promise<PatchStepConfigReply>;
   /**
    * Write room state and the transcript window
-   * Every field is optional and merged by itself. `meetingId` and the two boundaries of the transcript window are write-once; the same value again is a success. Any rejection writes nothing. A write never moves the journey step.
+   * Every field is optional and merged separately. `meetingId` and the two boundaries of the transcript window are write-once; sending the same value again succeeds. A rejected request writes nothing. A write never moves the journey step.
    * `POST /api/coherence/conversations/{conversation_id}/enter-coherence`
    */
   writeRoom(request: WriteRoomRequest, options?: CallOptions): Promise<WriteRoomReply>;
@@ -5117,65 +5117,65 @@ export interface Operations {
   readRoom(request: ReadRoomRequest, options?: CallOptions): Promise<ReadRoomReply>;
   /**
    * Receive a booking webhook
-   * Everything is answered with 200, whatever it is; what became of it is in the receipt. Only what is signed with `X-Cal-Signature-256` is acted on.
+   * Every request returns 200; the receipt shows the outcome. Only requests signed with `X-Cal-Signature-256` are applied.
    * `POST /api/coherence/hook/booking/{person_id}`
    */
   receiveBooking(request: ReceiveBookingRequest, options?: CallOptions): Promise<ReceiveBookingReply>;
   /**
-   * How to register the webhook
+   * Show how to register the webhook
    * `GET /api/coherence/hook/booking/{person_id}`
    */
   explainBookingHook(request: ExplainBookingHookRequest & Conditional, options?: CallOptions): Promise<ExplainBookingHookReply | NotModified>;
   /**
-   * How to register the webhook
+   * Show how to register the webhook
    * `GET /api/coherence/hook/booking/{person_id}`
    */
   explainBookingHook(request: ExplainBookingHookRequest, options?: CallOptions): Promise<ExplainBookingHookReply>;
   /**
    * Receive a webhook of the meeting provider
-   * Everything is answered with 200, whatever it is; what became of it is in the receipt. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) counts once.
+   * Every request returns 200; the receipt shows the outcome. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) is processed once.
    * `POST /api/hook/meetings`
    */
   receiveMeetingReport(request?: ReceiveMeetingReportRequest, options?: CallOptions): Promise<ReceiveMeetingReportReply>;
   /**
    * Upload and replace the canonical audio
-   * The previous audio stays until the new one is stored completely. Adds a note with the acting user, the file name and the byte count. A later upload becomes the audio of a future transcription run; it does not rewrite an existing transcript.
+   * The previous audio remains until the new one is stored. Adds a note with the acting user, the file name and the byte count. Future transcription runs use the new audio; an existing transcript does not change.
    * `POST /api/coherence/conversations/{conversation_id}/audio`
    */
   uploadAudio(request: UploadAudioRequest, options?: CallOptions): Promise<UploadAudioReply>;
   /**
    * Download the canonical audio
-   * Streams the stored file. Of several ranges the whole file is sent.
+   * Streams the stored file. Requests for several ranges return the whole file.
    * `GET /api/coherence/conversations/{conversation_id}/audio`
    */
   downloadAudio(request: DownloadAudioRequest & Conditional, options?: CallOptions): Promise<DownloadAudioReply | NotModified>;
   /**
    * Download the canonical audio
-   * Streams the stored file. Of several ranges the whole file is sent.
+   * Streams the stored file. Requests for several ranges return the whole file.
    * `GET /api/coherence/conversations/{conversation_id}/audio`
    */
   downloadAudio(request: DownloadAudioRequest, options?: CallOptions): Promise<DownloadAudioReply>;
   /**
-   * Address and name of the recording
-   * A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without a token and with ranges; its marker `?v=` changes with the file.
+   * Get the URL and name of the recording
+   * A front-trimmed recording that is not finalized takes precedence over the full recording. The URL needs no token and supports ranges; its marker `?v=` changes with the file.
    * `GET /api/coherence/conversations/{conversation_id}/video`
    */
   getVideo(request: GetVideoRequest & Conditional, options?: CallOptions): Promise<GetVideoReply | NotModified>;
   /**
-   * Address and name of the recording
-   * A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without a token and with ranges; its marker `?v=` changes with the file.
+   * Get the URL and name of the recording
+   * A front-trimmed recording that is not finalized takes precedence over the full recording. The URL needs no token and supports ranges; its marker `?v=` changes with the file.
    * `GET /api/coherence/conversations/{conversation_id}/video`
    */
   getVideo(request: GetVideoRequest, options?: CallOptions): Promise<GetVideoReply>;
   /**
    * Download captions of the recording
-   * WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the conversation, and its captions are as much later.
+   * WebVTT of the transcript. Times are relative to the current recording: an untrimmed recording starts before the conversation, so its captions start later.
    * `GET /api/coherence/conversations/{conversation_id}/captions.vtt`
    */
   downloadCaptions(request: DownloadCaptionsRequest & Conditional, options?: CallOptions): Promise<DownloadCaptionsReply | NotModified>;
   /**
    * Download captions of the recording
-   * WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the conversation, and its captions are as much later.
+   * WebVTT of the transcript. Times are relative to the current recording: an untrimmed recording starts before the conversation, so its captions start later.
    * `GET /api/coherence/conversations/{conversation_id}/captions.vtt`
    */
   downloadCaptions(request: DownloadCaptionsRequest, options?: CallOptions): Promise<DownloadCaptionsReply>;
@@ -5191,55 +5191,55 @@ export interface Operations {
   getAgent(request: GetAgentRequest, options?: CallOptions): Promise<GetAgentReply>;
   /**
    * Send a message to an agent and wait for its reply
-   * Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded. Whoever does not know whether a message arrived sends it again under the same Idempotency-Key: it is recorded once, and the same turn is returned.
+   * Visitors have no account. Omit `visitor_id` in the first message and send the returned value to continue the thread; an unknown value starts a new thread. Messages of one thread are answered in order. If the agent cannot reply, nothing is recorded. After a lost response, repeat the request with the same Idempotency-Key: the message is recorded once and the same turn is returned.
    * `POST /api/chat/{agent_slug}/message/`
    */
   sendChatMessage(request: SendChatMessageRequest, options?: CallOptions): Promise<SendChatMessageReply>;
   /**
-   * Read what a person wrote in the place of the agent
-   * A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask again and again with `wait`, or every few seconds while `waits_for` says so, else now and then; the limits of messages hold, counted apart. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. An unknown one has no updates.
+   * Read replies from a person
+   * After a person has taken over a conversation, responses to messages have `waits_for: "person"`, and this operation returns what the person wrote. Poll with `wait`, or every few seconds while `waits_for` is set. The message limits apply, counted separately. This is a `POST` because `visitor_id` is a secret that must not be in a URL; it changes nothing. An unknown `visitor_id` has no updates.
    * `POST /api/chat/{agent_slug}/updates/`
    */
   readChatUpdates(request: ReadChatUpdatesRequest, options?: CallOptions): Promise<ReadChatUpdatesReply>;
   /**
    * Receive an update of the messaging platform
-   * For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.
+   * For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Every request returns 200 once it is stored. The reply is sent through the Bot API; the receipt shows the outcome.
    * `POST /api/hook/agents/{slug}`
    */
   receiveAgentUpdate(request: ReceiveAgentUpdateRequest, options?: CallOptions): Promise<ReceiveAgentUpdateReply>;
   /**
    * Download the transcript
-   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance. `format` selects the format, then the header `Accept`; default: Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
   downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format> & Conditional, options?: CallOptions): Promise<DownloadTranscriptReply<Format> | NotModified>;
   /**
    * Download the transcript
-   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance. `format` selects the format, then the header `Accept`; default: Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
   downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format>, options?: CallOptions): Promise<DownloadTranscriptReply<Format>>;
   /**
-   * Search in what was said
-   * Utterances in which all words of `q` were said, best first, then newest, in conversations that the caller may read. `"a phrase"`, `-without` and `begin*` mean what they look like; case and accents do not matter. Nothing is found of people who were erased.
+   * Search transcripts
+   * Utterances that contain all words of `q`, best first, then newest, in conversations that the caller can read. Supports `"a phrase"`, `-excluded` and `prefix*`; case and accents are ignored. Erased people are not found.
    * `GET /api/coherence/transcripts/search`
    */
   searchTranscripts(request: SearchTranscriptsRequest, options?: CallOptions): Promise<SearchTranscriptsReply>;
   /**
-   * Read what the transcript importer did
-   * Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.
+   * Read the import evidence
+   * Aggregates and digests only: no rows, no text, no speakers of excluded sentences. Does not run an import.
    * `GET /api/coherence/conversations/{conversation_id}/transcript/import-evidence`
    */
   readImportEvidence(request: ReadImportEvidenceRequest & Conditional, options?: CallOptions): Promise<ReadImportEvidenceReply | NotModified>;
   /**
-   * Read what the transcript importer did
-   * Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.
+   * Read the import evidence
+   * Aggregates and digests only: no rows, no text, no speakers of excluded sentences. Does not run an import.
    * `GET /api/coherence/conversations/{conversation_id}/transcript/import-evidence`
    */
   readImportEvidence(request: ReadImportEvidenceRequest, options?: CallOptions): Promise<ReadImportEvidenceReply>;
   /**
    * Exchange credentials for a token
-   * A wrong gate key, email or password and an inactive account are all answered alike. The token is valid for 24 hours.
+   * A wrong gate key, email or password and an inactive account return the same error. The token is valid for 24 hours.
    * `POST /api/v1/auth/login`
    */
   login(request: LoginRequest, options?: CallOptions): Promise<LoginReply>;
@@ -5249,48 +5249,48 @@ export interface Operations {
    */
   logout(request?: LogoutRequest, options?: CallOptions): Promise<LogoutReply>;
   /**
-   * The person behind the token
+   * Read the person of the token
    * `GET /api/v1/auth/whoami`
    */
   whoami(request: WhoamiRequest & Conditional, options?: CallOptions): Promise<WhoamiReply | NotModified>;
   /**
-   * The person behind the token
+   * Read the person of the token
    * `GET /api/v1/auth/whoami`
    */
   whoami(request?: WhoamiRequest, options?: CallOptions): Promise<WhoamiReply>;
   /**
    * Change your password
-   * Every session of the account ends, that of this request too: log in with the new password. Wrong passwords count like failed logins.
+   * Ends all sessions of the account, including the session of this request. Wrong passwords count as failed logins.
    * `POST /api/v1/auth/password`
    */
   changePassword(request: ChangePasswordRequest, options?: CallOptions): Promise<ChangePasswordReply>;
   /**
    * List your sessions
-   * Logins of the account whose tokens are still accepted, newest first.
+   * Sessions of the account with valid tokens, newest first.
    * `GET /api/v1/auth/sessions`
    */
   listSessions(request?: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsReply>;
   /**
    * End one of your sessions
-   * Its token is not accepted any more, anywhere. It may be sent again; that of the request itself may be ended, too.
+   * Revokes the token of the session. The operation can be repeated, and can end the session of the request itself.
    * `POST /api/v1/auth/sessions/{session_id}/revoke`
    */
   revokeSession(request: RevokeSessionRequest, options?: CallOptions): Promise<RevokeSessionReply>;
   /**
    * Search people and holons
-   * Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.
+   * Best first: the exact name, the start of the name, the start of a word in it, any part of it. Contact values of people and link values of holons rank like names; matches in the description only rank last. Equal ranks are ordered by name and id.
    * `GET /api/v1/search`
    */
   searchDirectory(request: SearchDirectoryRequest, options?: CallOptions): Promise<SearchDirectoryReply>;
   /**
    * Search people by name
-   * The timestamps are those of the person, not of any membership.
+   * Timestamps refer to the person, not to memberships.
    * `GET /api/v1/people`
    */
   listPeople(request: ListPeopleRequest, options?: CallOptions): Promise<ListPeopleReply>;
   /**
    * Create a person
-   * Needs global edit access. With a membership and a note the note is on the feeds of person and holon, with a note alone on that of the person. One transaction: whatever is refused, nothing is written.
+   * Requires global edit access. With a membership, the note is listed for person and holon; otherwise for the person only. All objects are created in one transaction.
    * `POST /api/v1/people`
    */
   createPerson(request: CreatePersonRequest, options?: CallOptions): Promise<CreatePersonReply>;
@@ -5305,8 +5305,8 @@ export interface Operations {
    */
   getPerson(request: GetPersonRequest, options?: CallOptions): Promise<GetPersonReply>;
   /**
-   * Discover holons
-   * At least one of `q` and `class` is needed. Holons that the caller may not see are neither listed nor counted.
+   * Search holons
+   * At least one of `q` and `class` is required. Holons that are not visible to the caller are neither listed nor counted.
    * `GET /api/v1/holons`
    */
   listHolons(request?: ListHolonsRequest, options?: CallOptions): Promise<ListHolonsReply>;
@@ -5332,7 +5332,7 @@ export interface Operations {
   getHolonBySlug(request: GetHolonBySlugRequest, options?: CallOptions): Promise<GetHolonBySlugReply>;
   /**
    * List the active classes
-   * By `sort_order` and slug. A holon may carry the slug of a class that is retired and so not in this list.
+   * Ordered by `sort_order` and slug. A holon can have a retired class, which is not in this list.
    * `GET /api/v1/classes`
    */
   listClasses(request?: ListClassesRequest, options?: CallOptions): Promise<ListClassesReply>;
@@ -5348,7 +5348,7 @@ export interface Operations {
   getClass(request: GetClassRequest, options?: CallOptions): Promise<GetClassReply>;
   /**
    * List journeys with usage counts
-   * By name and id. Filters combine; one that names nothing finds nothing.
+   * Ordered by name and id. Filters combine with AND.
    * `GET /api/v1/journeys`
    */
   listJourneys(request?: ListJourneysRequest, options?: CallOptions): Promise<ListJourneysReply>;
@@ -5364,31 +5364,31 @@ export interface Operations {
   getJourney(request: GetJourneyRequest, options?: CallOptions): Promise<GetJourneyReply>;
   /**
    * Merge a person into another
-   * For superusers. Everything that names the person of the path names the other one then: memberships, notes, conversations, what was said, accounts, bookings. What the other lacks in contact and description is filled in. The id of the path is not found any more.
+   * For superusers. Moves memberships, notes, conversations, utterances, accounts and bookings to the target person. Missing contact data and description of the target are filled in. The id in the path returns 404 afterwards.
    * `POST /api/v1/people/{person_id}/merge`
    */
   mergePerson(request: MergePersonRequest, options?: CallOptions): Promise<MergePersonReply>;
   /**
    * Edit fields of a holon
-   * Only fields that are present are touched, all of them or none.
+   * Changes the fields in the request, all of them or none.
    * `POST /api/v1/holons/{holon_id}/update`
    */
   updateHolon(request: UpdateHolonRequest, options?: CallOptions): Promise<UpdateHolonReply>;
   /**
    * Create an experience
-   * A holon of an experience class below a holon whose class allows that.
+   * Creates a holon of an experience class below a holon whose class allows it.
    * `POST /api/v1/experiences`
    */
   createExperience(request: CreateExperienceRequest, options?: CallOptions): Promise<CreateExperienceReply>;
   /**
    * Upload the logo of an experience
-   * Overrides the background image. The file is judged by its bytes; metadata are removed. `logo_url` of the experience is the address of the new logo, which needs no token. A logo that is refused leaves the previous one.
+   * Overrides the background image. The file type is detected from its bytes; metadata is removed. `logo_url` of the experience is the URL of the new logo, which needs no token. If the logo is rejected, the previous one remains.
    * `POST /api/v1/experiences/{experience_id}/logo`
    */
   uploadExperienceLogo(request: UploadExperienceLogoRequest, options?: CallOptions): Promise<UploadExperienceLogoReply>;
   /**
    * List the memberships of a person
-   * By journey name, holon name and id. A membership stores no creation time, so the order of joining is not known.
+   * Ordered by journey name, holon name and id. Memberships have no creation time.
    * `GET /api/v1/people/{person_id}/memberships`
    */
   listPersonMemberships(request: ListPersonMembershipsRequest, options?: CallOptions): Promise<ListPersonMembershipsReply>;
@@ -5405,13 +5405,13 @@ export interface Operations {
   updateMembership(request: UpdateMembershipRequest, options?: CallOptions): Promise<UpdateMembershipReply>;
   /**
    * Add up to 500 memberships to a holon
-   * Each item has an outcome of its own; items that fail do not stop the others. It may be sent again: what is there already is answered with `already_present`. Bulk writes of one holon run one after the other.
+   * Each item has an outcome of its own; items that fail do not stop the others. The request can be repeated: existing memberships have the outcome `already_present`. Bulk writes of one holon run in sequence.
    * `POST /api/v1/holons/{holon_id}/memberships:bulk-add`
    */
   bulkAddMemberships(request: BulkAddMembershipsRequest, options?: CallOptions): Promise<BulkAddMembershipsReply>;
   /**
    * List the relationships of a holon
-   * From it and to it, by journey name, name of the other side and id.
+   * In both directions, ordered by journey name, name of the other holon and id.
    * `GET /api/v1/holons/{holon_id}/relationships`
    */
   listHolonRelationships(request: ListHolonRelationshipsRequest, options?: CallOptions): Promise<ListHolonRelationshipsReply>;
@@ -5423,31 +5423,31 @@ export interface Operations {
   updateRelationship(request: UpdateRelationshipRequest, options?: CallOptions): Promise<UpdateRelationshipReply>;
   /**
    * List the notes of a person
-   * On the person and on their memberships, newest first.
+   * Notes on the person and their memberships, newest first.
    * `GET /api/v1/people/{person_id}/notes`
    */
   listNotesOfPerson(request: ListNotesOfPersonRequest, options?: CallOptions): Promise<ListNotesOfPersonReply>;
   /**
    * List the notes of a holon
-   * On the holon itself, its memberships and its relationships, newest first.
+   * Notes on the holon itself, its memberships and its relationships, newest first.
    * `GET /api/v1/holons/{holon_id}/notes`
    */
   listNotesOfHolon(request: ListNotesOfHolonRequest, options?: CallOptions): Promise<ListNotesOfHolonReply>;
   /**
-   * List what is to be followed up
-   * Memberships and relationships by `follow_up_after`, undated last, then by id.
+   * List the follow-up worklist
+   * Memberships and relationships ordered by `follow_up_after`, undated last, then by id.
    * `GET /api/v1/responsible`
    */
   listResponsible(request?: ListResponsibleRequest, options?: CallOptions): Promise<ListResponsibleReply>;
   /**
-   * Make a service key
-   * The answer alone has the token: keep it. A superuser makes keys for every account, others for their own.
+   * Create a service key
+   * The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.
    * `POST /api/v1/keys`
    */
   createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreateKeyReply>;
   /**
    * List service keys
-   * A superuser sees those of every account, others their own. Revoked and expired keys stay in the list.
+   * Superusers see the keys of all accounts, other callers their own. The list includes revoked and expired keys.
    * `GET /api/v1/keys`
    */
   listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysReply>;
@@ -5462,32 +5462,32 @@ export interface Operations {
    */
   getKey(request: GetKeyRequest, options?: CallOptions): Promise<GetKeyReply>;
   /**
-   * Give a service key a new secret
-   * The answer alone has the new token. The old one is accepted until the overlap ends.
+   * Rotate the secret of a service key
+   * The new token is returned only once. Store it. The old token is accepted until the overlap ends.
    * `POST /api/v1/keys/{key_id}/rotate`
    */
   rotateKey(request: RotateKeyRequest, options?: CallOptions): Promise<RotateKeyReply>;
   /**
    * Revoke a service key
-   * It ends for good and at once, with every secret that it has. To revoke it again changes nothing. Webhook endpoints that it created remain and are listed.
+   * Permanently revokes the key and all its secrets, effective immediately. Repeating the request changes nothing. The response lists the webhook endpoints created by the key; they remain.
    * `POST /api/v1/keys/{key_id}/revoke`
    */
   revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<RevokeKeyReply>;
   /**
-   * Follow what happens
-   * Events in one order, as far as the caller may read what they are about. Keep `next` and ask again with `after`; with `wait` the answer comes when something does. Nothing is told twice or left out, and nothing appears behind a cursor.
+   * Follow the event feed
+   * Events in order, limited to objects that the caller can read. Store `next` and send it as `after` in the next request; with `wait` the request waits for new events. Every event is returned once; no event appears before a cursor later.
    * `GET /api/v1/events`
    */
   listEvents(request?: ListEventsRequest, options?: CallOptions): Promise<ListEventsReply>;
   /**
-   * Have events sent to an address
-   * What happens from now on, as far as the account may read it, is sent to the address, signed after Standard Webhooks. The answer alone has the secret: keep it. A receiver answers with 2xx within 15 seconds; what it has seen before it knows by its `webhook-id`.
+   * Create a webhook endpoint
+   * New events that the account can read are sent to the URL, signed as defined by Standard Webhooks. The secret is returned only once. Store it. Receivers must return 2xx within 15 seconds and detect duplicates by `webhook-id`.
    * `POST /api/v1/webhook-endpoints`
    */
   createWebhookEndpoint(request: CreateWebhookEndpointRequest, options?: CallOptions): Promise<CreateWebhookEndpointReply>;
   /**
    * List webhook endpoints
-   * A superuser sees those of every account, others their own.
+   * Superusers see the endpoints of all accounts, other callers their own.
    * `GET /api/v1/webhook-endpoints`
    */
   listWebhookEndpoints(request?: ListWebhookEndpointsRequest, options?: CallOptions): Promise<ListWebhookEndpointsReply>;
@@ -5503,55 +5503,55 @@ export interface Operations {
   getWebhookEndpoint(request: GetWebhookEndpointRequest, options?: CallOptions): Promise<GetWebhookEndpointReply>;
   /**
    * Delete a webhook endpoint
-   * Nothing is sent any more, and what was sent is forgotten.
+   * Stops sending events and deletes the stored deliveries.
    * `DELETE /api/v1/webhook-endpoints/{endpoint_id}`
    */
   deleteWebhookEndpoint(request: DeleteWebhookEndpointRequest, options?: CallOptions): Promise<DeleteWebhookEndpointReply>;
   /**
    * Change a webhook endpoint
-   * Only what is named changes. A disabled one gives up what waits; enabled again it gets what happens from then on.
+   * Changes the fields in the request. Disabling drops pending deliveries; after enabling, new events are sent.
    * `POST /api/v1/webhook-endpoints/{endpoint_id}/update`
    */
   updateWebhookEndpoint(request: UpdateWebhookEndpointRequest, options?: CallOptions): Promise<UpdateWebhookEndpointReply>;
   /**
-   * Give a webhook endpoint a new secret
-   * The answer alone has it. Until the overlap ends, deliveries have two signatures: of the new secret and of the old one.
+   * Rotate the secret of a webhook endpoint
+   * The new secret is returned only once. Store it. Until the overlap ends, deliveries are signed with both secrets.
    * `POST /api/v1/webhook-endpoints/{endpoint_id}/rotate-secret`
    */
   rotateWebhookSecret(request: RotateWebhookSecretRequest, options?: CallOptions): Promise<RotateWebhookSecretReply>;
   /**
-   * Send a webhook endpoint a test
-   * An event `webhook_endpoint.test`, whatever types the endpoint wants, signed like any other and not in the feed.
+   * Send a test event to a webhook endpoint
+   * Sends an event `webhook_endpoint.test` regardless of the types of the endpoint. It is signed like other events and is not in the feed.
    * `POST /api/v1/webhook-endpoints/{endpoint_id}/test`
    */
   testWebhookEndpoint(request: TestWebhookEndpointRequest, options?: CallOptions): Promise<TestWebhookEndpointReply>;
   /**
-   * List what was sent to a webhook endpoint
-   * Each with its attempts, newest first; only of events that the caller may read.
+   * List deliveries of a webhook endpoint
+   * Deliveries with their attempts, newest first, limited to events that the caller can read.
    * `GET /api/v1/webhook-endpoints/{endpoint_id}/deliveries`
    */
   listWebhookDeliveries(request: ListWebhookDeliveriesRequest, options?: CallOptions): Promise<ListWebhookDeliveriesReply>;
   /**
-   * Send an event again
-   * Delivered or not, under the same `webhook-id`.
+   * Redeliver an event
+   * Sends the event again with the same `webhook-id`, even if it was delivered.
    * `POST /api/v1/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver`
    */
   redeliverWebhook(request: RedeliverWebhookRequest, options?: CallOptions): Promise<RedeliverWebhookReply>;
   /**
-   * Send what was not delivered since a time
-   * What happened while the endpoint was disabled included, as far as the feed keeps it, and not from before the endpoint was made.
+   * Send undelivered events since a time
+   * Includes events from while the endpoint was disabled, within the retention of the feed and since the creation of the endpoint.
    * `POST /api/v1/webhook-endpoints/{endpoint_id}/recover`
    */
   recoverWebhookEndpoint(request: RecoverWebhookEndpointRequest, options?: CallOptions): Promise<RecoverWebhookEndpointReply>;
   /**
-   * How the platform is
-   * Of each service the process that answers speaks. One that does not answer is not ready, and what it alone can tell is left out. Counts are at most two seconds old.
+   * Get the platform status
+   * One process of each service reports its status. A service that does not answer is not ready, and its figures are missing. Counts are at most two seconds old.
    * `GET /api/ops/overview`
    */
   getOverview(request?: GetOverviewRequest, options?: CallOptions): Promise<GetOverviewReply>;
   /**
    * List jobs
-   * The jobs of all services, newest first. Succeeded and cancelled ones are kept for a week, dead ones until somebody acts.
+   * Jobs of all services, newest first. Succeeded and cancelled jobs are stored for a week, dead jobs until they are redriven or discarded.
    * `GET /api/ops/jobs`
    */
   listJobs(request?: ListJobsRequest, options?: CallOptions): Promise<ListJobsReply>;
@@ -5568,116 +5568,116 @@ export interface Operations {
    */
   getJob(request: GetJobRequest, options?: CallOptions): Promise<GetJobReply>;
   /**
-   * Queue dead jobs again
-   * With all their attempts: those that match, or those named. What somebody has cancelled is queued again only by its id.
+   * Redrive dead jobs
+   * Queues dead jobs again with a full number of attempts, selected by filter or id. Cancelled jobs can be redriven by id only.
    * `POST /api/ops/jobs/redrive`
    */
   redriveJobs(request: RedriveJobsRequest, options?: CallOptions): Promise<RedriveJobsReply>;
   /**
    * Cancel jobs
-   * Queued and running ones that match, or those named: an attempt that runs is broken off. A dead job is given up where its id or the state `dead` is named.
+   * Cancels queued and running jobs, selected by filter or id; running attempts are aborted. Dead jobs are discarded if selected by id or by the state `dead`.
    * `POST /api/ops/jobs/cancel`
    */
   cancelJobs(request: CancelJobsRequest, options?: CallOptions): Promise<CancelJobsReply>;
   /**
    * List inbound webhooks
-   * Bookings, reports of the meeting provider and messages to agents, newest first, and what became of them.
+   * Bookings, meeting provider reports and messages to agents with their outcomes, newest first.
    * `GET /api/ops/webhooks`
    */
   listWebhooks(request?: ListWebhooksRequest, options?: CallOptions): Promise<ListWebhooksReply>;
   /**
    * Read one inbound webhook
-   * With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.
+   * With the received body and headers; secrets are replaced by `[redacted]`. The body of ignored and rejected webhooks is not stored, except for unreadable ones.
    * `GET /api/ops/webhooks/{receipt_id}`
    */
   getWebhook(request: GetWebhookRequest & Conditional, options?: CallOptions): Promise<GetWebhookReply | NotModified>;
   /**
    * Read one inbound webhook
-   * With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.
+   * With the received body and headers; secrets are replaced by `[redacted]`. The body of ignored and rejected webhooks is not stored, except for unreadable ones.
    * `GET /api/ops/webhooks/{receipt_id}`
    */
   getWebhook(request: GetWebhookRequest, options?: CallOptions): Promise<GetWebhookReply>;
   /**
-   * Work webhooks again
-   * Those named, or those that match, oldest first. What was applied changes nothing when it is applied again; where the body is not kept nothing is done.
+   * Replay webhooks
+   * Processes webhooks again, selected by filter or id, oldest first. Applied webhooks do not change anything; webhooks without a stored body are skipped.
    * `POST /api/ops/webhooks/replay`
    */
   replayWebhooks(request: ReplayWebhooksRequest, options?: CallOptions): Promise<ReplayWebhooksReply>;
   /**
    * List conversations in pipeline steps
-   * How long they are there, what they wait for, and the last error; those that entered last first. With a `state` a page may have fewer rows than `limit`, and a `next` all the same.
+   * With the time they entered the step, what they wait for and the last error; newest first. With a `state`, a page can have fewer rows than `limit` and still have a `next`.
    * `GET /api/ops/pipelines`
    */
   listPipelines(request?: ListPipelinesRequest, options?: CallOptions): Promise<ListPipelinesReply>;
   /**
    * Run the job of a conversation now
-   * The same job, at once: one that waits, is dead or cancelled. One that runs is left alone. No second one is made.
+   * Runs the waiting, dead or cancelled job of the conversation immediately. A running job is not changed. No second job is created.
    * `POST /api/ops/pipelines/{conversation_id}/retry`
    */
   retryPipeline(request: RetryPipelineRequest, options?: CallOptions): Promise<RetryPipelineReply>;
   /**
    * List chats with agents
-   * Those where something was said last first, without what was said.
+   * Threads without their messages, last message first.
    * `GET /api/ops/threads`
    */
   listThreads(request?: ListThreadsRequest, options?: CallOptions): Promise<ListThreadsReply>;
   /**
    * Read a chat with an agent
-   * Its newest messages, oldest first, with who wrote them.
+   * The newest messages with their authors, oldest first.
    * `GET /api/ops/threads/{thread_id}`
    */
   getThread(request: GetThreadRequest & Conditional, options?: CallOptions): Promise<GetThreadReply | NotModified>;
   /**
    * Read a chat with an agent
-   * Its newest messages, oldest first, with who wrote them.
+   * The newest messages with their authors, oldest first.
    * `GET /api/ops/threads/{thread_id}`
    */
   getThread(request: GetThreadRequest, options?: CallOptions): Promise<GetThreadReply>;
   /**
-   * Take a chat over
-   * The agent says nothing until the thread is handed back. Of two who take it one has it; taken again by the same account it stays taken.
+   * Take over a chat
+   * The agent does not reply until the thread is handed back. Only one operator can take over a thread; repeating the request with the same account succeeds.
    * `POST /api/ops/threads/{thread_id}/take`
    */
   takeThread(request: TakeThreadRequest, options?: CallOptions): Promise<TakeThreadReply>;
   /**
-   * Write in a chat that you have taken over
-   * Recorded as written by your account, shown on the page of the visitor, or sent through the messenger.
+   * Send a message in a chat that you have taken over
+   * The message is recorded with your account and shown on the chat page or sent through the messenger.
    * `POST /api/ops/threads/{thread_id}/message`
    */
   sayInThread(request: SayInThreadRequest, options?: CallOptions): Promise<SayInThreadReply>;
   /**
    * Hand a chat back to the agent
-   * Whoever has it, so that none is left to somebody who is away. The agent answers the next message, and knows what was said.
+   * Any operator can hand back a thread. The agent replies to the next message with the full history.
    * `POST /api/ops/threads/{thread_id}/hand-back`
    */
   handThreadBack(request: HandThreadBackRequest, options?: CallOptions): Promise<HandThreadBackReply>;
   /**
    * List agents
-   * By slug, with the number of sentences that wait for a decision.
+   * By slug, with the number of sentences pending review.
    * `GET /api/ops/agents`
    */
   listAgents(request?: ListAgentsRequest, options?: CallOptions): Promise<ListAgentsReply>;
   /**
-   * List what an agent gathered
-   * Sentences of visitors for all its threads, oldest first; what they are for is `mode`.
+   * List the knowledge of an agent
+   * Sentences extracted from conversations, oldest first. `mode` says how they are used.
    * `GET /api/ops/agents/{slug}/knowledge`
    */
   listAgentKnowledge(request: ListAgentKnowledgeRequest, options?: CallOptions): Promise<ListAgentKnowledgeReply>;
   /**
-   * Let an agent tell sentences to everybody
-   * All of these or, with an error, none; every word goes into its prompt for all visitors. Approved ones stay so.
+   * Approve sentences of an agent
+   * Approves all of the sentences or none. Approved sentences are part of the prompt for all visitors.
    * `POST /api/ops/agents/{slug}/knowledge/approve`
    */
   approveAgentKnowledge(request: ApproveAgentKnowledgeRequest, options?: CallOptions): Promise<ApproveAgentKnowledgeReply>;
   /**
    * Delete sentences of an agent
-   * For good, approved or not, with what was made of them: all of these or, with an error, none.
+   * Permanently deletes all of the sentences, approved or not, and their derived data, or none of them.
    * `POST /api/ops/agents/{slug}/knowledge/reject`
    */
   rejectAgentKnowledge(request: RejectAgentKnowledgeRequest, options?: CallOptions): Promise<RejectAgentKnowledgeReply>;
   /**
-   * List who did what
-   * Logins, changes of accounts and of configuration, and what operators did, newest first. Entries are never changed; they are kept for `AUDIT_RETENTION_DAYS`.
+   * List audit log entries
+   * Logins, account and configuration changes, and operator actions, newest first. Entries are immutable and stored for `AUDIT_RETENTION_DAYS`.
    * `GET /api/ops/audit`
    */
   listAudit(request?: ListAuditRequest, options?: CallOptions): Promise<ListAuditReply>;

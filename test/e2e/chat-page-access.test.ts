@@ -156,7 +156,7 @@ describe('the pages of the documents', () => {
     '%s introduces itself, takes a token and sends it, and has no fault that axe finds (%s)',
     async (path, colorScheme, name) => {
       const page = await openDocs(path, colorScheme);
-      for (const heading of ['Authentication', 'Requests', 'Errors', 'Pages of lists', 'Trying again', 'Limits']) {
+      for (const heading of ['Authentication', 'Requests', 'Errors', 'Pagination', 'Retries', 'Limits']) {
         await page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
       }
       expect(await findAccessibilityProblems(page)).toEqual([]);

@@ -31,7 +31,7 @@ describe('lists and acts of the console while services are away (P2, P3)', () =>
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('60 jobs will be changed.').waitFor();
-    await dialog.getByText(/^No answer from .*What is theirs is not counted\.$/).waitFor();
+    await dialog.getByText(/^No answer from .*Their items are not counted\.$/).waitFor();
     await page.keyboard.press('Escape');
 
     await browser.platform.runtime.restart('media');

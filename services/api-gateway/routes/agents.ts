@@ -32,9 +32,9 @@ export const agentRoutes = [
     tag: 'chat',
     summary: 'Send a message to an agent and wait for its reply',
     description:
-      'Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one ' +
-      'begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded. Whoever does ' +
-      'not know whether a message arrived sends it again under the same Idempotency-Key: it is recorded once, and the same turn is returned.',
+      'Visitors have no account. Omit `visitor_id` in the first message and send the returned value to continue the thread; an unknown value ' +
+      'starts a new thread. Messages of one thread are answered in order. If the agent cannot reply, nothing is recorded. ' +
+      'After a lost response, repeat the request with the same Idempotency-Key: the message is recorded once and the same turn is returned.',
     auth: 'none',
     params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
     headers: Type.Object({
@@ -44,7 +44,7 @@ export const agentRoutes = [
           maxLength: 255,
           pattern: '\\S',
           description:
-            'Made by the client at random, for one message: with the words of a first message it opens the thread, so nobody may guess it.',
+            'Random value created by the client for one message. It must be unguessable: with the text of a first message it gives access to the thread.',
         }),
       ),
     }),
@@ -54,7 +54,7 @@ export const agentRoutes = [
       rpc: agents.rpcs.streamChatMessage,
       description:
         'With `Accept: text/event-stream`: `snapshot` with `{agent_html}`, the whole reply so far, at most every 80 ms; then `done` with an ' +
-        'AgentChatOut, or `error` with `{detail}` and nothing recorded. After 15 s without a word the events begin with comments. Who leaves early gets the recorded turn under the same Idempotency-Key.',
+        'AgentChatOut, or `error` with `{detail}` and nothing recorded. Comments are sent while no event is available for 15 s. If the connection ends early, the same Idempotency-Key returns the recorded turn.',
       example: [
         'event: snapshot\ndata: {"agent_html":"We meet <b>every</b>"}\n\n',
         'event: snapshot\ndata: {"agent_html":"We meet <b>every Tuesday</b> at"}\n\n',
@@ -74,11 +74,11 @@ export const agentRoutes = [
       200: { description: 'The recorded turn.', schema: AgentChatOut },
       400: { description: 'The message is empty.' },
       404: { description: 'No agent has the slug.' },
-      429: { description: 'Too many messages of this visitor, or of all visitors from this address; see `Retry-After`.' },
+      429: { description: 'Too many messages from this visitor or this address. See `Retry-After`.' },
       503: {
         description:
-          'The agent runtime is not configured, or the agent cannot reply now or today. Nothing was recorded. See `Retry-After`: when the agent has used ' +
-          'its daily token budget, the seconds until the next day (UTC).',
+          'The agent runtime is not configured or the agent cannot reply now. Nothing was recorded. See `Retry-After`: if the daily token budget ' +
+          'of the agent is used up, the seconds until the next day (UTC).',
       },
     },
   }),
@@ -87,28 +87,33 @@ export const agentRoutes = [
     path: '/api/chat/{agent_slug}/updates/',
     operationId: 'readChatUpdates',
     tag: 'chat',
-    summary: 'Read what a person wrote in the place of the agent',
+    summary: 'Read replies from a person',
     description:
-      'A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask again ' +
-      'and again with `wait`, or every few seconds while `waits_for` says so, else now and then; the limits of messages hold, counted apart. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. ' +
-      'An unknown one has no updates.',
+      'After a person has taken over a conversation, responses to messages have `waits_for: "person"`, and this operation returns what the person wrote. ' +
+      'Poll with `wait`, or every few seconds while `waits_for` is set. The message limits apply, counted separately. This is a `POST` because ' +
+      '`visitor_id` is a secret that must not be in a URL; it changes nothing. An unknown `visitor_id` has no updates.',
     auth: 'none',
     params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
     body: {
       schema: Type.Object({
-        visitor_id: Type.String({ maxLength: 200, description: 'As returned with the answer to a message.' }),
+        visitor_id: Type.String({ maxLength: 200, description: 'As returned by sendChatMessage.' }),
         after: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: '`next` of the answer before; 0 at first.' }),
+          Type.Integer({
+            minimum: 0,
+            maximum: 2_147_483_647,
+            default: 0,
+            description: '`next` of the previous response; 0 in the first request.',
+          }),
         ),
         wait: Type.Optional(
           Type.Integer({
             minimum: 0,
             maximum: maxChatWaitSeconds,
             default: 0,
-            description: 'Seconds to wait for a message, or for another `waits_for` than the one given. Fewer while the platform is busy.',
+            description: 'Seconds to wait for a message or a change of `waits_for`. Shorter while the platform is busy.',
           }),
         ),
-        waits_for: Type.Optional(nullable(Type.Literal('person', { description: '`waits_for` of the answer before.' }))),
+        waits_for: Type.Optional(nullable(Type.Literal('person', { description: '`waits_for` of the previous response.' }))),
       }),
     },
     rpc: agents.rpcs.readChatUpdates,
@@ -122,9 +127,9 @@ export const agentRoutes = [
     }),
     responseHeaders: () => ({ 'Cache-Control': 'no-store' }),
     replies: {
-      200: { description: 'What came since.', schema: ChatUpdates },
+      200: { description: 'The updates.', schema: ChatUpdates },
       404: { description: 'No agent has the slug.' },
-      429: { description: 'Too many requests of this visitor, or of all visitors from this address; see `Retry-After`.' },
+      429: { description: 'Too many requests from this visitor or this address. See `Retry-After`.' },
     },
   }),
   route({
@@ -134,8 +139,8 @@ export const agentRoutes = [
     tag: 'webhooks',
     summary: 'Receive an update of the messaging platform',
     description:
-      'For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered ' +
-      'with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.',
+      'For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Every request ' +
+      'returns 200 once it is stored. The reply is sent through the Bot API; the receipt shows the outcome.',
     auth: 'none',
     exemptFromShedding: true,
     params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
@@ -143,11 +148,11 @@ export const agentRoutes = [
       contentType: 'application/json',
       description: "Telegram's Update, at most 4 MiB.",
       schema: Type.Object({
-        update_id: Type.Integer({ description: 'Number of the update: each is answered once.' }),
+        update_id: Type.Integer({ description: 'Number of the update. Each update is processed once.' }),
         message: Type.Optional(
           Type.Unsafe({
             type: 'object',
-            description: "Telegram's Message; with `text` in a private chat, group or supergroup it is answered.",
+            description: "Telegram's Message. Messages with `text` in a private chat, group or supergroup get a reply.",
           }),
         ),
       }),

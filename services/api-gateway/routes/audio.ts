@@ -7,8 +7,8 @@ const path = '/api/coherence/conversations/{conversation_id}/audio';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 const rangeHeaders = Type.Object({
   Range: Type.Optional(Type.String({ description: 'One range of bytes, e.g. `bytes=0-1023`.' })),
-  'If-Range': Type.Optional(Type.String({ description: 'The range counts only while the file has this ETag.' })),
-  'If-None-Match': Type.Optional(Type.String({ description: '304 when the file has one of these ETags.' })),
+  'If-Range': Type.Optional(Type.String({ description: 'The range applies only if the file still has this ETag.' })),
+  'If-None-Match': Type.Optional(Type.String({ description: 'Returns 304 if the file has one of these ETags.' })),
 });
 
 export const audioRoutes = [
@@ -19,8 +19,8 @@ export const audioRoutes = [
     tag: 'conversations',
     summary: 'Upload and replace the canonical audio',
     description:
-      'The previous audio stays until the new one is stored completely. Adds a note with the acting user, the file name and the byte count. ' +
-      'A later upload becomes the audio of a future transcription run; it does not rewrite an existing transcript.',
+      'The previous audio remains until the new one is stored. Adds a note with the acting user, the file name and the byte count. ' +
+      'Future transcription runs use the new audio; an existing transcript does not change.',
     auth: 'user',
     scope: 'media:write',
     params,
@@ -30,7 +30,7 @@ export const audioRoutes = [
     status: 201,
     deadlineMs: 3_600_000,
     replies: { 201: { description: 'The metadata, as stored under `infos.audio`.', schema: AudioMetadata } },
-    errors: { ...audioUploadErrors, ...dataErrors, not_found: { code: 'not_found', when: 'No such conversation.' } },
+    errors: { ...audioUploadErrors, ...dataErrors, not_found: { code: 'not_found', when: 'The conversation does not exist.' } },
   }),
   route({
     method: 'GET',
@@ -38,7 +38,7 @@ export const audioRoutes = [
     operationId: 'downloadAudio',
     tag: 'conversations',
     summary: 'Download the canonical audio',
-    description: 'Streams the stored file. Of several ranges the whole file is sent.',
+    description: 'Streams the stored file. Requests for several ranges return the whole file.',
     auth: 'shared-or-user',
     scope: 'media:read',
     params,
@@ -48,9 +48,9 @@ export const audioRoutes = [
     forwardTo: ({ params: { conversation_id } }) => mediaPaths.conversationAudio(conversation_id),
     replies: {
       200: { description: 'The file.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
-      206: { description: 'The range that was asked for.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
-      416: { description: 'No requested range lies in the file.' },
+      206: { description: 'The requested range.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
+      416: { description: 'The requested range is outside the file.' },
     },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation, no audio, or the file is missing.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation or its audio does not exist, or the file is missing.' } },
   }),
 ];

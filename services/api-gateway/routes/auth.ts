@@ -5,7 +5,7 @@ import { directory, sessionsQuery } from '#services/directory';
 const rateLimited = {
   rate_limited: {
     code: 'rate_limited',
-    when: 'Too many logins from this address, too many failures of this email from it, or too many wrong gate keys.',
+    when: 'Too many logins or wrong gate keys from this address, or too many failed logins for this email from it.',
   },
 } as const;
 
@@ -16,12 +16,12 @@ export const authRoutes = [
     operationId: 'login',
     tag: 'auth',
     summary: 'Exchange credentials for a token',
-    description: 'A wrong gate key, email or password and an inactive account are all answered alike. The token is valid for 24 hours.',
+    description: 'A wrong gate key, email or password and an inactive account return the same error. The token is valid for 24 hours.',
     auth: 'login-gate',
     body: { schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }) },
     rpc: directory.rpcs.login,
     toRequest: ({ body, ip }) => ({ ...body, ip }),
-    replies: { 200: { description: 'The token and the person behind the account.', schema: directory.rpcs.login.reply } },
+    replies: { 200: { description: 'The token and the person of the account.', schema: directory.rpcs.login.reply } },
     errors: rateLimited,
   }),
   route({
@@ -35,14 +35,14 @@ export const authRoutes = [
     loginOnly: true,
     body: { schema: Type.Object({}), optional: true },
     handler: 'logout',
-    replies: { 200: { description: 'The token is not accepted any more.', schema: directory.rpcs.logout.reply } },
+    replies: { 200: { description: 'The token is revoked.', schema: directory.rpcs.logout.reply } },
   }),
   route({
     method: 'GET',
     path: '/api/v1/auth/whoami',
     operationId: 'whoami',
     tag: 'auth',
-    summary: 'The person behind the token',
+    summary: 'Read the person of the token',
     auth: 'v1',
     scope: null,
     rpc: directory.rpcs.whoami,
@@ -55,20 +55,19 @@ export const authRoutes = [
     operationId: 'changePassword',
     tag: 'auth',
     summary: 'Change your password',
-    description:
-      'Every session of the account ends, that of this request too: log in with the new password. Wrong passwords count like failed logins.',
+    description: 'Ends all sessions of the account, including the session of this request. Wrong passwords count as failed logins.',
     auth: 'v1',
     scope: null,
     loginOnly: true,
     body: {
       schema: Type.Object({
-        current: Type.String({ maxLength: 4_000, description: 'The password as it is.' }),
-        new: Type.String({ maxLength: 4_000, description: '12 to 128 characters, and not easy to guess.' }),
+        current: Type.String({ maxLength: 4_000, description: 'The current password.' }),
+        new: Type.String({ maxLength: 4_000, description: '12 to 128 characters. Common passwords are rejected.' }),
       }),
     },
     rpc: directory.rpcs.changePassword,
     toRequest: ({ body, ip }) => ({ ...body, ip }),
-    replies: { 200: { description: 'The new password is the one that counts.', schema: directory.rpcs.changePassword.reply } },
+    replies: { 200: { description: 'The password is changed.', schema: directory.rpcs.changePassword.reply } },
     errors: rateLimited,
   }),
   route({
@@ -77,7 +76,7 @@ export const authRoutes = [
     operationId: 'listSessions',
     tag: 'auth',
     summary: 'List your sessions',
-    description: 'Logins of the account whose tokens are still accepted, newest first.',
+    description: 'Sessions of the account with valid tokens, newest first.',
     auth: 'v1',
     scope: null,
     loginOnly: true,
@@ -91,7 +90,7 @@ export const authRoutes = [
     operationId: 'revokeSession',
     tag: 'auth',
     summary: 'End one of your sessions',
-    description: 'Its token is not accepted any more, anywhere. It may be sent again; that of the request itself may be ended, too.',
+    description: 'Revokes the token of the session. The operation can be repeated, and can end the session of the request itself.',
     auth: 'v1',
     scope: null,
     loginOnly: true,

@@ -11,11 +11,10 @@ export const bookingRoutes = [
     operationId: 'receiveBooking',
     tag: 'webhooks',
     summary: 'Receive a booking webhook',
-    description:
-      'Everything is answered with 200, whatever it is; what became of it is in the receipt. Only what is signed with `X-Cal-Signature-256` is acted on.',
+    description: 'Every request returns 200; the receipt shows the outcome. Only requests signed with `X-Cal-Signature-256` are applied.',
     auth: 'none',
     exemptFromShedding: true,
-    params: Type.Object({ person_id: Type.String({ description: 'The person whose bookings these are.' }) }),
+    params: Type.Object({ person_id: Type.String({ description: 'Id of the person who is booked.' }) }),
     rawBody: {
       contentType: 'application/json',
       description: "Cal.com's webhook, at most 4 MiB.",
@@ -36,7 +35,7 @@ export const bookingRoutes = [
     path,
     operationId: 'explainBookingHook',
     tag: 'webhooks',
-    summary: 'How to register the webhook',
+    summary: 'Show how to register the webhook',
     auth: 'none',
     params: Type.Object({ person_id: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, description: 'Any integer.' }) }),
     rpc: conversations.rpcs.bookingHint,

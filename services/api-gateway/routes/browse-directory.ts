@@ -21,7 +21,7 @@ export const browseDirectoryRoutes = [
     rpc: directory.rpcs.browseHolon,
     etag: true,
     replies: { 200: { description: 'The holon and its events.', schema: BrowsedHolon } },
-    errors: { not_found: { code: 'not_found', when: 'No holon has the slug, or the caller may not see it.' } },
+    errors: { not_found: { code: 'not_found', when: 'The holon does not exist or is not visible to the caller.' } },
   }),
   route({
     method: 'GET',
@@ -34,7 +34,7 @@ export const browseDirectoryRoutes = [
     scope: 'conversations:read',
     query,
     rpc: directory.rpcs.lookUpPeople,
-    replies: { 200: { description: 'The people found, once each.', schema: Type.Array(PublicPerson) } },
+    replies: { 200: { description: 'The people found, without duplicates.', schema: Type.Array(PublicPerson) } },
   }),
   route({
     method: 'GET',
@@ -42,11 +42,11 @@ export const browseDirectoryRoutes = [
     operationId: 'lookUpHolons',
     tag: 'browse',
     summary: 'Look up holons by id',
-    description: 'Unknown ids and holons that the caller may not see are skipped; the order is not guaranteed.',
+    description: 'Unknown ids and holons that are not visible to the caller are skipped; the order is not guaranteed.',
     auth: 'shared-or-user',
     scope: 'conversations:read',
     query,
     rpc: directory.rpcs.lookUpHolons,
-    replies: { 200: { description: 'The holons found, once each.', schema: Type.Array(PublicHolon) } },
+    replies: { 200: { description: 'The holons found, without duplicates.', schema: Type.Array(PublicHolon) } },
   }),
 ];

@@ -20,7 +20,7 @@ export const browseRoutes = [
     params: Type.Object({ holon_slug: holonSlug }),
     rpc: conversations.rpcs.browseHolon,
     replies: { 200: { description: 'Events with their journeys and conversations.', schema: BrowsedEvents } },
-    errors: { not_found: { code: 'not_found', when: 'No such holon.' } },
+    errors: { not_found: { code: 'not_found', when: 'The holon does not exist.' } },
   }),
   route({
     method: 'GET',
@@ -29,8 +29,8 @@ export const browseRoutes = [
     tag: 'browse',
     summary: 'Browse the conversations of a journey',
     description:
-      'Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, those connected to no holon included; ' +
-      'with it those that the event owns or that are linked to it. Newest start first, then id.',
+      'Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, including conversations without a holon; ' +
+      'with it the conversations that the event owns or that are linked to it. Newest start first, then id.',
     auth: 'shared-or-user',
     scope: 'conversations:read',
     query: Type.Object({
@@ -40,6 +40,6 @@ export const browseRoutes = [
     }),
     rpc: conversations.rpcs.browseJourney,
     replies: { 200: { description: 'The journey with its conversations.', schema: BrowsedJourney } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation journey or holon.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation journey or holon does not exist.' } },
   }),
 ];

@@ -4,7 +4,7 @@ import { ConversationOut, conversations, ExpectedUpdatedAt, JsonStore, RecordedW
 
 const path = '/api/coherence/conversations';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
-const notFound = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
+const notFound = { not_found: { code: 'not_found', when: 'The conversation does not exist.' } } as const;
 const namespaces =
   'Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), ' +
   '`question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.';
@@ -18,7 +18,7 @@ export const conversationRoutes = [
     summary: 'Find the active conversations of a person and journey, or create one',
     description:
       'A conversation is active when the person takes part in it, it belongs to the journey, its start is at most five minutes after `time`, and its finish is ' +
-      'open or not before `time`. When none is, an unscheduled one is created at `time` and returned. Ordered by start, then id.',
+      'open or not before `time`. If none is active, an unscheduled one is created at `time` and returned. Ordered by start, then id.',
     auth: 'shared-or-user',
     scope: 'conversations:write',
     query: Type.Object({
@@ -49,12 +49,12 @@ export const conversationRoutes = [
     operationId: 'patchConversation',
     tag: 'conversations',
     summary: 'Merge infos and config',
-    description: `Supplied top-level keys replace whole values, omitted ones stay. ${namespaces}`,
+    description: `Supplied top-level keys replace whole values; omitted keys do not change. ${namespaces}`,
     auth: 'shared-or-user',
     scope: 'conversations:write',
     params,
     headers: Type.Object({
-      'If-Match': Type.Optional(Type.String({ description: 'Write only when the conversation still has one of these ETags.' })),
+      'If-Match': Type.Optional(Type.String({ description: 'Write only if the conversation still has one of these ETags.' })),
     }),
     body: {
       schema: Type.Object({
@@ -75,14 +75,14 @@ export const conversationRoutes = [
     tag: 'conversations',
     summary: 'Mark as recorded: advance the step, note it, merge the body',
     description:
-      'With an Idempotency-Key the effects happen once in 24 hours; a repetition returns the conversation as it is and only checks the boundary. ' +
-      `Without one every call advances. ${namespaces}`,
+      'With an Idempotency-Key the effects happen once in 24 hours; a repeated call returns the current conversation and only checks the boundary. ' +
+      `Without a key, every call advances the step. ${namespaces}`,
     auth: 'shared-or-user',
     scope: 'conversations:write',
     params,
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(
-        Type.String({ minLength: 1, maxLength: 255, pattern: '\\S', description: 'Scoped to the conversation, kept for 24 hours.' }),
+        Type.String({ minLength: 1, maxLength: 255, pattern: '\\S', description: 'Scoped to the conversation, stored for 24 hours.' }),
       ),
     }),
     body: { schema: RecordedWrite, optional: true },

@@ -4,7 +4,7 @@ import { conversations, Infos, JsonStore } from '#services/conversations';
 
 const path = '/api/coherence/conversations/{conversation_id}/infos';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
-const errors = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
+const errors = { not_found: { code: 'not_found', when: 'The conversation does not exist.' } } as const;
 
 export const infosRoutes = [
   route({
@@ -28,7 +28,7 @@ export const infosRoutes = [
     tag: 'conversations',
     summary: 'Merge infos',
     description:
-      'Supplied top-level keys replace whole values, omitted ones stay; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and ' +
+      'Supplied top-level keys replace whole values; omitted keys do not change; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and ' +
       '`audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and ' +
       '`question_timings`.',
     auth: 'user',

@@ -8,7 +8,7 @@ import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite
 const root = '/api/coherence';
 const journeySlug = Type.String({ description: 'Slug of the journey.' });
 const stepParams = Type.Object({ journey_slug: journeySlug, step_slug: Type.String({ description: 'Slug of the step.' }) });
-const noStep = { not_found: { code: 'not_found', when: 'No such journey, or no such step in it.' } } as const;
+const noStep = { not_found: { code: 'not_found', when: 'The journey or step does not exist.' } } as const;
 
 export const journeyRoutes = [
   route({
@@ -19,28 +19,28 @@ export const journeyRoutes = [
     summary: 'List conversation events',
     description:
       'With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes ' +
-      'are listed for those who may see them.',
+      'are listed for callers who can see them.',
     auth: 'user',
     scope: 'conversations:read',
     query: Type.Object({ holon_slug: Type.Optional(Type.String({ description: 'Slug of a holon.' })) }),
     rpc: directory.rpcs.listConversationEvents,
     replies: { 200: { description: 'The events.', schema: Type.Array(ConversationEvent) } },
-    errors: { not_found: { code: 'not_found', when: 'No holon has the slug, or the caller may not see it.' } },
+    errors: { not_found: { code: 'not_found', when: 'The holon does not exist or is not visible to the caller.' } },
   }),
   route({
     method: 'GET',
     path: `${root}/conversation-events/{event_slug}/journeys`,
     operationId: 'listEventJourneys',
     tag: 'journeys',
-    summary: 'List the conversation journeys that an event owns',
+    summary: 'List the conversation journeys of an event',
     description:
-      'Journeys attached to the event itself, in the order in which they are attached. There may be several, and there is no default.',
+      'Journeys attached to the event itself, in the order in which they are attached. An event can have several journeys; none is the default.',
     auth: 'coherence',
     scope: 'conversations:read',
     params: Type.Object({ event_slug: Type.String({ description: 'Slug of the event.' }) }),
     rpc: directory.rpcs.listEventJourneys,
     replies: { 200: { description: 'The journeys.', schema: Type.Array(EventJourney) } },
-    errors: { not_found: { code: 'not_found', when: 'No conversation event has the slug, or the caller may not see it.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation event does not exist or is not visible to the caller.' } },
   }),
   route({
     method: 'GET',
@@ -54,7 +54,7 @@ export const journeyRoutes = [
     params: Type.Object({ journey_slug: journeySlug }),
     rpc: directory.rpcs.listSteps,
     replies: { 200: { description: 'The steps.', schema: Type.Array(StepItem) } },
-    errors: { not_found: { code: 'not_found', when: 'No such journey.' } },
+    errors: { not_found: { code: 'not_found', when: 'The journey does not exist.' } },
   }),
   route({
     method: 'GET',
@@ -63,8 +63,8 @@ export const journeyRoutes = [
     tag: 'journeys',
     summary: "Read the configuration of a step's pipeline job",
     description:
-      "Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has " +
-      'neither model nor policy: everything stored is shown.',
+      "Fields allowed by the job's field policy, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has " +
+      'neither model nor policy: all stored fields are returned.',
     auth: 'coherence',
     scope: 'steps:read',
     params: stepParams,
@@ -78,17 +78,17 @@ export const journeyRoutes = [
     path: `${root}/journeys/{journey_slug}/steps/{step_slug}/config`,
     operationId: 'patchStepConfig',
     tag: 'journeys',
-    summary: "Tune the configuration of a step's pipeline job",
+    summary: "Update the configuration of a step's pipeline job",
     description:
       "Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation " +
-      'processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A refused write changes nothing.',
+      'processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A rejected write changes nothing.',
     auth: 'coherence',
     scope: 'steps:write',
     params: stepParams,
     body: { schema: StepConfigWrite },
     rpc: directory.rpcs.patchStepConfig,
     toRequest: ({ params: { journey_slug, step_slug }, body }) => ({ journey_slug, step_slug, write: body }),
-    replies: { 200: { description: 'The merged configuration, as GET shows it.', schema: StepConfig } },
+    replies: { 200: { description: 'The merged configuration, as returned by GET.', schema: StepConfig } },
     errors: noStep,
   }),
 ];

@@ -7,7 +7,7 @@ export const mcpRoutes = [
     path: '/mcp',
     operationId: 'mcp',
     tag: 'mcp',
-    summary: 'One message of the Model Context Protocol',
+    summary: 'Handle a message of the Model Context Protocol',
     documented: false,
     auth: 'user',
     scope: null,
@@ -19,6 +19,6 @@ export const mcpRoutes = [
     },
     handler: 'mcp',
     deadlineMs: 60_000,
-    replies: { 200: { description: 'The answer of the protocol.' }, 202: { description: 'A notification was taken.' } },
+    replies: { 200: { description: 'The protocol response.' }, 202: { description: 'The notification was accepted.' } },
   }),
 ];

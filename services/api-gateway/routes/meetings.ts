@@ -9,14 +9,14 @@ export const meetingRoutes = [
     tag: 'webhooks',
     summary: 'Receive a webhook of the meeting provider',
     description:
-      "Everything is answered with 200, whatever it is; what became of it is in the receipt. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) counts once.",
+      "Every request returns 200; the receipt shows the outcome. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) is processed once.",
     auth: 'none',
     exemptFromShedding: true,
     rawBody: {
       contentType: 'application/json',
       description: "RealtimeKit's webhook, at most 4 MiB.",
       schema: Type.Object(
-        { event: Type.String({ description: 'e.g. `recording.statusUpdate`, `meeting.transcript`.' }) },
+        { event: Type.String({ description: 'For example `recording.statusUpdate`, `meeting.transcript`.' }) },
         { additionalProperties: true },
       ),
     },

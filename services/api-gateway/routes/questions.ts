@@ -10,8 +10,8 @@ export const questionRoutes = [
     tag: 'conversations',
     summary: 'Record that a question was displayed',
     description:
-      'Changes may arrive in any order; each is filed at its own `occurredAt`. Order, active question and durations are derived and shown as ' +
-      '`question_state` of the conversation. The same key with the same content is answered 200 with `replayed: true`. A refused call leaves its key unused.',
+      'Changes may arrive in any order; each is stored at its own `occurredAt`. Order, active question and durations are derived and returned as ' +
+      '`question_state` of the conversation. The same key with the same content returns 200 with `replayed: true`. A rejected call does not use up its key.',
     auth: 'shared-or-user',
     scope: 'conversations:write',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
@@ -35,6 +35,6 @@ export const questionRoutes = [
       200: { description: 'The same change was recorded before under this key.', schema: QuestionChangeReply },
       201: { description: 'Recorded.', schema: QuestionChangeReply },
     },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist.' } },
   }),
 ];

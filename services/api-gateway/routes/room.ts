@@ -4,7 +4,7 @@ import { conversations, RoomState, RoomWrite, RoomWriteReply } from '#services/c
 
 const path = '/api/coherence/conversations/{conversation_id}/enter-coherence';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
-const errors = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
+const errors = { not_found: { code: 'not_found', when: 'The conversation does not exist.' } } as const;
 
 export const roomRoutes = [
   route({
@@ -14,8 +14,8 @@ export const roomRoutes = [
     tag: 'conversations',
     summary: 'Write room state and the transcript window',
     description:
-      'Every field is optional and merged by itself. `meetingId` and the two boundaries of the transcript window are write-once; the same value again is ' +
-      'a success. Any rejection writes nothing. A write never moves the journey step.',
+      'Every field is optional and merged separately. `meetingId` and the two boundaries of the transcript window are write-once; sending the same value again ' +
+      'succeeds. A rejected request writes nothing. A write never moves the journey step.',
     auth: 'shared-or-user',
     scope: 'conversations:write',
     params,
@@ -23,7 +23,7 @@ export const roomRoutes = [
     deprecatedFields: ['sessionId'],
     rpc: conversations.rpcs.writeRoom,
     toRequest: ({ params: { conversation_id }, body }) => ({ conversation_id, write: body }),
-    replies: { 200: { description: 'What is stored now.', schema: RoomWriteReply } },
+    replies: { 200: { description: 'The stored state.', schema: RoomWriteReply } },
     errors,
   }),
   route({
@@ -37,7 +37,7 @@ export const roomRoutes = [
     params,
     rpc: conversations.rpcs.readRoom,
     etag: true,
-    replies: { 200: { description: 'Stored state; null or empty where nothing is written.', schema: RoomState } },
+    replies: { 200: { description: 'The stored state; unset fields are null or empty.', schema: RoomState } },
     errors,
   }),
 ];

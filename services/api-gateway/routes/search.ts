@@ -12,8 +12,8 @@ export const searchRoutes = [
     tag: 'conversations',
     summary: 'Search conversations',
     description:
-      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The answer is sent ' +
-      'while it is read, so that its size has no limit. What belongs to a holon of a private class is seen by those who may see the holon.',
+      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The response is ' +
+      'streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.',
     auth: 'user',
     scope: 'conversations:read',
     query: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
@@ -33,6 +33,6 @@ export const searchRoutes = [
     rpc: conversations.rpcs.summarize,
     etag: true,
     replies: { 200: { description: 'The conversation.', schema: SearchItem } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation, or none that the caller may see.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist or is not visible to the caller.' } },
   }),
 ];

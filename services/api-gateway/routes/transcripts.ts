@@ -23,7 +23,7 @@ export const transcriptRoutes = [
     description:
       'As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the ' +
       "time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each " +
-      'utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.',
+      'utterance. `format` selects the format, then the header `Accept`; default: Markdown.',
     auth: 'shared-or-user',
     scope: 'transcripts:read',
     params,
@@ -33,7 +33,7 @@ export const transcriptRoutes = [
           description: 'Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript.',
         }),
       ),
-      format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Goes before the header `Accept`; without both it is `md`.' })),
+      format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Overrides the header `Accept`. Default: `md`.' })),
       ...transcriptPart,
     }),
     rpc: transcripts.rpcs.render,
@@ -50,22 +50,22 @@ export const transcriptRoutes = [
       'Content-Disposition': `attachment; filename=conversation-${id}.${format}`,
     }),
     replies: { 200: { description: 'UTF-8 text in the format.' } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation, or the speaker has no utterances in it.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist, or the speaker has no utterances in it.' } },
   }),
   route({
     method: 'GET',
     path: '/api/coherence/transcripts/search',
     operationId: 'searchTranscripts',
     tag: 'conversations',
-    summary: 'Search in what was said',
+    summary: 'Search transcripts',
     description:
-      'Utterances in which all words of `q` were said, best first, then newest, in conversations that the caller may read. `"a phrase"`, ' +
-      '`-without` and `begin*` mean what they look like; case and accents do not matter. Nothing is found of people who were erased.',
+      'Utterances that contain all words of `q`, best first, then newest, in conversations that the caller can read. Supports `"a phrase"`, ' +
+      '`-excluded` and `prefix*`; case and accents are ignored. Erased people are not found.',
     auth: 'user',
     scope: 'transcripts:read',
     query: Type.Object(transcriptSearchFilters),
     rpc: transcripts.rpcs.search,
-    replies: { 200: { description: 'What was found.', schema: SpokenMatches } },
+    replies: { 200: { description: 'The matches.', schema: SpokenMatches } },
     errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
   }),
   route({
@@ -73,14 +73,14 @@ export const transcriptRoutes = [
     path: '/api/coherence/conversations/{conversation_id}/transcript/import-evidence',
     operationId: 'readImportEvidence',
     tag: 'conversations',
-    summary: 'Read what the transcript importer did',
-    description: 'Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.',
+    summary: 'Read the import evidence',
+    description: 'Aggregates and digests only: no rows, no text, no speakers of excluded sentences. Does not run an import.',
     auth: 'shared-or-user',
     scope: 'transcripts:read',
     params,
     rpc: transcripts.rpcs.getEvidence,
     etag: true,
     replies: { 200: { description: 'The import evidence.', schema: importEvidence } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist.' } },
   }),
 ];

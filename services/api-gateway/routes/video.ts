@@ -10,17 +10,17 @@ export const videoRoutes = [
     path: '/api/coherence/conversations/{conversation_id}/video',
     operationId: 'getVideo',
     tag: 'conversations',
-    summary: 'Address and name of the recording',
+    summary: 'Get the URL and name of the recording',
     description:
-      'A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without ' +
-      'a token and with ranges; its marker `?v=` changes with the file.',
+      'A front-trimmed recording that is not finalized takes precedence over the full recording. The URL needs no token and supports ranges; ' +
+      'its marker `?v=` changes with the file.',
     auth: 'shared-or-user',
     scope: 'media:read',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
     etag: true,
     rpc: media.rpcs.getVideo,
-    replies: { 200: { description: 'Where the recording can be downloaded.', schema: media.rpcs.getVideo.reply } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation, or it has no stored recording.' } },
+    replies: { 200: { description: 'URL and name of the recording.', schema: media.rpcs.getVideo.reply } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist or has no stored recording.' } },
   }),
   route({
     method: 'GET',
@@ -29,8 +29,8 @@ export const videoRoutes = [
     tag: 'conversations',
     summary: 'Download captions of the recording',
     description:
-      'WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the ' +
-      'conversation, and its captions are as much later.',
+      'WebVTT of the transcript. Times are relative to the current recording: an untrimmed recording starts before the ' +
+      'conversation, so its captions start later.',
     auth: 'shared-or-user',
     scope: 'media:read',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
@@ -41,7 +41,7 @@ export const videoRoutes = [
       'Content-Disposition': `attachment; filename=conversation-${id}.vtt`,
     }),
     replies: { 200: { description: 'UTF-8 WebVTT.', contentType: 'text/vtt; charset=utf-8', schema: Type.String() } },
-    errors: { not_found: { code: 'not_found', when: 'No such conversation, or it has no stored recording or no transcript.' } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist, or has no stored recording or no transcript.' } },
   }),
   route({
     method: 'GET',
@@ -52,11 +52,11 @@ export const videoRoutes = [
     auth: 'none',
     documented: false,
     params: Type.Object({ folder: Type.String(), owner: Type.String(), file: Type.String() }),
-    query: Type.Object({ v: text('Marker of the file; with the right one the answer may be kept for ever.') }),
+    query: Type.Object({ v: text('Marker of the file version. With the current marker the response is cacheable without expiry.') }),
     headers: Type.Object({
       Range: text('One range of bytes.'),
-      'If-Range': text('The range counts only while the file has this ETag.'),
-      'If-None-Match': text('304 when the file has one of these ETags.'),
+      'If-Range': text('The range applies only if the file still has this ETag.'),
+      'If-None-Match': text('Returns 304 if the file has one of these ETags.'),
     }),
     etag: true,
     handler: 'media',
@@ -66,9 +66,9 @@ export const videoRoutes = [
     },
     replies: {
       200: { description: 'The file.', contentType: 'video/*', schema: Type.String() },
-      206: { description: 'The range that was asked for.', contentType: 'video/*', schema: Type.String() },
-      416: { description: 'No requested range lies in the file.' },
+      206: { description: 'The requested range.', contentType: 'video/*', schema: Type.String() },
+      416: { description: 'The requested range is outside the file.' },
     },
-    errors: { not_found: { code: 'not_found', when: 'No such file.' } },
+    errors: { not_found: { code: 'not_found', when: 'The file does not exist.' } },
   }),
 ];

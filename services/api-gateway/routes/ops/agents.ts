@@ -11,7 +11,7 @@ const { items } = agents.rpcs.listAgents.reply.properties;
 const { mode } = agents.rpcs.listSentences.reply.properties;
 const { ids } = agents.rpcs.approveSentences.request.properties;
 
-const agentNotFound = { not_found: { code: 'not_found', when: 'No agent has that slug.' } } as const;
+const agentNotFound = { not_found: { code: 'not_found', when: 'The agent does not exist.' } } as const;
 
 const reading = { tag: 'operations', auth: 'ops', scope: 'ops:read' } as const;
 const acting = { tag: 'operations', auth: 'ops-act', scope: 'ops:write' } as const;
@@ -23,7 +23,7 @@ export const agentRoutes = [
     path: root,
     operationId: 'listAgents',
     summary: 'List agents',
-    description: 'By slug, with the number of sentences that wait for a decision.',
+    description: 'By slug, with the number of sentences pending review.',
     ...reading,
     query: Type.Object(page),
     handler: 'ops-agents',
@@ -34,8 +34,8 @@ export const agentRoutes = [
     method: 'GET',
     path: `${root}/{slug}/knowledge`,
     operationId: 'listAgentKnowledge',
-    summary: 'List what an agent gathered',
-    description: 'Sentences of visitors for all its threads, oldest first; what they are for is `mode`.',
+    summary: 'List the knowledge of an agent',
+    description: 'Sentences extracted from conversations, oldest first. `mode` says how they are used.',
     ...reading,
     params: Type.Object({ slug }),
     query: Type.Object({ state: agents.rpcs.listSentences.request.properties.state, ...page }),
@@ -47,22 +47,22 @@ export const agentRoutes = [
     method: 'POST',
     path: `${root}/{slug}/knowledge/approve`,
     operationId: 'approveAgentKnowledge',
-    summary: 'Let an agent tell sentences to everybody',
-    description: 'All of these or, with an error, none; every word goes into its prompt for all visitors. Approved ones stay so.',
+    summary: 'Approve sentences of an agent',
+    description: 'Approves all of the sentences or none. Approved sentences are part of the prompt for all visitors.',
     ...acting,
     ...decision,
     rpc: agents.rpcs.approveSentences,
-    replies: { 200: { description: 'They are approved.', schema: agents.rpcs.approveSentences.reply } },
+    replies: { 200: { description: 'The sentences are approved.', schema: agents.rpcs.approveSentences.reply } },
   }),
   route({
     method: 'POST',
     path: `${root}/{slug}/knowledge/reject`,
     operationId: 'rejectAgentKnowledge',
     summary: 'Delete sentences of an agent',
-    description: 'For good, approved or not, with what was made of them: all of these or, with an error, none.',
+    description: 'Permanently deletes all of the sentences, approved or not, and their derived data, or none of them.',
     ...acting,
     ...decision,
     rpc: agents.rpcs.rejectSentences,
-    replies: { 200: { description: 'They are gone.', schema: agents.rpcs.rejectSentences.reply } },
+    replies: { 200: { description: 'The sentences are deleted.', schema: agents.rpcs.rejectSentences.reply } },
   }),
 ];

@@ -6,7 +6,7 @@ export const usualLimit = 50;
 export const limitOf = (what: string) => limitParameter({ usual: usualLimit, most: 200, of: what });
 
 /** A text that is no cursor is one whatever its length (D98). */
-export const cursor = Type.String({ description: '`next` of the page before.' });
+export const cursor = Type.String({ description: '`next` of the previous page.' });
 
 export const page = {
   limit: limitOf('Rows of a page'),
@@ -23,7 +23,7 @@ export const pageOf = <Item extends TSchema>(item: Item) =>
 export const missing = {
   missing: Type.Array(Type.String(), {
     description:
-      'Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers.',
+      'Services that did not answer; their result is unknown. The request can be repeated: it does not change finished items again. 503 if no service answers.',
   }),
 };
 
@@ -33,8 +33,8 @@ export const mergedPageOf = <Item extends TSchema>(item: Item) =>
     ...pageOf(item).properties,
     missing: Type.Array(Type.String(), {
       description:
-        'Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. ' +
-        '503 when none answers of those that have more.',
+        'Services that did not answer. Their items follow on a later page once they answer, before older items. ' +
+        '503 if none of the services with more items answers.',
     }),
   });
 
@@ -54,13 +54,13 @@ export function chosen<Fields extends TProperties, Id extends TSchema>(fields: F
     Object.entries(fields).map(([name, schema]) => [name, Type.Optional(Type.Union([schema, Type.Null()]))]),
   ) as { [Name in keyof Fields]: ReturnType<typeof orNull<Fields[Name]>> };
   return Type.Object({
-    filter: Type.Optional(Type.Object(nullable, { description: 'As the list takes it; it must limit something.' })),
-    ids: Type.Optional(Type.Array(id, { maxItems: maxIds, description: `In the place of a filter, at most ${maxIds}.` })),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Count, and change nothing.' })),
+    filter: Type.Optional(Type.Object(nullable, { description: 'Filters of the list operation. At least one filter is required.' })),
+    ids: Type.Optional(Type.Array(id, { maxItems: maxIds, description: `Instead of a filter. At most ${maxIds}.` })),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Count the items without changing them.' })),
   });
 }
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
 
 export const choiceErrors = {
-  empty_choice: { code: 'bad_request', when: 'Neither ids nor a filter that limits anything were given, or both were.' },
+  empty_choice: { code: 'bad_request', when: 'Exactly one of `ids` and a non-empty `filter` is required.' },
 } as const;

@@ -3,7 +3,7 @@ import { jobDetailsSchema, jobSchema, jobStates, maxJobIds, route, Type } from '
 import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/jobs';
-const service = Type.String({ description: 'Service that works it.' });
+const service = Type.String({ description: 'Service that runs the job.' });
 const jobItem = Type.Object({ service, ...jobSchema.properties });
 const jobDetails = Type.Object({ service, ...jobDetailsSchema.properties });
 
@@ -11,12 +11,12 @@ const filter = {
   service: Type.Enum(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'], { description: 'Jobs of this service.' }),
   type: Type.String({ minLength: 1, maxLength: 200, description: 'For example `transcripts.transcript-import`.' }),
   state: Type.Enum([...jobStates], { description: 'Jobs in this state.' }),
-  key: Type.String({ minLength: 1, maxLength: 500, description: 'Jobs of this key.' }),
+  key: Type.String({ minLength: 1, maxLength: 500, description: 'Jobs with this key.' }),
   error: Type.String({ minLength: 1, maxLength: 200, description: 'Jobs whose error contains this; case matters.' }),
   conversation_id: anyId('Jobs whose payload names the conversation.'),
-  request_id: Type.String({ minLength: 1, maxLength: 200, description: 'Jobs that a request has caused.' }),
-  created_after: instant('Jobs that were asked for then or later.'),
-  created_before: instant('Jobs that were asked for before.'),
+  request_id: Type.String({ minLength: 1, maxLength: 200, description: 'Jobs created by this request.' }),
+  created_after: instant('Jobs created at or after this time.'),
+  created_before: instant('Jobs created before this time.'),
 };
 
 const choice = {
@@ -28,12 +28,12 @@ const choice = {
 };
 const changed = {
   200: {
-    description: 'What was done, or with `dry_run` would be.',
+    description: 'The result; with `dry_run` the expected result.',
     schema: Type.Object({
-      matched: Type.Integer({ description: 'Jobs that the act could change.' }),
-      changed: Type.Integer({ description: 'Jobs that it has changed; 0 in a dry run.' }),
-      failed: Type.Integer({ description: 'Ids without a job, and jobs whose attempt was just ending.' }),
-      items: Type.Array(jobItem, { description: 'The first hundred that matched, newest first, as they are now.' }),
+      matched: Type.Integer({ description: 'Matching jobs that can be changed.' }),
+      changed: Type.Integer({ description: 'Changed jobs; 0 in a dry run.' }),
+      failed: Type.Integer({ description: 'Unknown ids, and jobs whose attempt ended in the meantime.' }),
+      items: Type.Array(jobItem, { description: 'The first 100 matching jobs after the change, newest first.' }),
       ...missing,
     }),
   },
@@ -47,7 +47,8 @@ export const jobRoutes = [
     operationId: 'listJobs',
     tag: 'operations',
     summary: 'List jobs',
-    description: 'The jobs of all services, newest first. Succeeded and cancelled ones are kept for a week, dead ones until somebody acts.',
+    description:
+      'Jobs of all services, newest first. Succeeded and cancelled jobs are stored for a week, dead jobs until they are redriven or discarded.',
     auth: 'ops',
     scope: 'ops:read',
     query: Type.Object({ ...Type.Partial(Type.Object(filter)).properties, ...page }),
@@ -74,8 +75,9 @@ export const jobRoutes = [
     method: 'POST',
     path: `${root}/redrive`,
     operationId: 'redriveJobs',
-    summary: 'Queue dead jobs again',
-    description: 'With all their attempts: those that match, or those named. What somebody has cancelled is queued again only by its id.',
+    summary: 'Redrive dead jobs',
+    description:
+      'Queues dead jobs again with a full number of attempts, selected by filter or id. Cancelled jobs can be redriven by id only.',
     ...access,
     body: choice,
     handler: 'ops-redrive',
@@ -87,7 +89,7 @@ export const jobRoutes = [
     operationId: 'cancelJobs',
     summary: 'Cancel jobs',
     description:
-      'Queued and running ones that match, or those named: an attempt that runs is broken off. A dead job is given up where its id or the state `dead` is named.',
+      'Cancels queued and running jobs, selected by filter or id; running attempts are aborted. Dead jobs are discarded if selected by id or by the state `dead`.',
     ...access,
     body: choice,
     handler: 'ops-cancel',

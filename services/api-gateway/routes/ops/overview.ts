@@ -7,9 +7,9 @@ export const overviewRoutes = [
     path: '/api/ops/overview',
     operationId: 'getOverview',
     tag: 'operations',
-    summary: 'How the platform is',
+    summary: 'Get the platform status',
     description:
-      'Of each service the process that answers speaks. One that does not answer is not ready, and what it alone can tell is left out. Counts are at most two seconds old.',
+      'One process of each service reports its status. A service that does not answer is not ready, and its figures are missing. Counts are at most two seconds old.',
     auth: 'ops',
     scope: 'ops:read',
     handler: 'ops-overview',
@@ -17,7 +17,7 @@ export const overviewRoutes = [
       200: {
         description: 'Services, dependencies, jobs, webhooks, streams.',
         schema: Type.Object({
-          version: Type.String({ description: 'Release of the gateway that answers.' }),
+          version: Type.String({ description: 'Release of this gateway.' }),
           generated_at: Type.String({ format: 'date-time' }),
           services: Type.Array(
             Type.Object({
@@ -26,15 +26,15 @@ export const overviewRoutes = [
               version: nullable(Type.String()),
               uptime_seconds: nullable(Type.Integer()),
               missing: Type.Array(Type.String(), {
-                description: 'Dependencies that do not answer it; its own name when it does not answer itself.',
+                description: 'Dependencies that the service cannot reach; its own name if the service does not answer.',
               }),
             }),
           ),
           dependencies: Type.Array(
             Type.Object({
               name: Type.String({ description: 'For example `postgresql`, `nats`.' }),
-              ready: Type.Boolean({ description: 'It answers every service that needs it and answers itself.' }),
-              detail: nullable(Type.String({ description: 'Which services miss it, and what they say.' })),
+              ready: Type.Boolean({ description: 'All services that need it can reach it.' }),
+              detail: nullable(Type.String({ description: 'Services that cannot reach it, with their errors.' })),
             }),
           ),
           jobs: Type.Array(Type.Object({ service: Type.String(), ...jobCount.properties })),
@@ -52,9 +52,9 @@ export const overviewRoutes = [
           ),
           spool: Type.Object(
             { entries: Type.Integer(), bytes: Type.Integer() },
-            { description: 'Webhooks that wait in the gateway that answers, since the broker is away.' },
+            { description: 'Webhooks buffered on disk by this gateway while the broker is unavailable.' },
           ),
-          logins: Type.Object({ failed_last_hour: Type.Integer({ description: 'Logins that were refused.' }) }),
+          logins: Type.Object({ failed_last_hour: Type.Integer({ description: 'Rejected logins.' }) }),
         }),
       },
     },

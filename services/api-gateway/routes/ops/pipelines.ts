@@ -3,7 +3,7 @@ import { jobStates, nullable, route, Type } from '#libs/contract';
 import { anyId, badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/pipelines';
-const state = Type.Enum([...jobStates, 'none'], { description: 'Of the job of the step; `none` = there is none.' });
+const state = Type.Enum([...jobStates, 'none'], { description: 'State of the job of the step; `none` if it has no job.' });
 
 const pipeline = Type.Object({
   conversation_id: Type.Integer(),
@@ -11,8 +11,8 @@ const pipeline = Type.Object({
   step: Type.String({ description: 'Slug.' }),
   state,
   since: Type.String({ format: 'date-time', description: 'When the conversation entered the step.' }),
-  waiting_for: nullable(Type.String({ description: 'What the job waits for, in words; null when it runs or is done.' })),
-  error: nullable(Type.String({ description: 'Of the last attempt that failed.' })),
+  waiting_for: nullable(Type.String({ description: 'Reason for waiting, as text; null if the job is running or finished.' })),
+  error: nullable(Type.String({ description: 'Error of the last failed attempt.' })),
 });
 
 export const pipelineRoutes = [
@@ -23,14 +23,14 @@ export const pipelineRoutes = [
     tag: 'operations',
     summary: 'List conversations in pipeline steps',
     description:
-      'How long they are there, what they wait for, and the last error; those that entered last first. With a `state` a page may have fewer rows than `limit`, and a `next` all the same.',
+      'With the time they entered the step, what they wait for and the last error; newest first. With a `state`, a page can have fewer rows than `limit` and still have a `next`.',
     auth: 'ops',
     scope: 'ops:read',
     query: Type.Object({
       journey: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of a journey.' })),
       step: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of a step.' })),
       state: Type.Optional(state),
-      conversation_id: Type.Optional(anyId('This conversation alone.')),
+      conversation_id: Type.Optional(anyId('Only this conversation.')),
       ...page,
     }),
     handler: 'ops-pipelines',
@@ -43,16 +43,17 @@ export const pipelineRoutes = [
     operationId: 'retryPipeline',
     tag: 'operations',
     summary: 'Run the job of a conversation now',
-    description: 'The same job, at once: one that waits, is dead or cancelled. One that runs is left alone. No second one is made.',
+    description:
+      'Runs the waiting, dead or cancelled job of the conversation immediately. A running job is not changed. No second job is created.',
     auth: 'ops-act',
     scope: 'ops:write',
     params: Type.Object({ conversation_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Id of the conversation.' }) }),
     body: { schema: Type.Object({}), optional: true },
     handler: 'ops-retry',
-    replies: { 200: { description: 'Where the conversation stands now.', schema: pipeline } },
+    replies: { 200: { description: 'The current state of the conversation.', schema: pipeline } },
     errors: {
       not_found: { code: 'not_found', when: 'The conversation does not exist.' },
-      no_job: { code: 'conflict', when: 'The conversation is in no pipeline step, or its job was never started or has succeeded.' },
+      no_job: { code: 'conflict', when: 'The conversation is not in a pipeline step, or its job was never started or has succeeded.' },
     },
   }),
 ];

@@ -7,7 +7,7 @@ const root = '/api/ops/threads';
 
 const account = Type.Object({
   id: Type.Integer(),
-  email: nullable(Type.String({ description: 'As long as there is such an account.' })),
+  email: nullable(Type.String({ description: 'Null if the account was deleted.' })),
 });
 const thread = Type.Object({
   ...threadProperties,
@@ -15,9 +15,9 @@ const thread = Type.Object({
     Type.Object(
       {
         account: nullable(account),
-        since: Type.String({ format: 'date-time', description: 'When it was taken.' }),
+        since: Type.String({ format: 'date-time', description: 'Time of the takeover.' }),
       },
-      { description: 'Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers.' },
+      { description: 'Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers.' },
     ),
   ),
 });
@@ -25,13 +25,13 @@ const message = Type.Object({
   ...messageProperties,
   author: Type.Object(
     { kind: Type.Enum(['visitor', 'agent', 'operator']), account: nullable(account) },
-    { description: 'Who wrote it; an operator without an account used the admin CLI.' },
+    { description: 'Author; an operator without an account used the admin CLI.' },
   ),
 });
 
 const params = Type.Object({ thread_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' }) });
 const noThread = { not_found: { code: 'not_found', when: 'The thread does not exist.' } } as const;
-const taken = { thread_taken: { code: 'conflict', when: 'Somebody else has the thread; `taken_by` says who.' } } as const;
+const taken = { thread_taken: { code: 'conflict', when: 'Another operator has taken over the thread; see `taken_by`.' } } as const;
 const nothing = { schema: Type.Object({}), optional: true };
 
 export const threadRoutes = [
@@ -41,13 +41,15 @@ export const threadRoutes = [
     operationId: 'listThreads',
     tag: 'operations',
     summary: 'List chats with agents',
-    description: 'Those where something was said last first, without what was said.',
+    description: 'Threads without their messages, last message first.',
     auth: 'ops',
     scope: 'ops:read',
     query: Type.Object({
       agent: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of an agent.' })),
       channel: Type.Optional(threadProperties.channel),
-      taken: Type.Optional(Type.Boolean({ description: 'Only those that a person has, or only those that the agent has.' })),
+      taken: Type.Optional(
+        Type.Boolean({ description: 'True: only threads taken over by a person; false: only threads answered by the agent.' }),
+      ),
       ...page,
     }),
     handler: 'ops-threads',
@@ -60,7 +62,7 @@ export const threadRoutes = [
     operationId: 'getThread',
     tag: 'operations',
     summary: 'Read a chat with an agent',
-    description: 'Its newest messages, oldest first, with who wrote them.',
+    description: 'The newest messages with their authors, oldest first.',
     auth: 'ops',
     scope: 'ops:read',
     params,
@@ -76,7 +78,7 @@ export const threadRoutes = [
         schema: Type.Object({
           thread,
           messages: Type.Array(message),
-          before: nullable(Type.Integer({ description: '`before` of the messages before these; null when there are none.' })),
+          before: nullable(Type.Integer({ description: '`before` of the previous messages; null if there are none.' })),
         }),
       },
     },
@@ -87,9 +89,9 @@ export const threadRoutes = [
     path: `${root}/{thread_id}/take`,
     operationId: 'takeThread',
     tag: 'operations',
-    summary: 'Take a chat over',
+    summary: 'Take over a chat',
     description:
-      'The agent says nothing until the thread is handed back. Of two who take it one has it; taken again by the same account it stays taken.',
+      'The agent does not reply until the thread is handed back. Only one operator can take over a thread; repeating the request with the same account succeeds.',
     auth: 'ops-act',
     scope: 'ops:write',
     params,
@@ -103,19 +105,28 @@ export const threadRoutes = [
     path: `${root}/{thread_id}/message`,
     operationId: 'sayInThread',
     tag: 'operations',
-    summary: 'Write in a chat that you have taken over',
-    description: 'Recorded as written by your account, shown on the page of the visitor, or sent through the messenger.',
+    summary: 'Send a message in a chat that you have taken over',
+    description: 'The message is recorded with your account and shown on the chat page or sent through the messenger.',
     auth: 'ops-act',
     scope: 'ops:write',
     params,
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(
-        Type.String({ minLength: 1, maxLength: 255, pattern: '^[!-~]+$', description: 'The same words under it are one message.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^[!-~]+$',
+          description: 'Repeated requests with the same key and body send one message.',
+        }),
       ),
     }),
     body: {
       schema: Type.Object({
-        body: Type.String({ minLength: 1, maxLength: maxChatBodyCharacters, description: 'The message, Markdown allowed. Blank → 400.' }),
+        body: Type.String({
+          minLength: 1,
+          maxLength: maxChatBodyCharacters,
+          description: 'The message, Markdown allowed. Blank messages return 400.',
+        }),
       }),
     },
     handler: 'ops-say-in-thread',
@@ -123,7 +134,7 @@ export const threadRoutes = [
     errors: {
       ...noThread,
       ...taken,
-      thread_not_taken: { code: 'conflict', when: 'The agent has the thread: take it over first.' },
+      thread_not_taken: { code: 'conflict', when: 'The thread is not taken over. Take it over first.' },
       empty_message: { code: 'bad_request', when: 'The message is blank.' },
     },
   }),
@@ -133,8 +144,7 @@ export const threadRoutes = [
     operationId: 'handThreadBack',
     tag: 'operations',
     summary: 'Hand a chat back to the agent',
-    description:
-      'Whoever has it, so that none is left to somebody who is away. The agent answers the next message, and knows what was said.',
+    description: 'Any operator can hand back a thread. The agent replies to the next message with the full history.',
     auth: 'ops-act',
     scope: 'ops:write',
     params,

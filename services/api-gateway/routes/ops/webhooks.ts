@@ -8,10 +8,10 @@ const receiptId = Type.Integer({ minimum: 1, maximum: 9_007_199_254_740_991, des
 const filter = {
   kind: Type.Enum([...webhookKinds], { description: 'Webhooks of this kind.' }),
   outcome: Type.String({ minLength: 1, maxLength: 60, description: 'Webhooks with this outcome, for example `applied`.' }),
-  person_id: anyId('Webhooks whose path names the person.'),
-  from: instant('Webhooks that came then or later.'),
-  to: instant('Webhooks that came before.'),
-  q: Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body; the case of letters of ASCII does not matter.' }),
+  person_id: anyId('Webhooks with this person id in their path.'),
+  from: instant('Webhooks received at or after this time.'),
+  to: instant('Webhooks received before this time.'),
+  q: Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body; case-insensitive for ASCII letters.' }),
 };
 
 export const webhookRoutes = [
@@ -21,7 +21,7 @@ export const webhookRoutes = [
     operationId: 'listWebhooks',
     tag: 'operations',
     summary: 'List inbound webhooks',
-    description: 'Bookings, reports of the meeting provider and messages to agents, newest first, and what became of them.',
+    description: 'Bookings, meeting provider reports and messages to agents with their outcomes, newest first.',
     auth: 'ops',
     scope: 'ops:read',
     query: Type.Object({ ...Type.Partial(Type.Object(filter)).properties, ...page }),
@@ -36,7 +36,7 @@ export const webhookRoutes = [
     tag: 'operations',
     summary: 'Read one inbound webhook',
     description:
-      'With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.',
+      'With the received body and headers; secrets are replaced by `[redacted]`. The body of ignored and rejected webhooks is not stored, except for unreadable ones.',
     auth: 'ops',
     scope: 'ops:read',
     params: Type.Object({ receipt_id: receiptId }),
@@ -50,9 +50,9 @@ export const webhookRoutes = [
     path: `${root}/replay`,
     operationId: 'replayWebhooks',
     tag: 'operations',
-    summary: 'Work webhooks again',
+    summary: 'Replay webhooks',
     description:
-      'Those named, or those that match, oldest first. What was applied changes nothing when it is applied again; where the body is not kept nothing is done.',
+      'Processes webhooks again, selected by filter or id, oldest first. Applied webhooks do not change anything; webhooks without a stored body are skipped.',
     auth: 'ops-act',
     scope: 'ops:write',
     deadlineMs: 60_000,
@@ -60,16 +60,16 @@ export const webhookRoutes = [
     handler: 'ops-replay',
     replies: {
       200: {
-        description: 'What was done, or with `dry_run` would be.',
+        description: 'The result; with `dry_run` the expected result.',
         schema: Type.Object({
-          matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
-          changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
+          matched: Type.Integer({ description: 'Matching webhooks that can be replayed.' }),
+          changed: Type.Integer({ description: 'Replayed webhooks; 0 in a dry run.' }),
           failed: Type.Integer({
-            description: 'Ids without a webhook, and messages whose agent does not exist or has no secret to judge them by.',
+            description: 'Unknown ids, and messages whose agent does not exist or has no secret to verify them.',
           }),
-          without_body: Type.Integer({ description: 'Those that match and whose body is not kept.' }),
-          more: Type.Boolean({ description: `More than ${maxReplayed} of a kind match: the oldest were taken.` }),
-          items: Type.Array(webhookItem, { description: 'The first hundred that can be worked again, oldest first.' }),
+          without_body: Type.Integer({ description: 'Matching webhooks without a stored body.' }),
+          more: Type.Boolean({ description: `More than ${maxReplayed} of a kind match; the oldest were replayed.` }),
+          items: Type.Array(webhookItem, { description: 'The first 100 replayable webhooks, oldest first.' }),
           ...missing,
         }),
       },

@@ -9,7 +9,7 @@ export const classRoutes = [
     operationId: 'listClasses',
     tag: 'classes',
     summary: 'List the active classes',
-    description: 'By `sort_order` and slug. A holon may carry the slug of a class that is retired and so not in this list.',
+    description: 'Ordered by `sort_order` and slug. A holon can have a retired class, which is not in this list.',
     auth: 'v1',
     scope: 'directory:read',
     query: directory.rpcs.listClasses.request,
@@ -31,6 +31,6 @@ export const classRoutes = [
     rpc: directory.rpcs.getClass,
     etag: true,
     replies: { 200: { description: 'The class.', schema: ObjectClassPublic } },
-    errors: { not_found: { code: 'not_found', when: 'There is no such class, or it is retired.' } },
+    errors: { not_found: { code: 'not_found', when: 'The class does not exist or is retired.' } },
   }),
 ];

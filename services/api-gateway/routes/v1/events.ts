@@ -12,10 +12,10 @@ export const eventRoutes = [
     path: '/api/v1/events',
     operationId: 'listEvents',
     tag: 'events',
-    summary: 'Follow what happens',
+    summary: 'Follow the event feed',
     description:
-      'Events in one order, as far as the caller may read what they are about. Keep `next` and ask again with `after`; with `wait` the answer ' +
-      'comes when something does. Nothing is told twice or left out, and nothing appears behind a cursor.',
+      'Events in order, limited to objects that the caller can read. Store `next` and send it as `after` in the next request; with `wait` the request ' +
+      'waits for new events. Every event is returned once; no event appears before a cursor later.',
     auth: 'v1',
     scope: 'events:read',
     query: feedQuery,
@@ -23,7 +23,7 @@ export const eventRoutes = [
     deadlineMs: readFeed.timeoutMs,
     replies: { 200: { description: 'A page of events.', schema: eventPage } },
     errors: {
-      rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) requests that wait.' },
+      rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) waiting requests.' },
     },
   }),
 ];

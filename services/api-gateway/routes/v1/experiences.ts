@@ -10,7 +10,7 @@ export const experienceRoutes = [
     operationId: 'createExperience',
     tag: 'experiences',
     summary: 'Create an experience',
-    description: 'A holon of an experience class below a holon whose class allows that.',
+    description: 'Creates a holon of an experience class below a holon whose class allows it.',
     auth: 'v1',
     scope: 'directory:write',
     body: { schema: newExperience },
@@ -25,8 +25,8 @@ export const experienceRoutes = [
     tag: 'experiences',
     summary: 'Upload the logo of an experience',
     description:
-      'Overrides the background image. The file is judged by its bytes; metadata are removed. `logo_url` of the experience is the address of the new ' +
-      'logo, which needs no token. A logo that is refused leaves the previous one.',
+      'Overrides the background image. The file type is detected from its bytes; metadata is removed. `logo_url` of the experience is the URL of the new ' +
+      'logo, which needs no token. If the logo is rejected, the previous one remains.',
     auth: 'v1',
     scope: 'directory:write',
     params: Type.Object({ experience_id: Type.Integer({ description: 'Id of the experience.' }) }),
@@ -37,9 +37,9 @@ export const experienceRoutes = [
     deadlineMs: 120_000,
     replies: { 200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply } },
     errors: {
-      bad_request: { code: 'bad_request', when: 'The file is over 5 MB, is no image of these types, or cannot be decoded.' },
-      permission_denied: { code: 'permission_denied', when: 'The caller may not edit the experience.' },
-      not_found: { code: 'not_found', when: 'No such experience, or none that the caller may see.' },
+      bad_request: { code: 'bad_request', when: 'The file is larger than 5 MB, is not an image of these types, or cannot be decoded.' },
+      permission_denied: { code: 'permission_denied', when: 'The caller cannot edit the experience.' },
+      not_found: { code: 'not_found', when: 'The experience does not exist or is not visible to the caller.' },
     },
   }),
 ];

@@ -10,7 +10,7 @@ export const holonUpdateRoutes = [
     operationId: 'updateHolon',
     tag: 'holons',
     summary: 'Edit fields of a holon',
-    description: 'Only fields that are present are touched, all of them or none.',
+    description: 'Changes the fields in the request, all of them or none.',
     auth: 'v1',
     scope: 'directory:write',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
@@ -19,6 +19,6 @@ export const holonUpdateRoutes = [
     rpc: directory.rpcs.updateHolon,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     etag: true,
-    replies: { 200: { description: 'The holon as it is now, and what changed.', schema: directory.rpcs.updateHolon.reply } },
+    replies: { 200: { description: 'The updated holon and the changes.', schema: directory.rpcs.updateHolon.reply } },
   }),
 ];

@@ -2,7 +2,7 @@
 import { route, Type } from '#libs/contract';
 import { directory, holonListQuery, HolonPublic } from '#services/directory';
 
-const absent = { not_found: { code: 'not_found', when: 'There is no such holon, or none that the caller may see.' } } as const;
+const absent = { not_found: { code: 'not_found', when: 'The holon does not exist or is not visible to the caller.' } } as const;
 
 export const holonRoutes = [
   route({
@@ -10,13 +10,13 @@ export const holonRoutes = [
     path: '/api/v1/holons',
     operationId: 'listHolons',
     tag: 'holons',
-    summary: 'Discover holons',
-    description: 'At least one of `q` and `class` is needed. Holons that the caller may not see are neither listed nor counted.',
+    summary: 'Search holons',
+    description: 'At least one of `q` and `class` is required. Holons that are not visible to the caller are neither listed nor counted.',
     auth: 'v1',
     scope: 'directory:read',
     query: holonListQuery,
     rpc: directory.rpcs.listHolons,
-    replies: { 200: { description: 'A page of the holons found.', schema: directory.rpcs.listHolons.reply } },
+    replies: { 200: { description: 'A page of holons.', schema: directory.rpcs.listHolons.reply } },
   }),
   route({
     method: 'GET',

@@ -9,12 +9,12 @@ export const journeyV1Routes = [
     operationId: 'listJourneys',
     tag: 'journeys',
     summary: 'List journeys with usage counts',
-    description: 'By name and id. Filters combine; one that names nothing finds nothing.',
+    description: 'Ordered by name and id. Filters combine with AND.',
     auth: 'v1',
     scope: 'directory:read',
     query: journeyListQuery,
     rpc: directory.rpcs.listJourneys,
-    replies: { 200: { description: 'A page of the journeys found.', schema: directory.rpcs.listJourneys.reply } },
+    replies: { 200: { description: 'A page of journeys.', schema: directory.rpcs.listJourneys.reply } },
   }),
   route({
     method: 'GET',
@@ -28,6 +28,6 @@ export const journeyV1Routes = [
     rpc: directory.rpcs.getJourney,
     etag: true,
     replies: { 200: { description: 'The journey.', schema: Journey } },
-    errors: { not_found: { code: 'not_found', when: 'No journey has the slug.' } },
+    errors: { not_found: { code: 'not_found', when: 'The journey does not exist.' } },
   }),
 ];

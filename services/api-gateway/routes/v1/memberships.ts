@@ -12,13 +12,13 @@ export const membershipRoutes = [
     operationId: 'listPersonMemberships',
     tag: 'memberships',
     summary: 'List the memberships of a person',
-    description: 'By journey name, holon name and id. A membership stores no creation time, so the order of joining is not known.',
+    description: 'Ordered by journey name, holon name and id. Memberships have no creation time.',
     auth: 'v1',
     scope: 'directory:read',
     params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
     query: personMembershipsQuery,
     rpc: listPersonMemberships,
-    replies: { 200: { description: 'One page, as far as the caller may see the holons.', schema: listPersonMemberships.reply } },
+    replies: { 200: { description: 'One page, limited to holons visible to the caller.', schema: listPersonMemberships.reply } },
   }),
   route({
     method: 'GET',
@@ -49,7 +49,7 @@ export const membershipRoutes = [
     rpc: updateMembership,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     etag: true,
-    replies: { 200: { description: 'The membership as it is now, the note, and what changed.', schema: updateMembership.reply } },
+    replies: { 200: { description: 'The updated membership, the note and the changes.', schema: updateMembership.reply } },
   }),
   route({
     method: 'POST',
@@ -58,8 +58,8 @@ export const membershipRoutes = [
     tag: 'memberships',
     summary: 'Add up to 500 memberships to a holon',
     description:
-      'Each item has an outcome of its own; items that fail do not stop the others. It may be sent again: what is there already is answered with ' +
-      '`already_present`. Bulk writes of one holon run one after the other.',
+      'Each item has an outcome of its own; items that fail do not stop the others. The request can be repeated: existing memberships have the outcome ' +
+      '`already_present`. Bulk writes of one holon run in sequence.',
     auth: 'v1',
     scope: 'directory:write',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),

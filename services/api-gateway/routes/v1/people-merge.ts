@@ -12,14 +12,14 @@ export const peopleMergeRoutes = [
     tag: 'people',
     summary: 'Merge a person into another',
     description:
-      'For superusers. Everything that names the person of the path names the other one then: memberships, notes, conversations, what was said, ' +
-      'accounts, bookings. What the other lacks in contact and description is filled in. The id of the path is not found any more.',
+      'For superusers. Moves memberships, notes, conversations, utterances, accounts and bookings to the target person. Missing contact data and ' +
+      'description of the target are filled in. The id in the path returns 404 afterwards.',
     auth: 'v1',
     scope: 'directory:write',
-    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person who goes.' }) }),
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person to merge into the target.' }) }),
     body: { schema: mergeTarget },
     rpc: mergePerson,
     deadlineMs: mergePerson.timeoutMs,
-    replies: { 200: { description: 'The person who stays.', schema: mergePerson.reply } },
+    replies: { 200: { description: 'The surviving person.', schema: mergePerson.reply } },
   }),
 ];

@@ -10,16 +10,16 @@ export const peopleWriteRoutes = [
     tag: 'people',
     summary: 'Create a person',
     description:
-      'Needs global edit access. With a membership and a note the note is on the feeds of person and holon, with a note alone on that of the person. ' +
-      'One transaction: whatever is refused, nothing is written.',
+      'Requires global edit access. With a membership, the note is listed for person and holon; otherwise for the person only. ' +
+      'All objects are created in one transaction.',
     auth: 'v1',
     scope: 'directory:write',
     body: { schema: newPerson },
     rpc: directory.rpcs.createPerson,
     status: 201,
     replies: {
-      201: { description: 'The person, and what came with it.', schema: directory.rpcs.createPerson.reply },
-      409: { description: "Another person's email or LinkedIn address is the same.", schema: DuplicatePerson },
+      201: { description: 'The person, and the created membership and note.', schema: directory.rpcs.createPerson.reply },
+      409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
     },
   }),
 ];

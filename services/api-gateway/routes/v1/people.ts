@@ -9,12 +9,12 @@ export const peopleRoutes = [
     operationId: 'listPeople',
     tag: 'people',
     summary: 'Search people by name',
-    description: 'The timestamps are those of the person, not of any membership.',
+    description: 'Timestamps refer to the person, not to memberships.',
     auth: 'v1',
     scope: 'directory:read',
     query: personListQuery,
     rpc: directory.rpcs.listPeople,
-    replies: { 200: { description: 'A page of the people found.', schema: directory.rpcs.listPeople.reply } },
+    replies: { 200: { description: 'A page of people.', schema: directory.rpcs.listPeople.reply } },
   }),
   route({
     method: 'GET',
@@ -28,6 +28,6 @@ export const peopleRoutes = [
     rpc: directory.rpcs.getPerson,
     etag: true,
     replies: { 200: { description: 'The person.', schema: PersonPublic } },
-    errors: { not_found: { code: 'not_found', when: 'No person has the id.' } },
+    errors: { not_found: { code: 'not_found', when: 'The person does not exist.' } },
   }),
 ];

@@ -12,13 +12,13 @@ export const relationshipRoutes = [
     operationId: 'listHolonRelationships',
     tag: 'relationships',
     summary: 'List the relationships of a holon',
-    description: 'From it and to it, by journey name, name of the other side and id.',
+    description: 'In both directions, ordered by journey name, name of the other holon and id.',
     auth: 'v1',
     scope: 'directory:read',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     query: holonRelationshipsQuery,
     rpc: listHolonRelationships,
-    replies: { 200: { description: 'Those whose other side the caller may see.', schema: listHolonRelationships.reply } },
+    replies: { 200: { description: 'One page, limited to holons visible to the caller.', schema: listHolonRelationships.reply } },
   }),
   route({
     method: 'POST',
@@ -35,6 +35,6 @@ export const relationshipRoutes = [
     rpc: updateRelationship,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     etag: true,
-    replies: { 200: { description: 'The relationship as it is now, the note, and what changed.', schema: updateRelationship.reply } },
+    replies: { 200: { description: 'The updated relationship, the note and the changes.', schema: updateRelationship.reply } },
   }),
 ];

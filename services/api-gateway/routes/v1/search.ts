@@ -10,12 +10,12 @@ export const searchV1Routes = [
     tag: 'search',
     summary: 'Search people and holons',
     description:
-      'Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a ' +
-      'holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.',
+      'Best first: the exact name, the start of the name, the start of a word in it, any part of it. Contact values of people and link values of ' +
+      'holons rank like names; matches in the description only rank last. Equal ranks are ordered by name and id.',
     auth: 'v1',
     scope: 'directory:read',
     query: searchQuery,
     rpc: directory.rpcs.searchDirectory,
-    replies: { 200: { description: 'The best results of each kind, in one order.', schema: directory.rpcs.searchDirectory.reply } },
+    replies: { 200: { description: 'The best results of each kind, ranked together.', schema: directory.rpcs.searchDirectory.reply } },
   }),
 ];
