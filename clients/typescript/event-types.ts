@@ -7,7 +7,7 @@ export type ConversationCreatedEvent = {
   type: "conversation.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -29,7 +29,7 @@ export type ConversationUpdatedEvent = {
   type: "conversation.updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -47,7 +47,7 @@ export type ConversationDeletedEvent = {
   type: "conversation.deleted";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -68,7 +68,7 @@ export type ConversationStepEnteredEvent = {
   type: "conversation.step_entered";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -93,7 +93,7 @@ export type ConversationRecordedEvent = {
   type: "conversation.recorded";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -111,7 +111,7 @@ export type ConversationRoomUpdatedEvent = {
   type: "conversation.room_updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -129,7 +129,7 @@ export type QuestionChangedEvent = {
   type: "question.changed";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -150,7 +150,7 @@ export type AudioUploadedEvent = {
   type: "audio.uploaded";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -168,7 +168,7 @@ export type BookingAppliedEvent = {
   type: "booking.applied";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -189,7 +189,7 @@ export type BookingRefusedEvent = {
   type: "booking.refused";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "person";
     /** Id of the subject. */
@@ -210,7 +210,7 @@ export type SummaryWrittenEvent = {
   type: "summary.written";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -228,7 +228,7 @@ export type VideohostPublishedEvent = {
   type: "videohost.published";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -246,7 +246,7 @@ export type VideoAvailableEvent = {
   type: "video.available";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -264,7 +264,7 @@ export type TranscriptImportedEvent = {
   type: "transcript.imported";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -282,7 +282,7 @@ export type TranscriptRefusedEvent = {
   type: "transcript.refused";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "conversation";
     /** Id of the subject. */
@@ -303,7 +303,7 @@ export type PersonCreatedEvent = {
   type: "person.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "person";
     /** Id of the subject. */
@@ -321,7 +321,7 @@ export type PersonUpdatedEvent = {
   type: "person.updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "person";
     /** Id of the subject. */
@@ -339,7 +339,7 @@ export type PersonErasedEvent = {
   type: "person.erased";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "person";
     /** Id of the subject. */
@@ -357,7 +357,7 @@ export type PersonMergedEvent = {
   type: "person.merged";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "person";
     /** Id of the subject. */
@@ -378,7 +378,7 @@ export type HolonCreatedEvent = {
   type: "holon.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "holon";
     /** Id of the subject. */
@@ -396,7 +396,7 @@ export type HolonUpdatedEvent = {
   type: "holon.updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "holon";
     /** Id of the subject. */
@@ -414,7 +414,7 @@ export type MembershipCreatedEvent = {
   type: "membership.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "membership";
     /** Id of the subject. */
@@ -439,7 +439,7 @@ export type MembershipUpdatedEvent = {
   type: "membership.updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "membership";
     /** Id of the subject. */
@@ -464,7 +464,7 @@ export type RelationshipCreatedEvent = {
   type: "relationship.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "relationship";
     /** Id of the subject. */
@@ -489,7 +489,7 @@ export type RelationshipUpdatedEvent = {
   type: "relationship.updated";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "relationship";
     /** Id of the subject. */
@@ -514,7 +514,7 @@ export type NoteCreatedEvent = {
   type: "note.created";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "note";
     /** Id of the subject. */
@@ -543,7 +543,7 @@ export type WebhookEndpointDisabledEvent = {
   type: "webhook_endpoint.disabled";
   /** Time of the change. */
   occurred_at: string;
-  /** What it happened to: who may read that sees the event. */
+  /** Subject of the event. Visible to callers who can read it. */
   subject: {
     type: "webhook_endpoint";
     /** Id of the subject. */

@@ -5209,13 +5209,13 @@ export interface Operations {
   receiveAgentUpdate(request: ReceiveAgentUpdateRequest, options?: CallOptions): Promise<ReceiveAgentUpdateReply>;
   /**
    * Download the transcript
-   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance. `format` selects the format, then the header `Accept`; default: Markdown.
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker merged, with the time (`MM:SS` from the conversation's start, minutes can exceed 59) of the first utterance. JSON, WebVTT, SubRip and plain text: one entry per utterance. `format` selects the format, then the header `Accept`; default: Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
   downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format> & Conditional, options?: CallOptions): Promise<DownloadTranscriptReply<Format> | NotModified>;
   /**
    * Download the transcript
-   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance. `format` selects the format, then the header `Accept`; default: Markdown.
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker merged, with the time (`MM:SS` from the conversation's start, minutes can exceed 59) of the first utterance. JSON, WebVTT, SubRip and plain text: one entry per utterance. `format` selects the format, then the header `Accept`; default: Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
   downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format>, options?: CallOptions): Promise<DownloadTranscriptReply<Format>>;

@@ -21,8 +21,8 @@ export function buildAsyncApi(): Json {
     channels: {
       feed: {
         address: '/api/v1/events',
-        title: 'The feed',
-        description: 'Pages of events behind a cursor; `items` of the answer are the messages.',
+        title: 'Event feed',
+        description: 'Pages of events after a cursor. The messages are the `items` of the response.',
         messages: refs('components/messages'),
         bindings: { http: { bindingVersion: '0.3.0' } },
       },
@@ -31,8 +31,8 @@ export function buildAsyncApi(): Json {
       listEvents: {
         action: 'send',
         channel: { $ref: '#/channels/feed' },
-        title: 'Follow what happens',
-        summary: 'The platform tells what happened, as far as the caller may read what it happened to.',
+        title: 'Follow the event feed',
+        summary: 'Sends events about objects that the caller can read.',
         security: [{ $ref: '#/components/securitySchemes/token' }],
         bindings: { http: { method: 'GET', query: plain(feedQuery), bindingVersion: '0.3.0' } },
         messages: Object.values(refs('channels/feed/messages')),
@@ -41,7 +41,7 @@ export function buildAsyncApi(): Json {
     components: {
       messages,
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'A service key with the scope `events:read`, or the token of a login.' },
+        token: { type: 'http', scheme: 'bearer', description: 'Service key with the scope `events:read`, or the token of a login.' },
       },
     },
   };
@@ -52,7 +52,7 @@ export function describeEvent({ type, subject, data }: FeedEvent): Json {
   const { id, occurred_at: occurredAt, subject: about, cursor } = PublicEvent.properties;
   const subjectSchema = Type.Object(
     { type: Type.Literal(subject), id: about.properties.id },
-    { description: 'What it happened to: who may read that sees the event.' },
+    { description: 'Subject of the event. Visible to callers who can read it.' },
   );
   return plain(Type.Object({ id, type: Type.Literal(type), occurred_at: occurredAt, subject: subjectSchema, data, cursor }));
 }

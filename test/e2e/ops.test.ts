@@ -175,7 +175,7 @@ describe('pipelines (P5, P8)', () => {
     const facts = { journey: 'circle', step: 'import', since: expect.any(String) };
     expect([items, next]).toEqual([
       [
-        { ...facts, conversation_id: placed.jobless.id, state: 'none', waiting_for: 'a job: none was started', error: null },
+        { ...facts, conversation_id: placed.jobless.id, state: 'none', waiting_for: 'a job; none was started', error: null },
         {
           ...facts,
           conversation_id: placed.dead.id,

@@ -21,8 +21,8 @@ export const transcriptRoutes = [
     tag: 'conversations',
     summary: 'Download the transcript',
     description:
-      'As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the ' +
-      "time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each " +
+      'As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker merged, with the ' +
+      "time (`MM:SS` from the conversation's start, minutes can exceed 59) of the first utterance. JSON, WebVTT, SubRip and plain text: one entry per " +
       'utterance. `format` selects the format, then the header `Accept`; default: Markdown.',
     auth: 'shared-or-user',
     scope: 'transcripts:read',
