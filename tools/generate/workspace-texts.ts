@@ -6,8 +6,8 @@ export interface ListText {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const key = 'Identifies the item across files; not shown.';
-const slug = 'Identifies the item in URLs: letters, digits, `-`, `_`, `.`, `~`, at most 200 characters.';
+const key = 'Identifies the item across files.';
+const slug = 'Identifies the item in URLs.';
 const workflow = {
   journey: 'Journey, by slug.',
   step: 'Step of the journey, by slug; default for new items: the first step.',
