@@ -25,7 +25,7 @@ export const auditSettings = Type.Object({
     default: 400,
     minimum: 1,
     maximum: 36_500,
-    description: 'days for which entries of the audit log are kept',
+    description: 'retention of the audit log, days',
   }),
 });
 

@@ -33,7 +33,7 @@ export const migrationSettings = Type.Object({
     default: 300,
     minimum: 1,
     maximum: 86_400,
-    description: 'longest wait of a migration for another one, for a backup, for open transactions and for the locks of a step, seconds',
+    description: 'maximum wait for another migration, a backup, open transactions and locks, seconds',
   }),
   ...logSettings,
 });

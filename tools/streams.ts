@@ -31,8 +31,7 @@ const replicas = {
     Type.Integer({
       minimum: 1,
       maximum: maxReplicas,
-      description:
-        'servers of the NATS cluster that hold each stream, 3 for one that survives the loss of a server; unset = as many as it has, a new one 1',
+      description: 'NATS servers that store each stream, 3 to survive the loss of one; unset = unchanged, 1 for a new stream',
     }),
   ),
 };

@@ -15,20 +15,19 @@ export const backupSettings = Type.Object({
   ),
   BACKUP_RECIPIENTS: Type.Optional(
     Type.String({
-      description: 'public keys (age1…), separated by whitespace, for the encryption of backups; unset = not encrypted',
+      description: 'public keys (age1…) of backups, separated by whitespace; unset = not encrypted',
     }),
   ),
   BACKUP_IDENTITY: Type.Optional(
     secret(
       Type.String({
-        description: 'secret keys (AGE-SECRET-KEY-1…), separated by whitespace, for a restore; `--identity-file` names a file instead',
+        description: 'secret keys (AGE-SECRET-KEY-1…) for a restore, separated by whitespace; or `--identity-file`',
       }),
     ),
   ),
   BACKUP_S3_ENDPOINT: Type.Optional(
     Type.String({
-      description:
-        'object store of s3:// locations; unset = the object store of the platform, whose settings are then the defaults of the other BACKUP_S3_ settings',
+      description: "object store of s3:// locations; unset = the platform's, with its settings",
     }),
   ),
   BACKUP_S3_REGION: Type.Optional(Type.String({ description: 'region of that object store' })),

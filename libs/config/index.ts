@@ -127,7 +127,7 @@ const host = (description: string) =>
       default: '127.0.0.1',
       pattern: '^[A-Za-z0-9.:-]+$',
       errorMessage: 'must be an address or a name of this machine',
-      description: `address that ${description} listens on; :: = every one of the machine, 127.0.0.1 = reached by the machine alone`,
+      description: `listen address of ${description}; :: = all, 127.0.0.1 = this machine only`,
     }),
   );
 
@@ -141,7 +141,7 @@ export const natsFileParameters = {
   NATS_TLS_KEY_FILE: 'tls_key_file',
   NATS_TLS_CA_FILE: 'tls_ca_file',
 } as const;
-const natsFile = (description: string) => Type.Optional(Type.String({ description: `${description}; read again for each connection` }));
+const natsFile = (description: string) => Type.Optional(Type.String({ description: `${description}; read for each connection` }));
 
 /** NATS server, credentials, and the prefix that lets several installations share a server. */
 export const natsSettings = {
@@ -182,7 +182,7 @@ export const actorSettings = {
     Type.String({
       pattern: '^\\s*MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=(\\s+MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=)*\\s*$',
       errorMessage: 'must be an Ed25519 public key as base64 of its DER form, or several separated by spaces',
-      description: 'public key of ACTOR_SIGNING_KEY; several, separated by spaces, while one takes the place of another',
+      description: 'public key of ACTOR_SIGNING_KEY; several, separated by spaces, during a rotation',
     }),
   ),
 };
@@ -193,7 +193,7 @@ export const actorSigningSettings = {
     Type.String({
       pattern: '^MC4CAQAwBQYDK2VwBCIEI[A-Za-z0-9+/]{43}$',
       errorMessage: 'must be an Ed25519 private key as base64 of its PKCS #8 DER form',
-      description: 'Ed25519 key that says who acts: whoever has it can be anybody',
+      description: 'Ed25519 key that signs actors',
     }),
   ),
 };
@@ -202,8 +202,7 @@ export const actorSigningSettings = {
 export const replySettings = {
   CHECK_REPLIES: Type.Boolean({
     default: false,
-    description:
-      'whether every reply is held against its contract before it is sent, and an error takes its place if it breaks it; for tests',
+    description: 'check every reply against its contract; for tests',
   }),
 };
 
@@ -211,14 +210,14 @@ export const replySettings = {
 export const databasePasswordSettings = {
   DATABASE_PASSWORD_FILE: Type.Optional(
     Type.String({
-      description: 'file with the password of DATABASE_URL, read for each new connection; unset = the password in DATABASE_URL',
+      description: 'file with the password of DATABASE_URL, read for each new connection',
     }),
   ),
   DATABASE_PASSWORD_COMMAND: Type.Optional(
     Type.String({
       description:
         'command that prints the password of DATABASE_URL, such as an IAM token, run without a shell for each new connection: words separated by ' +
-        'white space, or a JSON list; it has 10 s',
+        'white space, or a JSON list; at most 10 s',
     }),
   ),
 };
@@ -260,8 +259,7 @@ export const databaseSettings = {
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'connections of this process' }),
   DATABASE_POOLER: Type.Union([Type.Literal('none'), Type.Literal('transaction')], {
     default: 'none',
-    description:
-      'what DATABASE_URL leads to: `none` = PostgreSQL, `transaction` = a pooler in transaction mode such as PgBouncer before it',
+    description: 'what DATABASE_URL leads to: `none` = PostgreSQL, `transaction` = a pooler in transaction mode',
   }),
 };
 
@@ -274,7 +272,7 @@ export const s3Settings = {
     accountName(
       Type.String({
         description:
-          'access key of the object store; unset = the credentials that the AWS SDK finds: IRSA, Pod Identity, the role of the instance, AWS_ variables',
+          'access key of the object store; unset = credentials found by the AWS SDK (IRSA, Pod Identity, instance role, AWS_ variables)',
       }),
     ),
   ),
@@ -282,12 +280,10 @@ export const s3Settings = {
     operatorSecret(Type.String({ description: 'secret key of the object store; set with S3_ACCESS_KEY_ID' })),
   ),
   S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys' }))),
-  S3_SESSION_TOKEN_FILE: Type.Optional(
-    Type.String({ description: 'file with the session token, read again every five minutes, in the place of S3_SESSION_TOKEN' }),
-  ),
+  S3_SESSION_TOKEN_FILE: Type.Optional(Type.String({ description: 'file instead of S3_SESSION_TOKEN, read every five minutes' })),
   S3_SSE: Type.Optional(
     Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms'), Type.Literal('aws:kms:dsse')], {
-      description: 'encryption at rest that each object is stored with; unset = as the bucket says',
+      description: "encryption at rest; unset = the bucket's",
     }),
   ),
   S3_SSE_KMS_KEY_ID: Type.Optional(Type.String({ description: 'key of S3_SSE=aws:kms; unset = the default key of the account' })),
@@ -298,7 +294,7 @@ export const s3Settings = {
 export const logSettings = {
   NODE_ENV: Type.String({
     default: '',
-    description: 'with `production`, as the image has it, public and short secrets and missing ones of webhooks are refused at start',
+    description: '`production` (default of the image) rejects published, short and missing secrets',
   }),
   LOG_LEVEL: Type.Union(
     [
@@ -323,12 +319,11 @@ export const telemetrySettings = {
   ),
   METRICS_OLD_NAMES: Type.Boolean({
     default: false,
-    description:
-      'whether every metric is also exposed by its name of earlier releases, without `coherence_`; the next release removes this setting',
+    description: 'also expose metrics by their earlier names, without `coherence_`; removed in the next release',
   }),
   COHERENCE_COMMIT: Type.String({
     default: 'unknown',
-    description: 'commit of the release, for `coherence_build_info`; the image has it from the build argument REVISION',
+    description: 'commit of the release, for `coherence_build_info`',
   }),
   ...tracingSettings,
 };
@@ -339,7 +334,7 @@ export const drainSettings = {
     default: 3,
     minimum: 0,
     maximum: 5,
-    description: 'time after SIGTERM in which requests are still taken, each answer closing its connection, before the port is closed',
+    description: 'time after SIGTERM in which requests are accepted, with `Connection: close`',
   }),
 };
 
@@ -347,13 +342,13 @@ export const drainSettings = {
 export const webhookSettings = {
   ALLOW_UNSIGNED_WEBHOOKS: Type.Boolean({
     default: false,
-    description: 'whether a hook whose secret is not set takes what nobody vouches for; for development alone',
+    description: 'accept unsigned webhooks where no secret is set; for development only',
   }),
   RECEIPT_RETENTION_DAYS: Type.Integer({
     default: 90,
     minimum: 1,
     maximum: 3_650,
-    description: 'days that bodies of webhooks are kept, and receipts of those that were rejected or ignored',
+    description: 'retention of webhook bodies, and of receipts of rejected and ignored webhooks, days',
   }),
 };
 
@@ -364,25 +359,22 @@ const hostList = (description: string) =>
     default: '',
     pattern: String.raw`^[\s,]*(?:${hostEntry}(?:[\s,]+${hostEntry})*[\s,]*)?$`,
     errorMessage: 'must be a list of host[:port] or http://host[:port], separated by commas or white space',
-    description: `${description}: a list of \`host[:port]\`, separated by commas or white space; without a port 443 alone, behind \`http://\` 80`,
+    description: `${description}: \`host[:port]\`, separated by commas or white space; default port 443, 80 with \`http://\``,
   });
 
 /** Private hosts of providers that the operator configures (D90). */
 export const outboundSettings = {
-  OUTBOUND_ALLOWED_HOSTS: hostList('private hosts of configured providers that outgoing calls may reach; never for webhook endpoints'),
+  OUTBOUND_ALLOWED_HOSTS: hostList('private hosts of configured providers, not of webhook endpoints'),
 };
 
 /** Private hosts of URLs that accounts configure (D90). */
 export const webhookHostSettings = {
-  WEBHOOK_ALLOWED_HOSTS: hostList('private hosts that webhook endpoints of accounts may use, without TLS too'),
+  WEBHOOK_ALLOWED_HOSTS: hostList('private hosts of webhook endpoints, also without TLS'),
 };
 
 /** Identity provider; used by the gateway for signing in and by the directory for identities (rules/access#identity-provider). */
 export const issuerSetting = Type.Optional(
-  url(
-    'identity provider (OpenID Connect), exactly as in the `iss` of its tokens; unset = sign-in by email and password alone',
-    'http|https',
-  ),
+  url('identity provider (OpenID Connect), exactly the `iss` of its tokens; unset = email and password only', 'http|https'),
 );
 
 /** The address of a service that listens, e.g. `hostSetting('public HTTP')`. */

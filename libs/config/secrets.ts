@@ -77,7 +77,7 @@ export function rotatedSecret(options: { description: string; default?: string; 
     ...rest,
     pattern: `^\\s*\\S+(\\s+\\S+){0,${maxSecretValues - 1}}\\s*$`,
     errorMessage: `must be one value, or up to ${maxSecretValues} separated by white space`,
-    description: `${description}; up to ${maxSecretValues} values separated by white space are accepted at once, the new one first`,
+    description: `${description}; up to ${maxSecretValues} values separated by white space, the new one first`,
   });
   return { ...operatorSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: maxSecretValues };
 }

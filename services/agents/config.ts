@@ -40,13 +40,13 @@ export const agentsSettings = Type.Object({
     default: 12_000,
     minimum: 500,
     maximum: 2_000_000,
-    description: 'maximum prompt size in estimated tokens: at most a third for memory, the rest for complete earlier turns, newest first',
+    description: 'maximum prompt size in estimated tokens: at most a third for memory, the rest for earlier turns',
   }),
   MEMORY_DELAY_MS: Type.Integer({
     default: 10_000,
     minimum: 0,
     maximum: 3_600_000,
-    description: 'delay of the memory job after a turn; it covers all turns until then. For agents six times as long',
+    description: 'delay of the memory job after a turn; six times as long for agents',
   }),
   AGENT_KNOWLEDGE: Type.Union([Type.Literal('off'), Type.Literal('reviewed'), Type.Literal('automatic')], {
     default: 'off',
@@ -64,7 +64,7 @@ export const agentsSettings = Type.Object({
     default: 30_000,
     minimum: 100,
     maximum: 120_000,
-    description: 'timeout of a Bot API call; the outcome of a send that takes longer is unknown',
+    description: 'timeout of a Bot API call',
   }),
   ...outboundSettings,
   ...webhookSettings,
@@ -84,8 +84,7 @@ export const agentsSettings = Type.Object({
     default: 2_000_000,
     minimum: 0,
     maximum: 1_000_000_000_000,
-    description:
-      'daily token budget (UTC) of each agent for chat and memory; when it is used up, the chat returns 503 until the next day; 0 = no budget',
+    description: 'tokens per agent and day (UTC); then the chat returns 503; 0 = no limit',
   }),
 });
 

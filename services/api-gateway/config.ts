@@ -32,8 +32,7 @@ export const gatewaySettings = Type.Object({
   OIDC_AUDIENCE: Type.Optional(
     Type.String({
       minLength: 1,
-      description:
-        'what tokens of the identity provider must be for (`aud`), or several separated by white space; unset = no such token is taken',
+      description: 'required `aud` of identity provider tokens, or several separated by white space; unset = no tokens',
     }),
   ),
   OIDC_CLIENT_ID: Type.Optional(
@@ -48,14 +47,13 @@ export const gatewaySettings = Type.Object({
     default: 'Authorization, Content-Type',
     pattern: "^\\s*(?:[A-Za-z0-9!#$%&'*+.^_`|~-]+\\s*(?:,\\s*|$))*$",
     errorMessage: 'must be names of headers, separated by commas, such as Authorization, Content-Type, If-None-Match',
-    description: 'comma-separated request headers that pages of these origins can send; Authorization and Content-Type are always allowed',
+    description: 'comma-separated request headers of these origins; Authorization and Content-Type are always allowed',
   }),
   CHAT_EMBED_ORIGINS: Type.String({
     default: '',
     pattern: '^\\s*(?:https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:\\s+|$))*$',
     errorMessage: 'must be origins such as https://www.example.org, separated by spaces',
-    description:
-      'origins of the sites that may show the chat of an agent in a frame, separated by spaces, e.g. https://www.example.org; empty = none',
+    description: 'origins of sites that can embed the chat, separated by spaces, e.g. https://www.example.org',
   }),
   MEDIA_URL: { ...urlSetting('HTTP of the media service for files under /media', 'http|https'), default: 'http://localhost:8081' },
   MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
@@ -70,23 +68,23 @@ export const gatewaySettings = Type.Object({
     minimum: 1,
     maximum: 100_000,
     description:
-      'requests with a credential that are worked on at once, as many without, as many messages of visitors, and as many that wait for events; more are answered 503',
+      'concurrent requests with a credential, as many without, as many visitor messages, and as many waiting for events; others get 503',
   }),
   EVENTS_WAITING_PER_ACCOUNT: Type.Integer({
     default: 20,
     minimum: 1,
     maximum: 100_000,
-    description: 'concurrent requests of an account that wait for events at this process; further ones return 429',
+    description: 'waiting event requests per account and process; others get 429',
   }),
   MAX_CONNECTIONS: Type.Integer({
     default: 16_000,
     minimum: 10,
     maximum: 1_000_000,
-    description: 'client connections at once, 11 to 14 KiB each while idle; for one more a silent, unused or anonymous one is closed',
+    description: 'concurrent client connections, 11 to 14 KiB each; above it idle or anonymous ones are closed',
   }),
   CONSOLE_ENABLED: Type.Boolean({
     default: true,
-    description: 'serves the console at /console, where accounts sign in by email and password without the gate key',
+    description: 'serve the console at /console',
   }),
   WEBHOOK_SPOOL_DIR: Type.String({
     default: '.data/spool',
@@ -96,7 +94,7 @@ export const gatewaySettings = Type.Object({
   WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({
     default: 1_073_741_824,
     minimum: 0,
-    description: 'maximum bytes of the spool on disk; each webhook occupies whole blocks of 4 KiB',
+    description: 'maximum bytes of the spool on disk',
   }),
 });
 

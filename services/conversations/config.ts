@@ -31,8 +31,7 @@ export const conversationsSettings = Type.Object({
   CALCOM_API_KEY: secret(
     Type.String({
       default: '',
-      description:
-        'API key of Cal.com, used daily to find bookings whose webhooks were lost, and to find the cancelled occurrences of a series; empty = not used',
+      description: 'API key of Cal.com, to find lost bookings and cancelled occurrences of a series; empty = not used',
     }),
   ),
   CALCOM_API_URL: Type.String({
@@ -52,13 +51,13 @@ export const conversationsSettings = Type.Object({
   CONVERSATION_ACCESS: Type.Union([Type.Literal('open'), Type.Literal('members')], {
     default: 'open',
     description:
-      'conversations that a per-user token can read and write: `open` = all; `members` = those in which its person participates or whose event its team authority covers (coherence access: all)',
+      'conversations that a per-user token can read and write: `open` = all; `members` = those of its person and of events in its team authority (coherence access: all)',
   }),
   DELETED_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,
     maximum: 3_650,
-    description: 'days for which a deleted conversation can be restored; then it is removed permanently from all services',
+    description: 'days before a deleted conversation is removed permanently',
   }),
   BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether to create people for unknown attendees of bookings' }),
 });
