@@ -2698,7 +2698,7 @@ export interface PatchConversationRequest {
     conversation_id: number;
   };
   headers?: {
-    /** Write only if the conversation still has one of these ETags. */
+    /** Write only if the conversation still has one of these ETags; otherwise 412. */
     'If-Match'?: string;
   };
   body: PatchConversationBody;

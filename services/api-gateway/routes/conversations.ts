@@ -1,8 +1,25 @@
-/** Find or create, read, PATCH, recorded (rules/conversations#recorded; D1 to D3, D9 to D9b, D16a, D21, D22). */
+/** Conversations, their infos, question changes, room state and search (rules/conversations, rules/questions, rules/room, rules/discovery). */
 import { route, Type } from '#libs/contract';
-import { ConversationOut, conversations, ExpectedUpdatedAt, JsonStore, RecordedWrite } from '#services/conversations';
+import {
+  ConversationOut,
+  conversations,
+  ExpectedUpdatedAt,
+  Infos,
+  JsonStore,
+  QuestionChange,
+  QuestionChangeReply,
+  RecordedWrite,
+  RoomState,
+  RoomWrite,
+  RoomWriteReply,
+  searchFilters,
+  SearchItem,
+  SearchSort,
+} from '#services/conversations';
+import { ifMatch } from './if-match.ts';
 
 const path = '/api/coherence/conversations';
+const conversationPath = `${path}/{conversation_id}`;
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 const notFound = { not_found: { code: 'not_found', when: 'The conversation does not exist.' } } as const;
 const namespaces =
@@ -31,7 +48,7 @@ export const conversationRoutes = [
   }),
   route({
     method: 'GET',
-    path: `${path}/{conversation_id}`,
+    path: conversationPath,
     operationId: 'getConversation',
     tag: 'conversations',
     summary: 'Read one conversation',
@@ -45,7 +62,7 @@ export const conversationRoutes = [
   }),
   route({
     method: 'PATCH',
-    path: `${path}/{conversation_id}`,
+    path: conversationPath,
     operationId: 'patchConversation',
     tag: 'conversations',
     summary: 'Merge infos and config',
@@ -53,9 +70,7 @@ export const conversationRoutes = [
     auth: 'shared-or-user',
     scope: 'conversations:write',
     params,
-    headers: Type.Object({
-      'If-Match': Type.Optional(Type.String({ description: 'Write only if the conversation still has one of these ETags.' })),
-    }),
+    headers: ifMatch('conversation'),
     body: {
       schema: Type.Object({
         infos: Type.Optional(JsonStore('Public and display metadata.')),
@@ -70,7 +85,7 @@ export const conversationRoutes = [
   }),
   route({
     method: 'POST',
-    path: `${path}/{conversation_id}/recorded`,
+    path: `${conversationPath}/recorded`,
     operationId: 'markRecorded',
     tag: 'conversations',
     summary: 'Mark as recorded: advance the step, note it, merge the body',
@@ -95,5 +110,146 @@ export const conversationRoutes = [
     }),
     replies: { 200: { description: 'The conversation.', schema: ConversationOut } },
     errors: notFound,
+  }),
+];
+
+export const infosRoutes = [
+  route({
+    method: 'GET',
+    path: `${conversationPath}/infos`,
+    operationId: 'getConversationInfos',
+    tag: 'conversations',
+    summary: 'Read infos',
+    auth: 'user',
+    scope: 'conversations:read',
+    params,
+    rpc: conversations.rpcs.readInfos,
+    etag: true,
+    replies: { 200: { description: 'The stored `infos`.', schema: Infos } },
+    errors: notFound,
+  }),
+  route({
+    method: 'PATCH',
+    path: `${conversationPath}/infos`,
+    operationId: 'patchConversationInfos',
+    tag: 'conversations',
+    summary: 'Merge infos',
+    description:
+      'Supplied top-level keys replace whole values; omitted keys do not change; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and ' +
+      '`audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and ' +
+      '`question_timings`.',
+    auth: 'user',
+    scope: 'conversations:write',
+    params,
+    body: { schema: Type.Object({ infos: JsonStore('Public and display metadata.') }) },
+    rpc: conversations.rpcs.patchInfos,
+    replies: { 200: { description: 'The resulting `infos`.', schema: Infos } },
+    errors: notFound,
+  }),
+];
+
+export const questionRoutes = [
+  route({
+    method: 'POST',
+    path: `${conversationPath}/question-changes`,
+    operationId: 'recordQuestionChange',
+    tag: 'conversations',
+    summary: 'Record that a question was displayed',
+    description:
+      'Changes may arrive in any order; each is stored at its own `occurredAt`. Order, active question and durations are derived and returned as ' +
+      '`question_state` of the conversation. The same key with the same content returns 200 with `replayed: true`. A rejected call does not use up its key.',
+    auth: 'shared-or-user',
+    scope: 'conversations:write',
+    params,
+    headers: Type.Object({
+      'Idempotency-Key': Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '\\S',
+        description: 'Scoped to the question changes of the conversation.',
+      }),
+    }),
+    body: { schema: QuestionChange },
+    rpc: conversations.rpcs.recordQuestionChange,
+    toRequest: ({ params: { conversation_id }, headers, body }) => ({
+      conversation_id,
+      idempotency_key: headers['Idempotency-Key'],
+      change: body,
+    }),
+    outcomes: { created: 201 },
+    replies: {
+      200: { description: 'The same change was recorded before under this key.', schema: QuestionChangeReply },
+      201: { description: 'Recorded.', schema: QuestionChangeReply },
+    },
+    errors: notFound,
+  }),
+];
+
+export const roomRoutes = [
+  route({
+    method: 'POST',
+    path: `${conversationPath}/enter-coherence`,
+    operationId: 'writeRoom',
+    tag: 'conversations',
+    summary: 'Write room state and the transcript window',
+    description:
+      'Every field is optional and merged separately. `meetingId` and the two boundaries of the transcript window are write-once; sending the same value again ' +
+      'succeeds. A rejected request writes nothing. A write never moves the journey step.',
+    auth: 'shared-or-user',
+    scope: 'conversations:write',
+    params,
+    body: { schema: RoomWrite },
+    deprecatedFields: ['sessionId'],
+    rpc: conversations.rpcs.writeRoom,
+    toRequest: ({ params: { conversation_id }, body }) => ({ conversation_id, write: body }),
+    replies: { 200: { description: 'The stored state.', schema: RoomWriteReply } },
+    errors: notFound,
+  }),
+  route({
+    method: 'GET',
+    path: `${conversationPath}/enter-coherence`,
+    operationId: 'readRoom',
+    tag: 'conversations',
+    summary: 'Read room state and the transcript window',
+    auth: 'shared-or-user',
+    scope: 'conversations:read',
+    params,
+    rpc: conversations.rpcs.readRoom,
+    etag: true,
+    replies: { 200: { description: 'The stored state; unset fields are null or empty.', schema: RoomState } },
+    errors: notFound,
+  }),
+];
+
+export const searchRoutes = [
+  route({
+    method: 'GET',
+    path: `${path}/search`,
+    operationId: 'searchConversations',
+    tag: 'conversations',
+    summary: 'Search conversations',
+    description:
+      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The response is ' +
+      'streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.',
+    auth: 'user',
+    scope: 'conversations:read',
+    query: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    rpc: conversations.rpcs.search,
+    replies: { 200: { description: 'The conversations found, in order.', schema: Type.Array(SearchItem) } },
+    errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${conversationPath}/summary`,
+    operationId: 'getConversationSummary',
+    tag: 'conversations',
+    summary: 'Read one conversation as a search item',
+    auth: 'user',
+    scope: 'conversations:read',
+    params,
+    rpc: conversations.rpcs.summarize,
+    etag: true,
+    replies: { 200: { description: 'The conversation.', schema: SearchItem } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist or is not visible to the caller.' } },
   }),
 ];

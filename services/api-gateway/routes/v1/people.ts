@@ -1,6 +1,24 @@
-/** People of the open API (rules/people#people). */
+/** Search and people of the open API (rules/people; D42 to D44, I3, I5). */
 import { route, Type } from '#libs/contract';
-import { directory, personListQuery, PersonPublic } from '#services/directory';
+import { directory, DuplicatePerson, mergeTarget, newPerson, personListQuery, PersonPublic, searchQuery } from '#services/directory';
+
+export const searchV1Routes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/search',
+    operationId: 'searchDirectory',
+    tag: 'search',
+    summary: 'Search people and holons',
+    description:
+      'Best first: the exact name, the start of the name, the start of a word in it, any part of it. Contact values of people and link values of ' +
+      'holons rank like names; matches in the description only rank last. Equal ranks are ordered by name and id.',
+    auth: 'v1',
+    scope: 'directory:read',
+    query: searchQuery,
+    rpc: directory.rpcs.searchDirectory,
+    replies: { 200: { description: 'The best results of each kind, ranked together.', schema: directory.rpcs.searchDirectory.reply } },
+  }),
+];
 
 export const peopleRoutes = [
   route({
@@ -29,5 +47,49 @@ export const peopleRoutes = [
     etag: true,
     replies: { 200: { description: 'The person.', schema: PersonPublic } },
     errors: { not_found: { code: 'not_found', when: 'The person does not exist.' } },
+  }),
+];
+
+export const peopleWriteRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/people',
+    operationId: 'createPerson',
+    tag: 'people',
+    summary: 'Create a person',
+    description:
+      'Requires global edit access. With a membership, the note is listed for person and holon; otherwise for the person only. ' +
+      'All objects are created in one transaction.',
+    auth: 'v1',
+    scope: 'directory:write',
+    body: { schema: newPerson },
+    rpc: directory.rpcs.createPerson,
+    status: 201,
+    replies: {
+      201: { description: 'The person, and the created membership and note.', schema: directory.rpcs.createPerson.reply },
+      409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
+    },
+  }),
+];
+
+const { mergePerson } = directory.rpcs;
+
+export const peopleMergeRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/people/{person_id}/merge',
+    operationId: 'mergePerson',
+    tag: 'people',
+    summary: 'Merge a person into another',
+    description:
+      'For superusers. Moves memberships, notes, conversations, utterances, accounts and bookings to the target person. Missing contact data and ' +
+      'description of the target are filled in. The id in the path returns 404 afterwards.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person to merge into the target.' }) }),
+    body: { schema: mergeTarget },
+    rpc: mergePerson,
+    deadlineMs: mergePerson.timeoutMs,
+    replies: { 200: { description: 'The surviving person.', schema: mergePerson.reply } },
   }),
 ];

@@ -1,13 +1,13 @@
-/** The booking webhook and its hint (rules/bookings#booking-webhook; D19a, D20, D33d). */
+/** Webhooks of the booking and meeting providers (rules/bookings#booking-webhook, rules/providers#realtimekit; D19a, D20, D33d). */
 import { route, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 
-const path = '/api/coherence/hook/booking/{person_id}';
+const bookingPath = '/api/coherence/hook/booking/{person_id}';
 
 export const bookingRoutes = [
   route({
     method: 'POST',
-    path,
+    path: bookingPath,
     operationId: 'receiveBooking',
     tag: 'webhooks',
     summary: 'Receive a booking webhook',
@@ -32,7 +32,7 @@ export const bookingRoutes = [
   }),
   route({
     method: 'GET',
-    path,
+    path: bookingPath,
     operationId: 'explainBookingHook',
     tag: 'webhooks',
     summary: 'Show how to register the webhook',
@@ -41,5 +41,29 @@ export const bookingRoutes = [
     rpc: conversations.rpcs.bookingHint,
     etag: true,
     replies: { 200: { description: 'Plain text.', contentType: 'text/plain; charset=utf-8', schema: Type.String() } },
+  }),
+];
+
+export const meetingRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/hook/meetings',
+    operationId: 'receiveMeetingReport',
+    tag: 'webhooks',
+    summary: 'Receive a webhook of the meeting provider',
+    description:
+      "Every request returns 200; the receipt shows the outcome. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) is processed once.",
+    auth: 'none',
+    exemptFromShedding: true,
+    rawBody: {
+      contentType: 'application/json',
+      description: "RealtimeKit's webhook, at most 4 MiB.",
+      schema: Type.Object(
+        { event: Type.String({ description: 'For example `recording.statusUpdate`, `meeting.transcript`.' }) },
+        { additionalProperties: true },
+      ),
+    },
+    handler: 'meeting-webhook',
+    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }, { $id: 'Accepted' }) } },
   }),
 ];
