@@ -116,7 +116,7 @@ function registerReading(group: Command, context: CliContext): void {
         withTarget(context, options, async (target) => {
           const items: Listed[] = [];
           for (const id of await listIds(target)) items.push(await describe(target, id));
-          context.print(items, table(items, columns, `No backups in ${target.place}.`));
+          context.print(items, table(items, columns, `No backups in ${target.location}.`));
         }),
       ),
     );
@@ -178,7 +178,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
       { id: manifest.id, digest, resumed, taken_at: manifest.taken_at, encrypted: seal.recipients.length > 0, ...sizes },
       fields({
         id: manifest.id,
-        place: target.place,
+        place: target.location,
         digest,
         of: moment(manifest.taken_at),
         database: `${sizes.rows} rows in ${sizes.tables} tables, ${sizeOf(sizes.database_bytes)}`,

@@ -1,5 +1,5 @@
 /** `backup restore`, into an empty installation without running services. */
-import { type BackupTarget, behindRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
+import { type BackupTarget, afterRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
 import { createLogger } from '#libs/logger';
 import { listMigrations } from '#libs/release';
 import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
@@ -46,7 +46,7 @@ export async function restore(
       },
       onProgress: createProgress(),
     });
-    const queues = await behindRows(() => rebuildQueues(context, url));
+    const queues = await afterRows(() => rebuildQueues(context, url));
     const hasRoles = Object.values(serviceUrls).some((address) => address !== undefined);
     context.print(
       { id: manifest.id, taken_at: manifest.taken_at, ...restored, queues },

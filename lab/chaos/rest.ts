@@ -56,7 +56,7 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
       occurrence: await keys(
         `select config #>> '{booking,uid}' as key from conversations.conversations where config #>> '{booking,uid}' ~ '^series-\\d+-[02]$'`,
       ),
-      update: [...updates, ...listRepeatedReplies(telegram.shown.map(({ text }) => text))],
+      update: [...updates, ...listRepeatedReplies(telegram.visible.map(({ text }) => text))],
       turn: await keys(`select body as key from agents.messages where note_type = 'chat_visitor' and body like 'question %'`),
       person: await keys(`select name as key from directory.people where name like 'Made %'`),
       import: await keys(`select conversation_id::text as key from transcripts.transcript_rows`),

@@ -29,7 +29,7 @@ export async function isComplete(target: BackupTarget, id: string): Promise<bool
  */
 export async function openBackup(target: BackupTarget, id: string | undefined, expected?: string): Promise<OpenedBackup> {
   const chosen = id ?? (await findNewest(target));
-  if (chosen === undefined) throw new BackupError(`${target.place} has no complete backup`);
+  if (chosen === undefined) throw new BackupError(`${target.location} has no complete backup`);
   if (!isBackupId(chosen)) throw new BackupError(`"${chosen}" is not an id of a backup, as \`backup list\` shows it`);
   const [digest, text] = [await readText(target, digestPath(chosen), 128), await readText(target, manifestPath(chosen), maxManifestBytes)];
   if (digest === undefined || text === undefined) {

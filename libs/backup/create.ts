@@ -50,7 +50,7 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   await put(target, manifestPath(draft.id), text);
   await put(target, digestPath(draft.id), `${digest}\n`);
   await target.remove(draftPath(draft.id));
-  if (store !== undefined) await tellAge(store, manifest);
+  if (store !== undefined) await reportAge(store, manifest);
   return { manifest, digest, resumed: begun !== undefined };
 }
 
@@ -71,7 +71,7 @@ async function dump(options: CreateOptions): Promise<Draft> {
 }
 
 /** Monitoring sees by it how old the newest backup is. */
-async function tellAge(store: ObjectStore, { id, version, taken_at: takenAt }: Manifest): Promise<void> {
+async function reportAge(store: ObjectStore, { id, version, taken_at: takenAt }: Manifest): Promise<void> {
   const text = JSON.stringify({ id, version, taken_at: takenAt });
   await store.putStream(lastBackupKey, Readable.from([Buffer.from(text)]), { contentType: 'application/json' });
 }

@@ -154,12 +154,12 @@ function isPacking(error: unknown): error is Error {
 
 /** The tables of this release at the migrations of the backup are exactly those of the backup. */
 function checkTables(manifest: Manifest, tables: readonly CopyTable[]): void {
-  const wanted = describeTables(
+  const expected = describeTables(
     Object.entries(manifest.schemas).flatMap(([schema, item]) => item.tables.map(({ name, columns }) => ({ schema, name, columns }))),
   );
   const found = describeTables(tables);
-  if (hashOf(wanted.join('\n')) === hashOf(found.join('\n'))) return;
-  const differing = [...wanted.filter((item) => !found.includes(item)), ...found.filter((item) => !wanted.includes(item))];
+  if (hashOf(expected.join('\n')) === hashOf(found.join('\n'))) return;
+  const differing = [...expected.filter((item) => !found.includes(item)), ...found.filter((item) => !expected.includes(item))];
   throw new BackupError(`the tables of the backup are not those that its migrations make: ${differing.slice(0, 3).join('; ')}`);
 }
 

@@ -11,33 +11,33 @@ import { type BackupTarget, checkPath, type StoredFile } from './target.ts';
 const unfinished = '.part~';
 
 export function createFolderTarget(root: string): BackupTarget {
-  const placeOf = (path: string): string => join(root, ...checkPath(path).split('/'));
+  const locationOf = (path: string): string => join(root, ...checkPath(path).split('/'));
   return {
-    place: root,
-    write: (path, body) => writeFile(placeOf(path), body),
+    location: root,
+    write: (path, body) => writeFile(locationOf(path), body),
     read: async (path) => {
-      const place = placeOf(path);
-      return (await statFile(place)) === undefined ? undefined : openFile(place);
+      const location = locationOf(path);
+      return (await statFile(location)) === undefined ? undefined : openFile(location);
     },
-    sizeOf: async (path) => (await statFile(placeOf(path)))?.size,
+    sizeOf: async (path) => (await statFile(locationOf(path)))?.size,
     list: (folder, after = '') => listFiles(root, checkPath(folder), after),
     folders: async (folder) =>
-      (await readFolder(placeOf(folder)))
+      (await readFolder(locationOf(folder)))
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => name)
         .toSorted(),
     remove: async (path) => {
-      await rm(placeOf(path), { force: true });
-      await removeEmptyFolders(root, dirname(placeOf(path)));
+      await rm(locationOf(path), { force: true });
+      await removeEmptyFolders(root, dirname(locationOf(path)));
     },
     close: () => {},
   };
 }
 
-async function writeFile(place: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+async function writeFile(location: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile> {
   // Speech and contacts of people are in it: nobody else's to read.
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
-  const draft = `${place}${unfinished}`;
+  await mkdir(dirname(location), { recursive: true, mode: 0o700 });
+  const draft = `${location}${unfinished}`;
   const hash = createHash('sha256');
   let sizeBytes = 0;
   try {
@@ -52,8 +52,8 @@ async function writeFile(place: string, body: AsyncIterable<Uint8Array>): Promis
     } finally {
       await file.close();
     }
-    await rename(draft, place);
-    await syncFolder(dirname(place));
+    await rename(draft, location);
+    await syncFolder(dirname(location));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -62,8 +62,8 @@ async function writeFile(place: string, body: AsyncIterable<Uint8Array>): Promis
 }
 
 /** The new name is on the disk, too. */
-async function syncFolder(place: string): Promise<void> {
-  const folder = await open(place, constants.O_RDONLY);
+async function syncFolder(location: string): Promise<void> {
+  const folder = await open(location, constants.O_RDONLY);
   try {
     await folder.sync();
   } finally {
@@ -71,24 +71,24 @@ async function syncFolder(place: string): Promise<void> {
   }
 }
 
-async function statFile(place: string): Promise<{ size: number } | undefined> {
-  const stat = await lstat(place).catch(ignoreMissing);
+async function statFile(location: string): Promise<{ size: number } | undefined> {
+  const stat = await lstat(location).catch(ignoreMissing);
   if (stat === undefined) return undefined;
   // A link could lead anywhere.
-  if (!stat.isFile()) throw new BackupError(`${place} is not a file`);
+  if (!stat.isFile()) throw new BackupError(`${location} is not a file`);
   return stat;
 }
 
-function openFile(place: string): Promise<Readable> {
+function openFile(location: string): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    const stream = createReadStream(place, { flags: constants.O_RDONLY | constants.O_NOFOLLOW } as never);
+    const stream = createReadStream(location, { flags: constants.O_RDONLY | constants.O_NOFOLLOW } as never);
     stream.once('open', () => resolve(stream)).once('error', reject);
   });
 }
 
 /** A folder without files is none, as in a bucket. */
-async function removeEmptyFolders(root: string, place: string): Promise<void> {
-  for (let folder = place; folder.length > root.length; folder = dirname(folder)) {
+async function removeEmptyFolders(root: string, location: string): Promise<void> {
+  for (let folder = location; folder.length > root.length; folder = dirname(folder)) {
     try {
       await rmdir(folder);
     } catch {

@@ -7,7 +7,7 @@ export { BackupError } from './errors.ts';
 export { createFolderTarget } from './folder-target.ts';
 export type { Manifest } from './manifest.ts';
 export { pruneBackups } from './prune.ts';
-export { behindRows, restoreBackup } from './restore.ts';
+export { afterRows, restoreBackup } from './restore.ts';
 export { createSeal, createUnseal, generateKeys } from './seal.ts';
 export { createStoreTarget, readStoreAddress } from './store-target.ts';
 export type { BackupTarget } from './target.ts';

@@ -14,19 +14,19 @@ export interface Pruned {
 
 /** Complete backups younger than `keepDays` stay, and the newest in any case; so does what may still be under way. */
 export async function pruneBackups(target: BackupTarget, keepDays: number, now: Date, dryRun: boolean): Promise<Pruned> {
-  const kept: Manifest[] = [];
+  const retained: Manifest[] = [];
   const removed: string[] = [];
   let isUnderWay = false;
   for (const id of await listIds(target)) {
     const isYoung = now.getTime() - timeOfId(id).getTime() < keepDays * 86_400_000;
     const complete = await isComplete(target, id);
-    if (complete && (isYoung || kept.length === 0)) kept.push((await openBackup(target, id)).manifest);
+    if (complete && (isYoung || retained.length === 0)) retained.push((await openBackup(target, id)).manifest);
     else if (!complete && isYoung) isUnderWay = true;
     else removed.push(id);
   }
   for (const id of dryRun ? [] : removed) await removeBackup(target, id);
   // An object of a backup under way may be in no list yet.
-  const objects = isUnderWay ? 0 : await removeObjects(target, kept, dryRun);
+  const objects = isUnderWay ? 0 : await removeObjects(target, retained, dryRun);
   return { backups: removed, objects };
 }
 
@@ -36,10 +36,10 @@ async function removeBackup(target: BackupTarget, id: string): Promise<void> {
   for await (const { path } of target.list(folderOf(id))) await target.remove(path);
 }
 
-async function removeObjects(target: BackupTarget, kept: readonly Manifest[], dryRun: boolean): Promise<number> {
+async function removeObjects(target: BackupTarget, retained: readonly Manifest[], dryRun: boolean): Promise<number> {
   let count = 0;
   for (const pool of await target.folders(objectsFolder)) {
-    const owners = kept.filter((manifest) => manifest.objects !== null && poolOf(manifest.encrypted_to) === pool);
+    const owners = retained.filter((manifest) => manifest.objects !== null && poolOf(manifest.encrypted_to) === pool);
     const named = owners.map((manifest) => follow(listObjects(target, manifest)));
     for await (const { path } of target.list(`${objectsFolder}/${pool}`)) {
       const key = path.slice(objectsFolder.length + pool.length + 2);

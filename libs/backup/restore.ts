@@ -59,12 +59,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await dropSchemas(url, schemas);
   await migrate(Object.fromEntries(Object.entries(manifest.schemas).map(([schema, { migrations }]) => [schema, migrations])));
   await loadDatabase(options);
-  await behindRows(() => migrate(undefined));
+  await afterRows(() => migrate(undefined));
   return { objects, erasures };
 }
 
 /** @throws BackupError that says how to go on, in the place of what the work throws */
-export async function behindRows<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function afterRows<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

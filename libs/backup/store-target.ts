@@ -15,11 +15,11 @@ export function readStoreAddress(text: string): { bucket: string; prefix: string
   return { bucket, prefix: prefix === '' ? '' : `${checkPath(prefix)}/` };
 }
 
-/** @param place for people */
-export function createStoreTarget(store: ObjectStore, prefix: string, place: string): BackupTarget {
+/** @param location for people */
+export function createStoreTarget(store: ObjectStore, prefix: string, location: string): BackupTarget {
   const keyOf = (path: string): string => prefix + checkPath(path);
   return {
-    place,
+    location: location,
     write: (path, body) => store.putStream(keyOf(path), body, { contentType }),
     read: async (path) => (await store.get(keyOf(path)))?.body,
     sizeOf: async (path) => (await store.head(keyOf(path)))?.sizeBytes,

@@ -12,7 +12,7 @@ export interface StoredFile {
 /** Paths are of names that {@link checkPath} allows, with `/` between them. */
 export interface BackupTarget {
   /** For people. */
-  readonly place: string;
+  readonly location: string;
   /** Stores what `body` yields, read no faster than it can be stored: whole, or not at all. What was there is replaced. */
   write(path: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   read(path: string): Promise<Readable | undefined>;

@@ -26,7 +26,7 @@ export async function verifyBackup(options: {
   const problems: string[] = [];
   let files = 0;
   let bytes = 0;
-  const judge = async (what: string, path: string, expected: { bytes: number; sha256: string }): Promise<void> => {
+  const check = async (what: string, path: string, expected: { bytes: number; sha256: string }): Promise<void> => {
     try {
       const body = await target.read(path);
       if (body === undefined) throw new BackupError(`${path} is missing`);
@@ -42,13 +42,13 @@ export async function verifyBackup(options: {
   };
   for (const [schema, { tables }] of Object.entries(manifest.schemas)) {
     for (const { name, stored_bytes: stored, sha256 } of tables) {
-      await judge(`${schema}.${name}`, tablePath(manifest, schema, name), { bytes: stored, sha256 });
+      await check(`${schema}.${name}`, tablePath(manifest, schema, name), { bytes: stored, sha256 });
     }
   }
   try {
     if (options.withObjects) {
       for await (const { key, stored_bytes: stored, sha256 } of listObjects(target, manifest)) {
-        await judge('objects', objectPath(manifest, key), { bytes: stored, sha256 });
+        await check('objects', objectPath(manifest, key), { bytes: stored, sha256 });
         if (problems.length >= maxProblems) break;
       }
     }

@@ -23,7 +23,7 @@ describe('Poller', () => {
     const texts: string[] = [];
     lines.on('data', (line: Buffer) => texts.push((JSON.parse(line.toString('utf8')) as { msg: string }).msg));
     poller = new Poller({
-      look: async (given) => look(looks.push(given)),
+      poll: async (given) => look(looks.push(given)),
       intervalMs,
       logger: createLogger({ service: 'test', destination: lines }),
       texts: { failure: 'fails', recovery: 'works again' },

@@ -12,7 +12,7 @@ export interface PollRun {
 }
 
 export interface PollerOptions {
-  readonly look: (look: PollRun) => Promise<void>;
+  readonly poll: (poll: PollRun) => Promise<void>;
   /** From the end of a poll to the next one, unless woken. */
   readonly intervalMs: number;
   readonly logger: Logger;
@@ -80,7 +80,7 @@ export class Poller {
   async #poll(look: PollRun): Promise<void> {
     const { logger, texts, describeError: describe = (error: unknown) => ({ err: error }) } = this.#options;
     try {
-      await this.#options.look(look);
+      await this.#options.poll(look);
       if (this.#failing) logger.info(texts.recovery);
       this.#failing = false;
     } catch (error) {

@@ -18,20 +18,20 @@ export class Slab<Item> {
 
   /** @returns its index, which is reused after `remove` */
   add(item: Item): number {
-    const place = this.#free.pop() ?? this.#items.length;
-    this.#items[place] = item;
-    return place;
+    const slot = this.#free.pop() ?? this.#items.length;
+    this.#items[slot] = item;
+    return slot;
   }
 
-  get(place: number): Item | undefined {
-    return this.#items[place];
+  get(slot: number): Item | undefined {
+    return this.#items[slot];
   }
 
   /** Does nothing for a free index. */
-  remove(place: number): void {
-    if (this.#items[place] === undefined) return;
-    this.#items[place] = undefined;
-    this.#free.push(place);
+  remove(slot: number): void {
+    if (this.#items[slot] === undefined) return;
+    this.#items[slot] = undefined;
+    this.#free.push(slot);
   }
 
   /** Iterates by index; items added or removed meanwhile may be skipped. */

@@ -75,8 +75,8 @@ export function loadConfig<Properties extends TProperties>(
 
 /** White space as a secret is a mistake: it protects nothing. An empty variable means no secret. */
 function describeBlank(schema: TSchema): string {
-  const wanted = readKeyword(schema, 'errorMessage');
-  return `${typeof wanted === 'string' ? `${wanted}, and ` : ''}is blank: set a value, or leave it empty for none${describe(schema)}`;
+  const requested = readKeyword(schema, 'errorMessage');
+  return `${typeof requested === 'string' ? `${requested}, and ` : ''}is blank: set a value, or leave it empty for none${describe(schema)}`;
 }
 
 function coerce(text: string, schema: TSchema): unknown {

@@ -178,7 +178,7 @@ interface Calling<Operation extends Rpc, Input> {
 }
 
 /** A route says how to ask its operation when its fields alone are not what that takes. */
-type MustSayRequest<Operation extends Rpc, Input extends RouteInput> =
+type MustDeclareRequest<Operation extends Rpc, Input extends RouteInput> =
   DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation> ? unknown : { readonly toRequest: unknown };
 
 interface Handled<Name, Input> {
@@ -215,7 +215,7 @@ export function route<
     RouteAccess &
     Shapes<Params, Query, Headers, Body, Replies> &
     Calling<Operation, InputBy<Params, Query, Headers, Body>> &
-    MustSayRequest<Operation, InputBy<Params, Query, Headers, Body>>,
+    MustDeclareRequest<Operation, InputBy<Params, Query, Headers, Body>>,
 ): CallingRoute;
 export function route(declaration: Route): Route {
   if ((declaration.rpc === undefined) === (declaration.handler === undefined)) {

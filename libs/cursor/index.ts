@@ -67,13 +67,13 @@ export const startCursor: MergedCursor = { position: 'beginning', late: new Map(
 const positionIn = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] => late.get(source) ?? position;
 
 /** False when all items of the source were returned. */
-export function hasMore(place: MergedCursor, source: string): boolean {
-  return positionIn(place, source) !== 'end';
+export function hasMore(cursor: MergedCursor, source: string): boolean {
+  return positionIn(cursor, source) !== 'end';
 }
 
 /** Position after which a source continues; undefined = at its beginning. */
-export function findPosition(place: MergedCursor, source: string): Position | undefined {
-  const stand = positionIn(place, source);
+export function findPosition(cursor: MergedCursor, source: string): Position | undefined {
+  const stand = positionIn(cursor, source);
   return typeof stand === 'string' ? undefined : stand;
 }
 
@@ -84,13 +84,13 @@ export function findPosition(place: MergedCursor, source: string): Position | un
  * @returns undefined when all sources are complete
  */
 export function nextCursor(
-  place: MergedCursor,
+  cursor: MergedCursor,
   { next, missing }: { next: Position | undefined; missing: readonly string[] },
 ): MergedCursor | undefined {
-  const position = advance(place.position, next);
+  const position = advance(cursor.position, next);
   const late = new Map<string, Position | 'beginning'>();
-  for (const source of new Set([...place.late.keys(), ...missing])) {
-    const before = positionIn(place, source);
+  for (const source of new Set([...cursor.late.keys(), ...missing])) {
+    const before = positionIn(cursor, source);
     const stand = missing.includes(source) ? before : advance(before, next);
     if (stand !== 'end' && !isSame(stand, position)) late.set(source, stand);
   }

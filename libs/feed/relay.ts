@@ -32,7 +32,7 @@ export class OutboxRelay {
     this.#deps = deps;
     this.#tuning = { ...defaultTuning, ...deps.tuning };
     this.#poller = new Poller({
-      look: (look) => this.#publishPending(look),
+      poll: (poll) => this.#publishPending(poll),
       intervalMs: this.#tuning.pollMs,
       logger: deps.logger,
       texts: { failure: 'feed relay: publish failed, retrying', recovery: 'feed relay: publishing again' },

@@ -77,7 +77,7 @@ export interface AppOptions {
 export type HttpApp = Koa<ExchangeState>;
 
 /** nginx's status code for a client that disconnected before the response. */
-const clientGoneStatus = 499;
+const clientClosedStatus = 499;
 /** Limit of response bytes that clients have not read yet, for all clients together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const ignore = (): void => undefined;
@@ -110,13 +110,13 @@ export function createApp(options: AppOptions): HttpApp {
       trustedProxyHops: options.trustedProxyHops,
       authorize: () => Promise.resolve(undefined),
       countRefusal: refused,
-      beginResponse: ignore,
+      startResponse: ignore,
       responseBudget: answers,
     };
     ctx.state = state;
     res.once('close', () => {
       const seconds = (performance.now() - state.startedAt) / 1000;
-      const status = res.writableFinished || state.isWritten ? res.statusCode : clientGoneStatus;
+      const status = res.writableFinished || state.isWritten ? res.statusCode : clientClosedStatus;
       const { route, actor } = state;
       options.observe?.({
         method: knownMethods.has(ctx.method) ? ctx.method : 'other',
@@ -153,7 +153,7 @@ export function createApp(options: AppOptions): HttpApp {
     drainRequest(ctx);
   });
   app.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isClientGone(error)) logger.error({ err: error }, 'answer could not be sent');
+    if (!hasClientClosed(error)) logger.error({ err: error }, 'answer could not be sent');
   });
   return app;
 }
@@ -189,6 +189,6 @@ export function respondNotFound(): never {
   throw notFound();
 }
 
-function isClientGone(error: NodeJS.ErrnoException): boolean {
+function hasClientClosed(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE' || error.code === 'ECANCELED';
 }

@@ -52,7 +52,7 @@ describe('readRawBody (D62, D77)', () => {
       const reading = readRawBody(ctx, room);
       await new Promise(setImmediate);
       const wasHere = req.complete;
-      const { bytes, leave } = await reading;
+      const { bytes, release: leave } = await reading;
       const counted = room.isOverHalf;
       leave();
       leave();

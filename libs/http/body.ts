@@ -17,13 +17,13 @@ import type { ByteBudget } from './byte-budget.ts';
 export interface BufferedBody {
   /** Undefined for a body over the limit, which is drained instead of stored. */
   readonly bytes: Buffer | undefined;
-  readonly leave: () => void;
+  readonly release: () => void;
 }
 
 /** Largest JSON or hook body in bytes; exactly that passes (rules/http#json-body-cap). */
 export const maxBodyBytes = 4_194_304;
 const empty = Buffer.alloc(0);
-const nothing: BufferedBody = { bytes: empty, leave: () => undefined };
+const nothing: BufferedBody = { bytes: empty, release: () => undefined };
 const tooMany: BufferedBody = { ...nothing, bytes: undefined };
 
 const noop = (): Promise<void> => Promise.resolve();
@@ -43,15 +43,15 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   const { koaBody } = await import('koa-body'); // loads more than two hundred modules; most bodies never need it
   if (req.destroyed) throw new ClientDisconnected();
   const arriving = new IncomingBody(ctx, room);
-  const leave = (): void => arriving.leave();
+  const release = (): void => arriving.release();
   const request: { body?: Buffer } = {};
   try {
     // koa-body receives only the bytes: the route decides which methods and types may have a body.
     const buffer = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
     await buffer({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0], noop);
-    return { bytes: request.body, leave };
+    return { bytes: request.body, release: release };
   } catch (error) {
-    leave();
+    release();
     if (isTooLarge(error)) return tooMany;
     throw error;
   } finally {
@@ -63,7 +63,7 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
 function takeWhole(req: IncomingMessage, room: ByteBudget): BufferedBody {
   const bytes = (req.read() as Buffer | null) ?? empty;
   if (bytes.length > maxBodyBytes) return tooMany;
-  return { bytes, leave: room.reserve(bytes.length) };
+  return { bytes, release: room.reserve(bytes.length) };
 }
 
 const isTooLarge = (error: unknown): boolean => error instanceof Error && 'status' in error && error.status === 413;

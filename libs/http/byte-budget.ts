@@ -2,7 +2,7 @@
  * Limits the bytes of transfers in this process: request bodies being received, responses being read. Without free budget, new data waits;
  * under pressure the oldest transfer is aborted, i.e. the slow client, not the next one (D62, D77).
  */
-import { lookRegularly } from '#libs/transfer';
+import { pollRegularly } from '#libs/transfer';
 
 export interface Transfer {
   /** `performance.now()` at its start. */
@@ -36,42 +36,42 @@ export class ByteBudget {
     return this.#bytes > this.#maxBytes / 2;
   }
 
-  add(guest: Transfer): void {
-    this.#active.add(guest);
+  add(holder: Transfer): void {
+    this.#active.add(holder);
   }
 
   /** Counts bytes without a transfer. @returns releases them */
   reserve(bytes: number): () => void {
-    let kept = bytes;
+    let buffered = bytes;
     this.#bytes += bytes;
     return () => {
-      this.#bytes -= kept;
-      kept = 0;
+      this.#bytes -= buffered;
+      buffered = 0;
       if (this.#bytes <= this.#maxBytes) this.#resume();
     };
   }
 
   /** Adds a positive or negative number of bytes to a transfer. */
-  adjust(guest: Transfer, bytes: number): void {
-    guest.bytes += bytes;
+  adjust(holder: Transfer, bytes: number): void {
+    holder.bytes += bytes;
     this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return this.#resume();
     if (bytes <= 0) return;
-    this.#paused.add(guest);
-    guest.pause();
-    this.#stopEviction ??= lookRegularly((nowMs) => this.#evictOldest(nowMs));
+    this.#paused.add(holder);
+    holder.pause();
+    this.#stopEviction ??= pollRegularly((nowMs) => this.#evictOldest(nowMs));
   }
 
   /** The transfer is complete; its bytes count until `remove`. */
-  finish(guest: Transfer): void {
-    this.#active.delete(guest);
-    this.#paused.delete(guest);
+  finish(holder: Transfer): void {
+    this.#active.delete(holder);
+    this.#paused.delete(holder);
   }
 
-  remove(guest: Transfer): void {
-    this.finish(guest);
-    this.#bytes -= guest.bytes;
-    guest.bytes = 0;
+  remove(holder: Transfer): void {
+    this.finish(holder);
+    this.#bytes -= holder.bytes;
+    holder.bytes = 0;
     if (this.#bytes <= this.#maxBytes) this.#resume();
   }
 
@@ -81,17 +81,17 @@ export class ByteBudget {
     this.#stopEviction = undefined;
     const paused = [...this.#paused];
     this.#paused.clear();
-    for (const guest of paused) guest.resume();
+    for (const holder of paused) holder.resume();
   }
 
   /** While transfers use less than half of the budget, received bodies under work have to be released first. */
   #evictOldest(nowMs: number): void {
     let moving = 0;
     for (const { bytes } of this.#active) moving += bytes;
-    for (const guest of this.#active) {
-      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - guest.since < evictableAfterMs) return;
-      moving -= guest.bytes;
-      guest.evict();
+    for (const holder of this.#active) {
+      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - holder.since < evictableAfterMs) return;
+      moving -= holder.bytes;
+      holder.evict();
     }
   }
 }

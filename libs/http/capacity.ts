@@ -53,10 +53,10 @@ function createSlots(max: number, refusal: Refusal): (ctx: HttpContext) => () =>
       throw unavailable('The service is busy');
     }
     taken++;
-    let left = false;
+    let remaining = false;
     return () => {
-      if (left) return;
-      left = true;
+      if (remaining) return;
+      remaining = true;
       taken--;
     };
   };
@@ -81,11 +81,11 @@ export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
   let inside = 0;
   const fits = (weight: number): boolean => inside === 0 || inside + weight <= maxWeight;
   const admit = (weight: number): (() => void) => {
-    let left = false;
+    let remaining = false;
     inside += weight;
     return () => {
-      if (left) return;
-      left = true;
+      if (remaining) return;
+      remaining = true;
       inside -= weight;
       for (const next of waiting) {
         if (!fits(next.weight)) return;

@@ -38,7 +38,7 @@ class Line {
     this.#last = connection;
   }
 
-  leave(connection: Connection): void {
+  release(connection: Connection): void {
     const { before, behind } = connection;
     connection.before = undefined;
     connection.behind = undefined;
@@ -121,7 +121,7 @@ export class Connections {
 
   #move(connection: Connection, line: Line | undefined): void {
     if (connection.line === line) return;
-    connection.line?.leave(connection);
+    connection.line?.release(connection);
     connection.line = line;
     line?.enter(connection);
   }

@@ -61,16 +61,20 @@ export function renderError(surface: Surface, error: unknown): ErrorResponse {
   if (error instanceof ReplayedError) headers['Idempotent-Replayed'] = 'true';
   const isForm = error instanceof UnparsableBody || (frameworkStatuses.has(status) && body.reason === undefined);
   const framework = surface !== 'v1' || isForm;
-  return { status, headers, body: writeBounded(details, (shown) => (framework ? toApiEnvelope(body, shown) : toV1Envelope(body, shown))) };
+  return {
+    status,
+    headers,
+    body: writeBounded(details, (reported) => (framework ? toApiEnvelope(body, reported) : toV1Envelope(body, reported))),
+  };
 }
 
 /** The envelope as JSON: with all details, else with what fits of them, else without any. */
 function writeBounded(details: Record<string, unknown>, envelope: (details: Record<string, unknown>) => unknown): string {
   const { items } = details;
-  const shown = Array.isArray(items) ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) } : details;
-  const whole = JSON.stringify(envelope(shown));
+  const reported = Array.isArray(items) ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) } : details;
+  const whole = JSON.stringify(envelope(reported));
   if (Buffer.byteLength(whole) <= maxErrorBytes) return whole;
-  const fitting = JSON.stringify(envelope(fitDetails(shown)));
+  const fitting = JSON.stringify(envelope(fitDetails(reported)));
   return Buffer.byteLength(fitting) <= maxErrorBytes ? fitting : JSON.stringify(envelope({}));
 }
 
@@ -80,8 +84,8 @@ function cutItem(item: ValidationItem): ValidationItem {
 
 /** Of lists and objects the first entries, as many as fit; the other details are left out when they alone are too much. */
 function fitDetails(details: Record<string, unknown>): Record<string, unknown> {
-  let left = maxErrorBytes - 4_096;
-  const take = (value: unknown): boolean => (left -= Buffer.byteLength(JSON.stringify(value) ?? '')) >= 0;
+  let remaining = maxErrorBytes - 4_096;
+  const take = (value: unknown): boolean => (remaining -= Buffer.byteLength(JSON.stringify(value) ?? '')) >= 0;
   const fit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.filter(take);
     if (typeof value !== 'object' || value === null) return take(value) ? value : null;

@@ -23,15 +23,15 @@ const headers = {
  * comments, and an error is its last event (D96).
  * Resolves when everything is sent or the client has disconnected. A disconnect does not cancel the operation (C2).
  */
-export async function sendEvents(ctx: HttpContext, asked: Promise<RawReply>, silenceMs = keepAliveMs): Promise<void> {
+export async function sendEvents(ctx: HttpContext, requested: Promise<RawReply>, silenceMs = keepAliveMs): Promise<void> {
   const { res } = ctx;
   const events = new EventWriter(ctx, silenceMs);
-  const isLate = await waitsLonger(asked, silenceMs);
+  const isLate = await waitsLonger(requested, silenceMs);
   events.begin();
   if (isLate) events.keepAlive();
   try {
-    const reply = await asked;
-    ctx.state.beginResponse();
+    const reply = await requested;
+    ctx.state.startResponse();
     if (reply.kind === 'bytes') res.write(reply.bytes);
     else await events.send(reply.chunks);
   } catch (error) {
@@ -42,11 +42,11 @@ export async function sendEvents(ctx: HttpContext, asked: Promise<RawReply>, sil
 }
 
 /** @throws the error of the operation within that time */
-async function waitsLonger(asked: Promise<unknown>, ms: number): Promise<boolean> {
+async function waitsLonger(requested: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), ms)));
   try {
-    return await Promise.race([asked.then(() => false), late]);
+    return await Promise.race([requested.then(() => false), late]);
   } finally {
     clearTimeout(timer);
   }
@@ -79,9 +79,9 @@ class EventWriter {
   async send(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { res } = this.#ctx;
     const iterator = chunks[Symbol.asyncIterator]();
-    const leave = (): void => void iterator.return?.();
-    if (res.destroyed) return leave();
-    res.once('close', leave);
+    const release = (): void => void iterator.return?.();
+    if (res.destroyed) return release();
+    res.once('close', release);
     try {
       for (;;) {
         const { done, value } = await iterator.next();
@@ -91,7 +91,7 @@ class EventWriter {
         if (!res.write(value)) await waitForDrain(res);
       }
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   }

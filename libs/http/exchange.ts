@@ -52,7 +52,7 @@ export interface ExchangeState {
   /** Counts a rejection by a guard. */
   countRefusal: (reason: Refusal) => void;
   /** Releases the request slot when the response starts, which may take as long as the client reads. */
-  beginResponse: () => void;
+  startResponse: () => void;
   /** The response is complete, although the connection stays open for the rest of the request. */
   isWritten: boolean;
   /** Budget of response bytes that clients have not read yet. */

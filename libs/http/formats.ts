@@ -38,8 +38,8 @@ export function prefersEvents(accept: string | undefined): boolean {
 
 /** The quality of the narrowest range that the type is in; 0 when it is in none. */
 function findQuality({ type, subtype }: { type: string; subtype: string }, ranges: readonly Range[]): number {
-  const find = (wantedType: string, wantedSubtype: string): number | undefined =>
-    ranges.find((range) => range.type === wantedType && range.subtype === wantedSubtype)?.quality;
+  const find = (requestedType: string, requestedSubtype: string): number | undefined =>
+    ranges.find((range) => range.type === requestedType && range.subtype === requestedSubtype)?.quality;
   return find(type, subtype) ?? find(type, '*') ?? find('*', '*') ?? 0;
 }
 

@@ -50,7 +50,7 @@ export class IncomingBody extends Readable {
   }
 
   /** Releases the bytes from the budget. */
-  leave(): void {
+  release(): void {
     this.#room.remove(this.#guest);
   }
 
@@ -59,14 +59,14 @@ export class IncomingBody extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#settle();
-    if (error !== null) this.leave();
+    if (error !== null) this.release();
     done(error);
   }
 
   #take(chunk: Buffer): void {
-    const grown = this.#piece.add(chunk);
+    const growth = this.#piece.add(chunk);
     if (this.#piece.size >= pieceBytes) this.#handOver();
-    if (grown > 0) this.#room.adjust(this.#guest, grown);
+    if (growth > 0) this.#room.adjust(this.#guest, growth);
   }
 
   #end(): void {

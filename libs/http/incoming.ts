@@ -1,11 +1,11 @@
 /** Receiving request bodies: minimum pace, and draining the rest of a body after its request was answered (D62, D77). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '#libs/errors';
-import { bodyPace, type Look, lookRegularly, Pace, type PaceRule } from '#libs/transfer';
+import { bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from '#libs/transfer';
 import type { HttpContext, HttpExchange } from './exchange.ts';
 
 /** Time to drain the rest of a body after the response. Closing the connection earlier would reset it and could lose the response. */
-const lingerMs = 30_000;
+const drainMs = 30_000;
 
 /** The client disconnected during its request: there is no response to send, and it is not an error of the server. */
 export class ClientDisconnected extends Error {
@@ -46,7 +46,7 @@ export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => 
     stop();
     onSlow(bodyTimeout(ctx, 'body_too_slow'));
   };
-  const stop = lookRegularly(watchPace(ctx, give, rule));
+  const stop = pollRegularly(watchPace(ctx, give, rule));
   return stop;
 }
 
@@ -63,14 +63,14 @@ export function drainRequest(ctx: HttpContext): void {
   if (req.complete || req.destroyed || !hasBody(req) || awaitsContinue(req)) return;
   const { socket } = req;
   const answeredAt = performance.now();
-  const look = watchPace(ctx, () => socket.destroy(), bodyPace);
+  const poll = watchPace(ctx, () => socket.destroy(), bodyPace);
   // A body that was too slow gets no more time.
   if (ctx.status !== 408) req.once('end', deferEnd(ctx));
   req.resume();
-  const stop = lookRegularly((nowMs, isLate) => {
+  const stop = pollRegularly((nowMs, isLate) => {
     if (req.complete || socket.destroyed) return stop();
-    if (nowMs - answeredAt > lingerMs) socket.destroy();
-    else look(nowMs, isLate);
+    if (nowMs - answeredAt > drainMs) socket.destroy();
+    else poll(nowMs, isLate);
   });
 }
 
@@ -93,7 +93,7 @@ function deferEnd({ res, state }: HttpContext): () => void {
   };
 }
 
-function watchPace({ req, state }: HttpExchange, onSlow: () => void, rule: PaceRule): Look {
+function watchPace({ req, state }: HttpExchange, onSlow: () => void, rule: PaceRule): Poll {
   const { socket } = req;
   const pace = new Pace(rule, state.startedAt);
   const before = socket.bytesRead;

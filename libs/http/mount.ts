@@ -130,18 +130,18 @@ function compareSpecificity(left: string, right: string): number {
 
 function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, RouteHandler>>): void {
   const operations = new Set<string>();
-  const places = new Set<string>();
+  const positions = new Set<string>();
   const named = new Set<string>();
   for (const route of routes) {
-    const place = `${route.method} ${route.path.replace(/(?<=.)\/$/, '').replace(/\{[a-z_]+\}/g, '{}')}`;
-    if (places.has(place)) throw new Error(`route ${place} is declared twice`);
+    const position = `${route.method} ${route.path.replace(/(?<=.)\/$/, '').replace(/\{[a-z_]+\}/g, '{}')}`;
+    if (positions.has(position)) throw new Error(`route ${position} is declared twice`);
     if (operations.has(route.operationId)) throw new Error(`operation id ${route.operationId} is declared twice`);
     if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {
-      throw new Error(`route ${place}: there is no handler "${route.handler}"`);
+      throw new Error(`route ${position}: there is no handler "${route.handler}"`);
     }
     // The credential is not checked again during a stream (D89).
-    if (route.events !== undefined && route.auth !== 'none') throw new Error(`route ${place}: an event stream takes no credential`);
-    places.add(place);
+    if (route.events !== undefined && route.auth !== 'none') throw new Error(`route ${position}: an event stream takes no credential`);
+    positions.add(position);
     operations.add(route.operationId);
     if (route.handler !== undefined) named.add(route.handler);
   }
@@ -171,19 +171,19 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       clientIp: changes ? clientAddressOf(ctx) : undefined,
       deadlineMs: Date.now() + deadlineMs,
     };
-    let leaveMemory: (() => void) | undefined;
+    let releaseMemory: (() => void) | undefined;
     try {
-      if (route.exemptFromShedding !== true) ctx.state.beginResponse = begin(ctx);
-      if (received !== undefined) leaveMemory = await capacity.memory.acquire(received.weight, common.deadlineMs);
+      if (route.exemptFromShedding !== true) ctx.state.startResponse = begin(ctx);
+      if (received !== undefined) releaseMemory = await capacity.memory.acquire(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();
       const key = route.idempotent === true ? input.headers[idempotencyKeyHeader] : undefined;
       await perform(ctx, input, typeof key === 'string' ? { ...common, sentIdempotencyKey: key } : common);
     } finally {
       received?.leave();
-      leaveMemory?.();
+      releaseMemory?.();
       if (received !== undefined && received.weight > heavyWeight) collectSoon();
-      ctx.state.beginResponse();
+      ctx.state.startResponse();
     }
   };
   return { route, run };
@@ -209,11 +209,11 @@ function compileAuthenticate(
 
 /** The body with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
 async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
-  const { bytes, leave } = await readRawBody(ctx, bodies);
+  const { bytes, release: release } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
   const weight = estimateJsonBytes(bytes);
-  if (weight !== undefined) return { bytes, weight, leave };
-  leave();
+  if (weight !== undefined) return { bytes, weight, leave: release };
+  release();
   throw new UnparsableBody();
 }
 

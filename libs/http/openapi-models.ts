@@ -22,15 +22,15 @@ const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required'
 function convertNode(node: Json, schemas: Json, place: string): Json {
   const { $id, ...rest } = node;
   const name = typeof $id === 'string' ? $id : place;
-  const shown: Json = {};
-  for (const [key, value] of Object.entries(rest)) shown[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
-  if (shown['format'] === 'date-time-offset') shown['format'] = 'date-time';
-  if (shown['format'] === lineFormat) delete shown['format'];
-  if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(shown);
+  const published: Json = {};
+  for (const [key, value] of Object.entries(rest)) published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
+  if (published['format'] === 'date-time-offset') published['format'] = 'date-time';
+  if (published['format'] === lineFormat) delete published['format'];
+  if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(published);
   const choices = readChoices(node);
-  if (choices !== undefined) return describeChoices(shown, choices);
-  const hasFields = shown['type'] === 'object' && Object.keys(shown['properties'] ?? {}).length > 0;
-  return typeof $id === 'string' || hasFields ? addComponent(name, shown, schemas) : shown;
+  if (choices !== undefined) return describeChoices(published, choices);
+  const hasFields = published['type'] === 'object' && Object.keys(published['properties'] ?? {}).length > 0;
+  return typeof $id === 'string' || hasFields ? addComponent(name, published, schemas) : published;
 }
 
 /**

@@ -100,7 +100,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
     const item = (paths[route.path] ??= {});
     item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), route, examples[route.operationId]);
   }
-  const shownPaths = JSON.stringify(paths);
+  const publishedPaths = JSON.stringify(paths);
   const used = new Set(documented.flatMap((route) => listSecurity(route).flatMap((entry) => Object.keys(entry))));
   return {
     openapi: '3.1.1',
@@ -111,7 +111,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
     components: {
       schemas,
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
-      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => shownPaths.includes(`#/components/headers/${name}`))),
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => publishedPaths.includes(`#/components/headers/${name}`))),
     },
   };
 }
@@ -159,8 +159,8 @@ function addExamples(operation: Json, { formats = {}, status = 200 }: Route, exa
     if (shown !== undefined) shown['example'] = reply;
   }
   for (const [format, reply] of Object.entries(example.formats ?? {})) {
-    const shown = responses[String(status)]?.content?.[formats[format]?.contentType ?? ''];
-    if (shown !== undefined) shown['example'] = reply;
+    const published = responses[String(status)]?.content?.[formats[format]?.contentType ?? ''];
+    if (published !== undefined) published['example'] = reply;
   }
   return operation;
 }

@@ -1,5 +1,5 @@
 /** Sending responses: minimum pace of the client, and the total of unread bytes. */
-import { answerPace, lookRegularly, Pace } from '#libs/transfer';
+import { answerPace, pollRegularly, Pace } from '#libs/transfer';
 import type { Refusal, HttpExchange } from './exchange.ts';
 import type { Transfer } from './byte-budget.ts';
 
@@ -18,21 +18,21 @@ export function enforceResponsePace({ req, res, state }: HttpExchange, waitingBy
     refused(reason);
     res.destroy();
   };
-  const guest: Transfer = {
+  const holder: Transfer = {
     since: performance.now(),
     bytes: 0,
     pause: () => undefined,
     resume: () => undefined,
     evict: () => end('no_room_for_answer'),
   };
-  answers.add(guest);
-  answers.adjust(guest, waitingBytes());
-  const stop = lookRegularly((nowMs, isLate) => {
-    answers.adjust(guest, waitingBytes() - guest.bytes);
+  answers.add(holder);
+  answers.adjust(holder, waitingBytes());
+  const stop = pollRegularly((nowMs, isLate) => {
+    answers.adjust(holder, waitingBytes() - holder.bytes);
     if (pace.isSlow(nowMs, takenBytes() - before, isLate || socket.writableLength === 0)) end('answer_too_slow');
   });
   res.once('close', () => {
     stop();
-    answers.remove(guest);
+    answers.remove(holder);
   });
 }

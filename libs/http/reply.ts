@@ -23,7 +23,7 @@ export const mergeFields = ({ body, query, params }: RouteInput): unknown => ({
 });
 
 /** A streamed reply without a digest is buffered up to this many bytes to compute its ETag. */
-const maxGatheredBytes = 16 * 1024 * 1024;
+const maxCoalescedBytes = 16 * 1024 * 1024;
 /** Larger bodies are written in pieces, so that the pace of the client shows. */
 const pieceBytes = 65_536;
 /** Read-ahead for a slow client, so that the source, e.g. a database cursor, is released early. */
@@ -33,21 +33,21 @@ const readAheadBytes = 4 * 1024 * 1024;
 export async function sendReply(ctx: HttpContext, reply: RawReply, shape: ReplyShape): Promise<void> {
   if (reply.kind === 'bytes') return sendBytes(ctx, reply.bytes, reply.digest, shape);
   if (!shape.etag || reply.digest !== undefined) return sendStream(ctx, reply.chunks, reply.digest, shape);
-  const gathered: Uint8Array[] = [];
+  const coalesced: Uint8Array[] = [];
   let size = 0;
   const iterator = reply.chunks[Symbol.asyncIterator]();
   for (;;) {
     const { done, value } = await iterator.next();
-    if (done === true) return sendBytes(ctx, Buffer.concat(gathered, size), undefined, shape);
-    gathered.push(value);
+    if (done === true) return sendBytes(ctx, Buffer.concat(coalesced, size), undefined, shape);
+    coalesced.push(value);
     size += value.length;
-    if (size > maxGatheredBytes) return sendStream(ctx, rejoin(gathered, iterator), undefined, shape);
+    if (size > maxCoalescedBytes) return sendStream(ctx, rejoin(coalesced, iterator), undefined, shape);
   }
 }
 
-async function* rejoin(gathered: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* rejoin(coalesced: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* gathered.splice(0);
+    yield* coalesced.splice(0);
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
   } finally {
     await rest.return?.();
@@ -114,19 +114,19 @@ async function sendStream(
 ): Promise<void> {
   const { res } = ctx;
   const iterator = chunks[Symbol.asyncIterator]();
-  const leave = (): void => void iterator.return?.();
-  if (digest !== undefined && shape.etag && isKnown(ctx, toEtag(digest))) return leave();
+  const release = (): void => void iterator.return?.();
+  if (digest !== undefined && shape.etag && isKnown(ctx, toEtag(digest))) return release();
   // Waits for the first chunk before the headers: until then an error is an ordinary error response.
   let next = await iterator.next();
   ctx.respond = false;
   res.writeHead(shape.status, { 'Content-Type': shape.contentType });
   if (ctx.method === 'HEAD') {
-    leave();
+    release();
     res.end();
     return;
   }
-  res.once('close', leave);
-  ctx.state.beginResponse();
+  res.once('close', release);
+  ctx.state.startResponse();
   enforceResponsePace(ctx, () => res.writableLength);
   try {
     while (next.done !== true && !res.destroyed) {
@@ -135,7 +135,7 @@ async function sendStream(
     }
     res.end();
   } catch (error) {
-    leave();
+    release();
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxB
     try {
       admit(route, actor);
       const input = readInput(ctx, actor, toText(given));
-      return { status: route.status ?? 200, body: await gather(await callRaw(rpc, toRequest(input), call), maxBytes) };
+      return { status: route.status ?? 200, body: await collect(await callRaw(rpc, toRequest(input), call), maxBytes) };
     } catch (error) {
       const { status, body } = renderError(findSurface(route.path), error);
       return { status, body: Buffer.from(body, 'utf8') };
@@ -77,7 +77,7 @@ function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 const invalid = (type: string, name: string, msg: string): AppError => invalidInput([{ type, loc: ['arguments', name], msg }]);
 
-async function gather(reply: RawReply, maxBytes: number): Promise<Buffer> {
+async function collect(reply: RawReply, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of reply.kind === 'bytes' ? [reply.bytes] : reply.chunks) {

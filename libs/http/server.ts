@@ -47,7 +47,7 @@ const maxPipelined = 16;
 /** Server, log, guards and response streams all listen for its end. */
 const maxListeners = 20;
 /** Time for a rejected client to read the response. Closing the connection with unread bytes would reset it and could lose the response. */
-const lingerMs = 1_000;
+const drainMs = 1_000;
 const allMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 /** Time after which a client that reads nothing of a response is disconnected. */
 const stallLimitMs = 60_000;
@@ -117,7 +117,7 @@ function refusePipelined(res: ServerResponse, apiVersion: string | undefined): v
   socket.destroySoon = () => {
     socket.end();
     socket.pause();
-    setTimeout(() => socket.destroy(), lingerMs).unref();
+    setTimeout(() => socket.destroy(), drainMs).unref();
   };
   res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
   res.end(body);
@@ -170,5 +170,5 @@ function writePlain(socket: Socket, status: string, body: string, given: Readonl
   const headers = { Connection: 'close', 'Content-Length': String(body.length), ...given };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  setTimeout(() => socket.destroy(), drainMs).unref();
 }

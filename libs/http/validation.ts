@@ -99,8 +99,8 @@ function describeSize(keyword: string, limit: number, value: unknown): Descripti
 
 const count = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`;
 
-function describeType(wanted: unknown, value: unknown, schema: Readonly<Record<string, unknown>>): Description {
-  const type = Array.isArray(wanted) ? wanted.find((entry) => entry !== 'null') : wanted;
+function describeType(expected: unknown, value: unknown, schema: Readonly<Record<string, unknown>>): Description {
+  const type = Array.isArray(expected) ? expected.find((entry) => entry !== 'null') : expected;
   const text = typeof value === 'string' && value.trim() !== '' && Number.isNaN(Number(value));
   const numeric = typeof value === 'number' || isRawNumber(value);
   switch (type) {

@@ -38,7 +38,7 @@ const matches = ({ state, type, ...rest }: Filter): Sql =>
 
 const page = { before: t.uuid.nullable, inclusive: t.boolean, limit: t.integer };
 /** One bound and what it leaves out, so that an index is entered at it. */
-const isBehind = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
+const isAfter = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
   sql`(${before} is null or j.id <= ${before}) and (${before} is null or ${inclusive} or j.id <> ${before})`;
 
 /** Every pair of state and type that there is: a step through the index for each, however many jobs they have. */
@@ -59,7 +59,7 @@ export const listJobs = statement.one({
     with recursive ${kinds}, newest as (
       select found.id from kinds k cross join lateral (
         select j.id from jobs j
-        where j.state = k.state and j.type = k.type and ${matchesRest(rest)} and ${isBehind({ before, inclusive, limit })}
+        where j.state = k.state and j.type = k.type and ${matchesRest(rest)} and ${isAfter({ before, inclusive, limit })}
         order by j.id desc limit ${limit}) found
       where ${is(sql`k.state`, state)} and ${is(sql`k.type`, type)} order by found.id desc limit ${limit}
     )
@@ -72,9 +72,9 @@ export const findJobs = statement.one({
   planned: 'each-call',
   params: { ...filter, ...page },
   row: { body: t.text },
-  sql: ({ before, inclusive, limit, ...wanted }) => sql`
+  sql: ({ before, inclusive, limit, ...requested }) => sql`
     select json_build_object('items', coalesce(json_agg(item), '[]'))::text as body from (
-      select ${item} as item from jobs j where ${matches(wanted)} and ${isBehind({ before, inclusive, limit })} order by j.id desc limit ${limit}
+      select ${item} as item from jobs j where ${matches(requested)} and ${isAfter({ before, inclusive, limit })} order by j.id desc limit ${limit}
     ) page`,
 });
 
@@ -159,8 +159,8 @@ export const runJobNow = statement.maybeOne({
 /** States out of which an act takes jobs, and the jobs that it may take; `ids` = these alone. */
 const choice = { ...filter, states: t.text.array, ids: t.uuid.array.nullable };
 type Choice = Record<keyof typeof choice, SqlPart>;
-const isChosen = ({ states, ids, ...wanted }: Choice): Sql =>
-  sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(wanted)}`;
+const isChosen = ({ states, ids, ...requested }: Choice): Sql =>
+  sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(requested)}`;
 
 /** How many an act could change, the first of them, newest first, and how many of `ids` there are. */
 export const countMatching = statement.one({

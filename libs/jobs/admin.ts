@@ -74,11 +74,11 @@ function describeChange({ ids, dry_run: _isDry, ...filter }: ChangeRequest, coun
 /** Jobs changed per statement. */
 const batchSize = 1_000;
 /** Jobs listed in the reply to a change. */
-const shown = 100;
+const listed = 100;
 
-function toValues(wanted: JobFilter) {
-  const { state, type, key, error, conversation_id: conversationId, request_id: requestId } = wanted;
-  const { created_after: createdAfter, created_before: createdBefore } = wanted;
+function toValues(requested: JobFilter) {
+  const { state, type, key, error, conversation_id: conversationId, request_id: requestId } = requested;
+  const { created_after: createdAfter, created_before: createdBefore } = requested;
   return {
     state,
     type,
@@ -119,7 +119,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
     const choice = { ...toValues(request), ids, states: statesOf(request) };
     return await db.transaction(async (tx) => {
       if (request.dry_run !== true) await statements.lockJobChanges(tx);
-      const { matched, known, first } = await statements.countMatching(tx, { ...choice, limit: shown });
+      const { matched, known, first } = await statements.countMatching(tx, { ...choice, limit: listed });
       const unknown = (ids?.length ?? 0) - known;
       const done = request.dry_run === true || matched === 0 ? 0 : await changeAll(tx, statement, choice);
       // Jobs that match and cannot be changed are ending at this moment.

@@ -11,7 +11,7 @@ export interface DeliveredJob {
 }
 
 /** Fits in an index entry of PostgreSQL. */
-const mostKeyBytes = 2_000;
+const maxKeyBytes = 2_000;
 /** The latest time that both `Date` and PostgreSQL can represent. */
 const lastTimeMs = 8.64e15;
 
@@ -24,7 +24,7 @@ export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
     const key = typeof body['key'] === 'string' ? body['key'] : null;
     const runAtMs = typeof body['run_at'] === 'number' ? body['run_at'] : 0;
     // Values that the database rejects would be redelivered forever and fail the batch they are stored with.
-    if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > mostKeyBytes || runAtMs > lastTimeMs) return undefined;
+    if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > maxKeyBytes || runAtMs > lastTimeMs) return undefined;
     return {
       id: body['id'],
       content: { key, delayMs: Math.max(0, runAtMs - Date.now()), payload: JSON.stringify(body['payload']) },

@@ -86,15 +86,15 @@ function matchHandlers(
   contract: ServiceContract,
   handlers: Readonly<Record<string, JobHandler<never>>>,
 ): Map<string, { declaration: Job; handler: JobHandler<never> }> {
-  const left = new Map(Object.entries(handlers));
+  const remaining = new Map(Object.entries(handlers));
   const lines = new Map<string, { declaration: Job; handler: JobHandler<never> }>();
   for (const [key, declaration] of Object.entries(contract.jobs)) {
-    const handler = left.get(key) ?? left.get(declaration.type);
+    const handler = remaining.get(key) ?? remaining.get(declaration.type);
     if (handler === undefined) throw new Error(`service ${contract.service}: job ${declaration.type} has no handler`);
-    left.delete(left.has(key) ? key : declaration.type);
+    remaining.delete(remaining.has(key) ? key : declaration.type);
     lines.set(declaration.type, { declaration, handler });
   }
-  const [extra] = left.keys();
+  const [extra] = remaining.keys();
   if (extra !== undefined) throw new Error(`service ${contract.service}: the handler of "${extra}" belongs to no declared job`);
   return lines;
 }

@@ -13,7 +13,7 @@ import { renewLeases } from './statements.ts';
 export interface HeldLease {
   readonly delivery: Delivery;
   /** Index in the slab. */
-  readonly place: number;
+  readonly slot: number;
   job?: { readonly id: string; readonly lease: number; readonly isFenced: () => boolean; readonly onLost: () => void };
 }
 
@@ -43,13 +43,13 @@ export class LeaseRenewer {
   }
 
   hold(delivery: Delivery): HeldLease {
-    const holding: HeldLease = { delivery, place: this.#held.nextIndex };
+    const holding: HeldLease = { delivery, slot: this.#held.nextIndex };
     this.#held.add(holding);
     return holding;
   }
 
   release(holding: HeldLease): void {
-    if (this.#held.get(holding.place) === holding) this.#held.remove(holding.place);
+    if (this.#held.get(holding.slot) === holding) this.#held.remove(holding.slot);
   }
 
   /** Extends the ack wait even when the rows cannot be renewed: without the database no other worker can claim them. */
@@ -69,8 +69,8 @@ export class LeaseRenewer {
       leases: running.map(({ lease }) => lease),
       duration: this.#leaseMs,
     });
-    const kept = new Set(rows.map(({ id }) => id));
+    const renewed = new Set(rows.map(({ id }) => id));
     const still = new Set([...this.#held].map(({ job }) => job));
-    for (const job of running) if (!kept.has(job.id) && still.has(job) && !job.isFenced()) job.onLost();
+    for (const job of running) if (!renewed.has(job.id) && still.has(job) && !job.isFenced()) job.onLost();
   }
 }

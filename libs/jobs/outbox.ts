@@ -36,7 +36,7 @@ interface Pending {
   /** An existing job became due earlier: the relay polls. */
   wake: boolean;
   /** Older events are waiting; the events of this transaction must not overtake them. */
-  behind: boolean;
+  delayed: boolean;
   sending: Promise<void> | undefined;
 }
 
@@ -119,14 +119,14 @@ export class Outbox {
     const found = this.#pending.get(tx);
     if (found?.sealed === true) throw new Error('The transaction is over');
     if (found !== undefined) return found;
-    const pending: Pending = { jobs: [], outbox: [], messages: [], sealed: false, wake: false, behind: false, sending: undefined };
+    const pending: Pending = { jobs: [], outbox: [], messages: [], sealed: false, wake: false, delayed: false, sending: undefined };
     this.#pending.set(tx, pending);
     tx.beforeCommit(() => {
       pending.sealed = true;
       return Promise.all([this.#writeJobs(tx, pending), this.#writeMessages(tx, pending)]);
     });
     tx.afterCommit(() => {
-      pending.sending = this.#relay.send(pending.messages, pending.behind);
+      pending.sending = this.#relay.send(pending.messages, pending.delayed);
       if (pending.wake) this.#relay.wake();
     });
     return pending;
@@ -163,7 +163,7 @@ export class Outbox {
       return;
     }
     const ids = new Map(rows.map((row) => [row.message_id, row.id]));
-    pending.behind = rows.some(({ behind }) => behind);
+    pending.delayed = rows.some(({ behind }) => behind);
     for (const message of outbox) pending.messages.push({ source: { table: 'outbox', id: ids.get(message.messageId) ?? 0 }, ...message });
   }
 }

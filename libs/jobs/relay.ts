@@ -74,7 +74,7 @@ export class Relay {
     this.#bus = deps.bus;
     this.#tuning = deps.tuning;
     this.#poller = new Poller({
-      look: () => this.#sendDue(),
+      poll: () => this.#sendDue(),
       intervalMs: deps.tuning.pollMs,
       logger: deps.logger,
       texts: { failure: 'job relay cannot work; trying again', recovery: 'job relay works again' },
@@ -101,10 +101,10 @@ export class Relay {
 
   /**
    * Publishes rows that were just committed. Never rejects: polling retries what fails.
-   * @param behind older events are still waiting, so the events of this transaction queue behind them
+   * @param delayed older events are still waiting, so the events of this transaction queue behind them
    */
-  send(messages: readonly Message[], behind: boolean): Promise<void> {
-    const sending = this.#sendCommitted(messages, behind).finally(() => this.#sending.delete(sending));
+  send(messages: readonly Message[], delayed: boolean): Promise<void> {
+    const sending = this.#sendCommitted(messages, delayed).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
     return sending;
   }

@@ -16,7 +16,7 @@ import type { Jobs, JobTuning, OnDead } from './types.ts';
 import { minUuidAt } from './uuid.ts';
 
 /** A queued job is published again in spite of a backlog at the broker after this multiple of the usual limit. */
-const patience = 15;
+const timeout = 15;
 /** Less than the retention of finished jobs: a receiver recognizes a job that it has already run. */
 const keepHandedOverMs = 86_400_000;
 const expiredText = 'The worker stopped before the job was done (its lease expired)';
@@ -111,10 +111,10 @@ export class Sweeper {
     const { finishedRetentionMs: age, sweepMs } = this.#tuning;
     const { signal } = this.#stopping;
     const budgetMs = sweepMs / 3;
-    const oldestKept = minUuidAt(Date.now() - age);
+    const oldestRetained = minUuidAt(Date.now() - age);
     let after = minUuidAt(0);
     const removeFinished = async (limit: number): Promise<number> => {
-      const { count, last } = await deleteFinished(this.#db, { after, oldestKept, age, limit });
+      const { count, last } = await deleteFinished(this.#db, { after, oldestKept: oldestRetained, age, limit });
       after = last ?? after;
       return count;
     };
@@ -132,8 +132,8 @@ export class Sweeper {
       if (!this.#policies.types.includes(type)) continue;
       const lag = await this.#bus.consumerLag('JOBS', consumerOf(type)).catch(() => undefined);
       const waiting = lag === undefined ? 0 : lag.pending + lag.ackPending;
-      if (waiting > 0 && ageMs < limitMs * patience) continue;
-      const rows = await requeueOverdue(this.#db, { type, age: waiting > 0 ? limitMs * patience : limitMs });
+      if (waiting > 0 && ageMs < limitMs * timeout) continue;
+      const rows = await requeueOverdue(this.#db, { type, age: waiting > 0 ? limitMs * timeout : limitMs });
       if (rows.length > 0) {
         this.#logger.warn({ job: type, count: rows.length }, 'jobs are sent again: the broker has lost them');
         this.#relay.wake();

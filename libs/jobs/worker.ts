@@ -185,7 +185,7 @@ export class Worker {
     const traceparent = span?.traceparent ?? newTraceparent(row.traceparent ?? undefined);
     const attempt = new JobAttempt(this.#deps, line.declaration, row, traceparent);
     holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
-    const place = this.#running.add(attempt);
+    const slot = this.#running.add(attempt);
     if (this.#graceIsOver) attempt.abort(new WorkerStopping());
     const startedMs = performance.now();
     let outcome: Outcome;
@@ -202,7 +202,7 @@ export class Worker {
       outcome = attempt.completed ? 'succeeded' : await this.#end(line, row, failure);
     } finally {
       attempt.end();
-      this.#running.remove(place);
+      this.#running.remove(slot);
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
     this.#tell(row, outcome, performance.now() - startedMs, failure, traceparent);

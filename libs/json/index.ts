@@ -125,16 +125,16 @@ function isKey(text: string, after: number): boolean {
 }
 
 function restoreNumbers(root: object, { sign, count }: Marked): void {
-  let left = count;
+  let remaining = count;
   const pending: object[] = [root];
-  for (let node = pending.pop(); node !== undefined && left > 0; node = pending.pop()) {
+  for (let node = pending.pop(); node !== undefined && remaining > 0; node = pending.pop()) {
     const fields = node as Record<string, unknown>;
     for (const key of Object.keys(fields)) {
       const value = fields[key];
       if (typeof value === 'object' && value !== null) pending.push(value);
       else if (typeof value === 'string' && value.startsWith(sign)) {
         fields[key] = lossless.rawJSON(value.slice(sign.length));
-        left--;
+        remaining--;
       }
     }
   }

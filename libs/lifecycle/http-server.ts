@@ -28,13 +28,13 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (draining) closeAfter(response);
     else {
-      const place = running.add(response);
-      response.once('close', () => running.remove(place));
+      const slot = running.add(response);
+      response.once('close', () => running.remove(slot));
     }
   });
   server.on('connection', (socket: Socket) => {
-    const place = open.add(socket);
-    socket.once('close', () => open.remove(place));
+    const slot = open.add(socket);
+    socket.once('close', () => open.remove(slot));
   });
   return async ({ windowMs, deadlineMs }) => {
     draining = true;

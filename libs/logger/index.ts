@@ -55,22 +55,22 @@ function boundLines(destination: pino.DestinationStream): pino.DestinationStream
 }
 
 /** Buffer size and flush interval: one system call per line would cost as much as a small request. */
-const gatheredBytes = 8192;
-const gatheredMs = 100;
+const bufferedBytes = 8192;
+const bufferedMs = 100;
 const warnLevel = 40;
 let standardOutput: pino.DestinationStream | undefined;
 
 /** Standard output of the process; flushed immediately from `warn` on, and at exit. */
 function getStandardOutput(): pino.DestinationStream {
   if (standardOutput !== undefined) return standardOutput;
-  const output = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs });
+  const output = pino.destination({ dest: 1, sync: true, minLength: bufferedBytes, periodicFlush: bufferedMs });
   process.once('exit', () => output.flushSync());
-  const toShown = isatty(1) ? createReadableLines({ colors: true }) : (line: string): string => line;
+  const toVisible = isatty(1) ? createReadableLines({ colors: true }) : (line: string): string => line;
   standardOutput = Object.assign(
     {
       lastLevel: 0,
       write(this: { lastLevel: number }, line: string): void {
-        output.write(toShown(boundLine(line)));
+        output.write(toVisible(boundLine(line)));
         if (this.lastLevel >= warnLevel) output.flushSync();
       },
     },

@@ -45,7 +45,7 @@ export const requiredPayloadBytes = 8 * 1024 * 1024;
  * Delays of retries when no service subscribes to a subject. The request was not delivered, so a retry is safe: during a deployment, or
  * while an interest propagates between brokers of a cluster, a subscriber appears within moments.
  */
-const nobodyDelaysMs = [50, 150, 300];
+const noResponderDelaysMs = [50, 150, 300];
 /** Headers and subject count against the broker's message limit. */
 const headerRoomBytes = 16 * 1024;
 /** Maximum size of a streamed reply that `call` collects. */
@@ -54,14 +54,14 @@ const maxCollectedBytes = 64 * 1024 * 1024;
 /** Connects to the broker. @throws AppError unavailable; Error when its message size limit is too low */
 export async function connectBus(settings: BusSettings): Promise<Bus> {
   const bus = new NatsBus(await openConnection(settings), settings);
-  const wanted = settings.minPayloadBytes ?? 0;
+  const expected = settings.minPayloadBytes ?? 0;
   // Read before the connection is closed, which discards the server info.
   const { maxPayload } = bus;
-  if (maxPayload < wanted) {
+  if (maxPayload < expected) {
     await bus.close();
     throw new Error(
-      `The NATS server at ${describeServers(settings.url)} accepts messages of ${maxPayload} bytes; ${wanted} are needed. ` +
-        `Set "max_payload: ${wanted}" in its configuration.`,
+      `The NATS server at ${describeServers(settings.url)} accepts messages of ${maxPayload} bytes; ${expected} are needed. ` +
+        `Set "max_payload: ${expected}" in its configuration.`,
     );
   }
   return bus;
@@ -103,7 +103,7 @@ class NatsBus implements Bus {
     const { subscriptions } = this.#access;
     this.#inbox = new Inbox(subscriptions, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
-    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, lanes: new ReaderWindows() };
+    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, queues: new ReaderWindows() };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
@@ -149,19 +149,19 @@ class NatsBus implements Bus {
       if (signal?.aborted === true) return finish(undefined, cancelled());
       let pending: PendingCall | undefined;
       let pause: NodeJS.Timeout | undefined;
-      let timesNobody = 0;
+      let noResponderCount = 0;
       const forget = (): void => {
         clearTimeout(pause);
         if (pending !== undefined) this.#inbox.remove(pending.token);
       };
       const settle = signal === undefined ? finish : this.#abortable(signal, finish, forget);
-      const onNobody = (): void => {
-        const delayMs = nobodyDelaysMs[timesNobody++];
+      const onNoResponder = (): void => {
+        const delayMs = noResponderDelaysMs[noResponderCount++];
         if (delayMs === undefined || Date.now() + delayMs >= deadlineMs) return settle(undefined, noResponders(rpc.subject));
         pause = setTimeout(() => (this.#up ? send() : settle(undefined, connectionLost())), delayMs);
       };
       const send = (): void => {
-        pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNobody);
+        pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNoResponder);
         pending.token = this.#inbox.add(pending);
         const { token } = pending;
         const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, assertion, span?.traceparent) };

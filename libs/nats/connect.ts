@@ -89,16 +89,16 @@ function chooseServer(servers: readonly Server[]): Server | null {
 }
 
 function buildOptions(settings: ConnectionSettings, nextDelay: () => number, credentials: Credentials): NodeConnectionOptions {
-  let told = '';
+  let reported = '';
   /** Called before each connection. An unusable file keeps the previous credentials and is logged once. */
   const refresh = (): void => {
     try {
       credentials.refresh();
-      told = '';
+      reported = '';
     } catch (error) {
       const { message } = error as Error;
-      if (message !== told) settings.logger.error(`credentials for NATS were not read again: ${message}`);
-      told = message;
+      if (message !== reported) settings.logger.error(`credentials for NATS were not read again: ${message}`);
+      reported = message;
     }
   };
   return {

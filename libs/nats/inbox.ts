@@ -66,7 +66,7 @@ export class Inbox {
   /** @returns whether it was registered */
   remove(token: string): boolean {
     const isThere = this.#find(token) !== undefined;
-    if (isThere) this.#entries.remove(placeOf(token));
+    if (isThere) this.#entries.remove(slotOf(token));
     return isThere;
   }
 
@@ -77,7 +77,7 @@ export class Inbox {
   /** Ends all waits, e.g. after a lost connection: pending replies cannot arrive. */
   breakAll(error: AppError): void {
     const entries = [...this.#entries];
-    for (const { token } of entries) this.#entries.remove(placeOf(token));
+    for (const { token } of entries) this.#entries.remove(slotOf(token));
     for (const { listener } of entries) listener.onBroken(error);
   }
 
@@ -94,15 +94,15 @@ export class Inbox {
     const now = Date.now();
     for (const { token, listener } of this.#entries) {
       if (listener.expiresAtMs > now) continue;
-      this.#entries.remove(placeOf(token));
+      this.#entries.remove(slotOf(token));
       listener.onExpired();
     }
   }
 
   #find(token: string): Entry | undefined {
-    const entry = this.#entries.get(placeOf(token));
+    const entry = this.#entries.get(slotOf(token));
     return entry?.token === token ? entry : undefined;
   }
 }
 
-const placeOf = (token: string): number => Number(token.slice(tokenLength));
+const slotOf = (token: string): number => Number(token.slice(tokenLength));

@@ -56,14 +56,14 @@ export class JetStream {
 
   /** Resolves when all streams exist, without a time limit; logs once which are missing. */
   async waitForStreams(signal?: AbortSignal): Promise<void> {
-    let said = '';
+    let reported = '';
     for (;;) {
       signal?.throwIfAborted();
       const missing = await this.#findMissing().catch((error: unknown) => String(error));
       if (missing.length === 0) return;
       const state = typeof missing === 'string' ? missing : `missing: ${missing.join(', ')}; run tools/streams.ts`;
-      if (state !== said) this.#logger.warn(`waiting for the streams: ${state}`);
-      said = state;
+      if (state !== reported) this.#logger.warn(`waiting for the streams: ${state}`);
+      reported = state;
       await sleep(streamPollMs, undefined, signal === undefined ? {} : { signal });
     }
   }

@@ -21,13 +21,13 @@ export class PendingCall implements InboxListener {
     subject: string,
     expiresAtMs: number,
     settle: (reply: RawReply | undefined, error: AppError | undefined) => void,
-    onNobody: () => void,
+    onNoResponder: () => void,
   ) {
     this.#bus = bus;
     this.#subject = subject;
     this.expiresAtMs = expiresAtMs;
     this.#settle = settle;
-    this.#onNobody = onNobody;
+    this.#onNobody = onNoResponder;
   }
 
   onMessage(message: Msg): void {

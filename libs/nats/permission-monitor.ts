@@ -22,7 +22,7 @@ export interface AccessOptions {
 }
 
 const pollMs = 2_000;
-const askTimeoutMs = 5_000;
+const requestTimeoutMs = 5_000;
 const nothing: Permissions = { publish: [], subscribe: [] };
 
 export class PermissionMonitor {
@@ -59,12 +59,12 @@ export class PermissionMonitor {
    */
   async waitFor(needed: Permissions): Promise<void> {
     this.#needed = needed;
-    let said: string | undefined;
+    let reported: string | undefined;
     while (!this.#options.connection.isClosed()) {
       if (await this.#check(needed)) return;
       const { problem } = this;
-      if (problem !== undefined && problem !== said) this.#options.logger.error(`waiting for permissions: ${problem}`);
-      said = problem;
+      if (problem !== undefined && problem !== reported) this.#options.logger.error(`waiting for permissions: ${problem}`);
+      reported = problem;
       await sleep(pollMs);
     }
   }
@@ -107,7 +107,7 @@ export class PermissionMonitor {
 
   async #update(needed: Permissions): Promise<void> {
     const { connection, prefix } = this.#options;
-    const answer = await connection.request(userInfoSubject, '', { timeout: askTimeoutMs });
+    const answer = await connection.request(userInfoSubject, '', { timeout: requestTimeoutMs });
     const { data } = answer.json<{ data?: { permissions?: GrantedPermissions } }>();
     this.#missing = findMissing(withPrefix(needed, prefix), data?.permissions ?? {});
   }

@@ -13,7 +13,7 @@ export interface ConnectionParts {
   readonly subscriptions: Subscriptions;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
-  readonly lanes: ReaderWindows;
+  readonly queues: ReaderWindows;
 }
 
 interface Waiting {

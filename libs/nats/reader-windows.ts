@@ -23,11 +23,11 @@ export class ReaderWindows {
   /** A slot for the chunks of one reply until it is closed; `wake` is called when `tryAcquire` should be repeated. */
   open(replyTo: string, wake: () => void): WindowSlot {
     const reader = replyTo.slice(0, replyTo.lastIndexOf('.'));
-    const lane = this.#windows.get(reader) ?? { bytes: 0, slots: 0, waiting: new Set() };
-    this.#windows.set(reader, lane);
-    lane.slots++;
-    return new WindowSlot(lane, wake, () => {
-      if (--lane.slots === 0) this.#windows.delete(reader);
+    const queue = this.#windows.get(reader) ?? { bytes: 0, slots: 0, waiting: new Set() };
+    this.#windows.set(reader, queue);
+    queue.slots++;
+    return new WindowSlot(queue, wake, () => {
+      if (--queue.slots === 0) this.#windows.delete(reader);
     });
   }
 }
@@ -41,8 +41,8 @@ export class WindowSlot {
   /** Sizes of chunks sent and not acknowledged, in order. */
   readonly #underWay: number[] = [];
 
-  constructor(lane: ReaderWindow, wake: () => void, onClosed: () => void) {
-    this.#lane = lane;
+  constructor(queue: ReaderWindow, wake: () => void, onClosed: () => void) {
+    this.#lane = queue;
     this.#wake = wake;
     this.#onClosed = onClosed;
   }

@@ -19,7 +19,7 @@ export const chunkBytes = 256 * 1024;
 export const chunkWindow = 4;
 /** A reader that consumes nothing for this long blocks a database cursor; its stream is aborted. */
 export const stallLimitMs = 60_000;
-const lookIntervalMs = 1_000;
+const pollIntervalMs = 1_000;
 
 /** Why a stream ended before its end mark, unless the source failed. */
 export class ReaderDisconnected extends Error {
@@ -55,15 +55,15 @@ export class StreamSender implements InboxListener {
 
   /**
    * @param deadlineMs epoch milliseconds until which the reader waits for the first chunk
-   * @param onGone called once when the reader disconnects, to interrupt a source that waits for its database
+   * @param onRemoved called once when the reader disconnects, to interrupt a source that waits for its database
    */
-  constructor({ publisher, inbox, lanes }: ConnectionParts, replyTo: string, deadlineMs: number, onGone: () => void) {
+  constructor({ publisher, inbox, queues: queues }: ConnectionParts, replyTo: string, deadlineMs: number, onRemoved: () => void) {
     this.#publisher = publisher;
     this.#inbox = inbox;
-    this.#lanes = lanes;
+    this.#lanes = queues;
     this.#replyTo = replyTo;
     this.#awaitedUntilMs = performance.now() + (deadlineMs - Date.now());
-    this.#onGone = onGone;
+    this.#onGone = onRemoved;
     this.#token = inbox.add(this);
   }
 
@@ -141,10 +141,10 @@ export class StreamSender implements InboxListener {
 
   async #sendChunk(bytes: Uint8Array, metadata: ReplyMetadata): Promise<void> {
     this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
-    const place = this.#place;
+    const slot = this.#place;
     // The first acknowledgement shows the release of the reader.
     await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
-    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => place.tryAcquire(bytes.length));
+    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => slot.tryAcquire(bytes.length));
     if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeReplyMetadata(metadata)) };
@@ -165,7 +165,7 @@ export class StreamSender implements InboxListener {
           const isSilent = this.started ? nowMs - this.#heardAtMs > idleTimeoutMs : nowMs > this.#awaitedUntilMs;
           if (isSilent) this.#leave();
           else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
-        }, lookIntervalMs);
+        }, pollIntervalMs);
         this.#wake = () => settle(false);
       });
       this.#wake = undefined;

@@ -77,7 +77,7 @@ export async function ensureStream(
 ): Promise<void> {
   const { retention, discard, maxAgeMs, maxBytes } = streams[name];
   const subjects = streams[name].subjects.map((subject) => prefixes.subject + subject);
-  const wanted = {
+  const expected = {
     subjects,
     discard,
     max_age: nanos(maxAgeMs),
@@ -89,9 +89,9 @@ export async function ensureStream(
     const found = await findStream(manager, full);
     if (found === undefined) {
       const settings = { retention, storage: StorageType.File, duplicate_window: nanos(duplicateWindowMs), allow_direct: true };
-      await manager.streams.add({ name: full, ...settings, ...wanted });
-    } else if (Object.entries(wanted).some(([key, value]) => String(found.config[key as keyof typeof wanted]) !== String(value))) {
-      await manager.streams.update(full, wanted);
+      await manager.streams.add({ name: full, ...settings, ...expected });
+    } else if (Object.entries(expected).some(([key, value]) => String(found.config[key as keyof typeof expected]) !== String(value))) {
+      await manager.streams.update(full, expected);
     }
   } catch (error) {
     if (replicas !== undefined && tooFewServers.some((code) => isApiError(error, code))) {
@@ -100,7 +100,7 @@ export async function ensureStream(
     }
     if (!isApiError(error, insufficientStorage)) throw error;
     throw unavailable(
-      `The broker has no room for the ${wanted.max_bytes} bytes of stream ${name}: ` +
+      `The broker has no room for the ${expected.max_bytes} bytes of stream ${name}: ` +
         `raise max_file_store of its JetStream, or lower NATS_STREAM_${name}_MAX_BYTES`,
     );
   }

@@ -33,7 +33,7 @@ export async function ensureBucket(client: S3Client, bucket: string): Promise<vo
 }
 
 /** One look at the bucket, or at the object that `ensureBucket` left where the bucket may not be asked for. @throws the store's error */
-export async function lookAtBucket(client: S3Client, bucket: string): Promise<void> {
+export async function checkBucket(client: S3Client, bucket: string): Promise<void> {
   try {
     await client.send(new HeadBucketCommand({ Bucket: bucket }));
   } catch (error) {

@@ -12,7 +12,7 @@ export interface BufferPool {
 }
 
 /** Free buffers that are kept when nobody needs them; the rest goes back to the system. */
-const keptFree = 4;
+const maxFree = 4;
 
 /** `capacity` buffers of `bufferBytes` each at most, allocated outside the JavaScript heap when first needed. */
 export function createBufferPool(options: { bufferBytes: number; capacity: number }): BufferPool {
@@ -48,7 +48,7 @@ export function createBufferPool(options: { bufferBytes: number; capacity: numbe
       const next = waiting.shift();
       if (next !== undefined) return next(buffer);
       inUse -= 1;
-      if (free.length < keptFree) free.push(buffer);
+      if (free.length < maxFree) free.push(buffer);
     },
   };
 }

@@ -130,7 +130,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
         try {
           return await next(input);
         } catch (error) {
-          notePlace(error, config, input.input as { readonly Bucket?: string });
+          notePosition(error, config, input.input as { readonly Bucket?: string });
           failure = { name: error instanceof S3ServiceException ? error.name : errorTypeOf(error), outcome: readOutcome(error) };
           throw error;
         } finally {
@@ -206,10 +206,10 @@ function isNetworkError(error: unknown): error is Error {
 }
 
 /** Where a call went that failed. */
-const places = new WeakMap<object, string>();
+const positions = new WeakMap<object, string>();
 
-function notePlace(error: unknown, { endpoint, bucket }: ObjectStoreConfig, input: { readonly Bucket?: string }): void {
-  if (typeof error === 'object' && error !== null) places.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
+function notePosition(error: unknown, { endpoint, bucket }: ObjectStoreConfig, input: { readonly Bucket?: string }): void {
+  if (typeof error === 'object' && error !== null) positions.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
 }
 
 /** E.g. `credentials refused (403) for bucket coherence at https://s3.example.org: AccessDenied`. */
@@ -217,7 +217,7 @@ function describeRefusal(error: Error): string {
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
   const code = (error as NodeJS.ErrnoException).code ?? error.name;
   const named = /^\d+$|^Unknown/.test(code) ? undefined : code;
-  const where = `for ${places.get(error) ?? 'an unknown bucket'}`;
+  const where = `for ${positions.get(error) ?? 'an unknown bucket'}`;
   if (status === 401 || status === 403) return `credentials refused (${status}) ${where}${named === undefined ? '' : `: ${named}`}`;
   return `${named ?? 'answer'}${status === undefined ? '' : ` (${status})`} ${where}`;
 }

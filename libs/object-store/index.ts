@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Metrics } from '#libs/telemetry';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { createBufferPool } from './buffers.ts';
-import { ensureBucket, ensureLifecycle, lookAtBucket } from './bucket.ts';
+import { ensureBucket, ensureLifecycle, checkBucket } from './bucket.ts';
 import { asUnavailable, createClient, ignoreMissing, isMissing, quickRetry, withRetry, type ObjectStoreConfig } from './client.ts';
 import { putStream, resumeStream, type PutOptions, type ResumeOptions, type StoredObject } from './put-stream.ts';
 import { deleteObject, listUnfinished, removeUpload } from './remove-upload.ts';
@@ -106,7 +106,7 @@ export function createObjectStore(config: ObjectStoreConfig, options: ObjectStor
       return { lifecycle: await ensureLifecycle(client, bucket) };
     },
     ping: async () => {
-      await withRetry(() => lookAtBucket(client, bucket), { delaysMs: [] }).catch((error: unknown) => {
+      await withRetry(() => checkBucket(client, bucket), { delaysMs: [] }).catch((error: unknown) => {
         throw isMissing(error) ? asUnavailable(error) : error;
       });
     },

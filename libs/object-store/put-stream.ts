@@ -47,7 +47,7 @@ interface Writer {
   /** Whole parts that are there already; undefined when the upload begins. */
   readonly unfinished: UnfinishedUpload | undefined;
   /** A failure leaves the parts for a later attempt. */
-  readonly keepsParts: boolean;
+  readonly retainsParts: boolean;
   /** Ends every request of this upload as soon as one part of it has failed. */
   readonly failure: AbortController;
 }
@@ -60,7 +60,7 @@ const parallelParts = 1;
  * @throws whatever the body throws; the signal's reason; AppError `unavailable`.
  */
 export async function putStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject> {
-  return run(target, key, body, options, { unfinished: undefined, keepsParts: false });
+  return run(target, key, body, options, { unfinished: undefined, retainsParts: false });
 }
 
 /**
@@ -68,7 +68,7 @@ export async function putStream(target: Target, key: string, body: AsyncIterable
  * @returns the size of the whole object.
  */
 export async function resumeStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number> {
-  const { sizeBytes } = await run(target, key, body, options, { unfinished: options.unfinished, keepsParts: true });
+  const { sizeBytes } = await run(target, key, body, options, { unfinished: options.unfinished, retainsParts: true });
   return sizeBytes;
 }
 
@@ -77,7 +77,7 @@ async function run(
   key: string,
   body: AsyncIterable<Uint8Array>,
   options: PutOptions,
-  way: Pick<Writer, 'unfinished' | 'keepsParts'>,
+  way: Pick<Writer, 'unfinished' | 'retainsParts'>,
 ): Promise<StoredObject> {
   const failure = new AbortController();
   const forward = (): void => failure.abort(options.signal?.reason);
@@ -103,14 +103,14 @@ async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8
       await parts.add(chunk);
     }
     signal.throwIfAborted();
-    if (parts.hasBegun) await parts.complete();
+    if (parts.hasStarted) await parts.complete();
     else await putWhole(writer, parts.waiting);
     return { sizeBytes, sha256: hash.digest('hex') };
   } catch (error) {
     // A part on its way is worth waiting for when the next attempt goes on behind it.
-    if (!writer.keepsParts) writer.failure.abort(error);
+    if (!writer.retainsParts) writer.failure.abort(error);
     await parts.settled();
-    if (!writer.keepsParts) await removeRemains(writer, parts.uploadId);
+    if (!writer.retainsParts) await removeRemains(writer, parts.uploadId);
     const reason = parts.failed ?? error;
     throw isMissing(reason) ? asUnavailable(reason) : reason;
   } finally {
@@ -138,7 +138,7 @@ class Parts {
   }
 
   /** Whether there is an upload in parts. */
-  get hasBegun(): boolean {
+  get hasStarted(): boolean {
     return this.uploadId !== undefined || this.#sending.size > 0 || this.#parts.length > 0;
   }
 

@@ -34,17 +34,17 @@ export interface SignedIn {
   /** Why the provider did not say their email, though it was asked: that may be the reason when no account is theirs. */
   readonly withoutEmail: SignInError | undefined;
   /** What the browser keeps, so that the provider knows whose session is to end; undefined when it is too long for a cookie. */
-  readonly keptForEnd: string | undefined;
+  readonly retainedForEnd: string | undefined;
 }
 
 export interface CodeSignIn {
   /**
    * @param redirectUri where the provider sends the browser back to, as it is registered there
-   * @param asksAgain whether the provider is to ask for credentials although it knows the browser
+   * @param promptsAgain whether the provider is to ask for credentials although it knows the browser
    * @returns `state` names the flow in the address to which the browser comes back
    * @throws SignInFailed
    */
-  begin(redirectUri: string, asksAgain?: boolean): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
+  begin(redirectUri: string, promptsAgain?: boolean): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
   /**
    * @param query of the address to which the browser came back
    * @param kept what `begin` gave; undefined when the browser has brought nothing
@@ -82,13 +82,13 @@ const timeoutMs = 10_000;
 /** Of a session; then nothing of it is good for anything (S3). */
 const sessionSeconds = 86_400;
 /** Of a sealed ID token in a cookie, which has 4,096 bytes with its name and attributes. */
-const maxKeptForEnd = 3_800;
+const maxRetainedForEnd = 3_800;
 
-type Kept = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUri', string>>;
+type StoredSignIn = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUri', string>>;
 
 export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   const { keys, clientId, secret, now = () => Date.now() } = options;
-  const sealer = createSealer<Kept>({ secret, purpose: 'sign-in', lifeSeconds: signInSeconds, now });
+  const sealer = createSealer<StoredSignIn>({ secret, purpose: 'sign-in', lifeSeconds: signInSeconds, now });
   const endSealer = createSealer<{ idToken: string }>({ secret, purpose: 'sign-out', lifeSeconds: sessionSeconds, now });
   const verifier = createVerifier({ issuer: options.provider.issuer, audiences: [clientId], keys, now });
   const configure = createConfigure(options, now);
@@ -96,33 +96,33 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   return {
     begin: async (redirectUri, asksAgain = false) => {
       const configuration = await configure();
-      const kept = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri };
+      const stored = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri };
       const url = buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: 'openid email',
-        state: kept.state,
-        nonce: kept.nonce,
-        code_challenge: await calculatePKCECodeChallenge(kept.verifier),
+        state: stored.state,
+        nonce: stored.nonce,
+        code_challenge: await calculatePKCECodeChallenge(stored.verifier),
         code_challenge_method: 'S256',
         ...(asksAgain ? { prompt: 'login' } : {}),
       });
-      return { url: url.href, state: kept.state, kept: await sealer.seal(kept) };
+      return { url: url.href, state: stored.state, kept: await sealer.seal(stored) };
     },
     finish: async (query, sealed) => {
-      const kept = sealed === undefined ? undefined : await sealer.open(sealed);
-      if (kept === undefined) throw new SignInError({ failure: 'refused', detail: 'state' });
-      const back = new URL(kept.redirectUri);
+      const stored = sealed === undefined ? undefined : await sealer.open(sealed);
+      if (stored === undefined) throw new SignInError({ failure: 'refused', detail: 'state' });
+      const back = new URL(stored.redirectUri);
       back.search = query;
       const configuration = await configure();
-      const checks = { expectedState: kept.state, expectedNonce: kept.nonce, pkceCodeVerifier: kept.verifier, idTokenExpected: true };
+      const checks = { expectedState: stored.state, expectedNonce: stored.nonce, pkceCodeVerifier: stored.verifier, idTokenExpected: true };
       try {
         const tokens = await authorizationCodeGrant(configuration, back, checks);
         const idToken = tokens.id_token ?? '';
         // The library trusts the connection; we hold the signature against the provider's keys, by the same rules as every token.
         const { identity, claims } = await verifier.verify(idToken);
-        const email = await askForEmail(configuration, tokens.access_token, identity, claims);
+        const email = await requestEmail(configuration, tokens.access_token, identity, claims);
         const forEnd = await endSealer.seal({ idToken });
-        return { ...email, keptForEnd: forEnd.length > maxKeptForEnd ? undefined : forEnd };
+        return { ...email, retainedForEnd: forEnd.length > maxRetainedForEnd ? undefined : forEnd };
       } catch (error) {
         throw explainFailure(error);
       }
@@ -130,8 +130,8 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
     endSession: async (returnUri, sealed) => {
       const configuration = await configure().catch(() => undefined);
       if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
-      const kept = sealed === undefined ? undefined : await endSealer.open(sealed);
-      const hint = kept === undefined ? {} : { id_token_hint: kept.idToken };
+      const stored = sealed === undefined ? undefined : await endSealer.open(sealed);
+      const hint = stored === undefined ? {} : { id_token_hint: stored.idToken };
       return buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnUri, ...hint }).href;
     },
   };
@@ -173,7 +173,7 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
  * the subject is still known.
  * @throws whatever speaks for another subject
  */
-async function askForEmail(
+async function requestEmail(
   configuration: Configuration,
   accessToken: string,
   identity: Identity,
@@ -182,9 +182,9 @@ async function askForEmail(
   const isWhole = claims['email'] !== undefined && claims['email_verified'] !== undefined;
   if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return { identity, withoutEmail: undefined };
   try {
-    const told = await fetchUserInfo(configuration, accessToken, identity.subject);
-    const isOfOther = claims['email'] !== undefined && claims['email'] !== told.email;
-    return { identity: { ...identity, verifiedEmail: isOfOther ? undefined : readVerifiedEmail(told) }, withoutEmail: undefined };
+    const reported = await fetchUserInfo(configuration, accessToken, identity.subject);
+    const isOfOther = claims['email'] !== undefined && claims['email'] !== reported.email;
+    return { identity: { ...identity, verifiedEmail: isOfOther ? undefined : readVerifiedEmail(reported) }, withoutEmail: undefined };
   } catch (error) {
     const withoutEmail = explainFailure(error);
     if (withoutEmail.detail === 'sub') throw error;

@@ -33,7 +33,7 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
   let readAt = -Infinity;
   let triedAt = -Infinity;
   /** The last question about an unknown key. */
-  let askedAt = -Infinity;
+  let requestedAt = -Infinity;
   let isAway = false;
   let reading: Promise<void> | undefined;
 
@@ -53,12 +53,12 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
   const readOnce = (): Promise<void> => (reading ??= read());
 
   /** Reads the keys for one that is not known, unless that was done just now. */
-  const ask = async (): Promise<void> => {
+  const request = async (): Promise<void> => {
     if (reading !== undefined) return reading;
     if (known === undefined) {
       if (now() - triedAt >= firstKeysMs) await readOnce();
-    } else if (now() - askedAt >= unknownKeyMs) {
-      askedAt = now();
+    } else if (now() - requestedAt >= unknownKeyMs) {
+      requestedAt = now();
       await readOnce();
     }
   };
@@ -69,7 +69,7 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
       if (known !== undefined && now() - readAt >= maxAgeMs && now() - triedAt >= unknownKeyMs) void readOnce();
       const key = await findIn(known, header);
       if (key !== undefined) return key;
-      await ask();
+      await request();
       const found = await findIn(known, header);
       if (found === undefined && isAway) throw unavailable('The identity provider cannot be asked for its keys');
       return found;

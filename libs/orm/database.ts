@@ -54,7 +54,7 @@ export interface Database extends Queryable, Streamable {
 /** Maximum of statements that share a connection; further ones use another, so that PostgreSQL runs them in parallel. */
 const readsOfConnection = 16;
 /** Lock timeout of batches: a call that has to wait for a lock runs on its own. */
-const beginTogether = "begin; set local lock_timeout = '100ms'";
+const startTogether = "begin; set local lock_timeout = '100ms'";
 const maxAttempts = 6;
 /** Idle connections are usually lost all at the same time, and the pool notices that a moment later. */
 const maxLostConnections = 2;
@@ -131,7 +131,7 @@ class PooledDatabase implements Database {
     const client = await this.#connect();
     let broken = false;
     try {
-      const work = [client.query(beginTogether), this.#run<CoalescedRow>(client, item, columns), client.query('commit')] as const;
+      const work = [client.query(startTogether), this.#run<CoalescedRow>(client, item, columns), client.query('commit')] as const;
       const [, written, committed] = await Promise.allSettled(work);
       // A failed statement turns the commit into a rollback; the error of the statement is more precise.
       if (written.status === 'rejected') throw written.reason;

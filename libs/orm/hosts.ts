@@ -39,8 +39,8 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   // super-linear: a setting of the operator
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const parsed = hosts.split(',').map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
-  const wanted = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';
-  if (!attributes.includes(wanted)) throw new Error(`target_session_attrs of ${variable} must be one of ${attributes.join(', ')}`);
+  const requested = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';
+  if (!attributes.includes(requested)) throw new Error(`target_session_attrs of ${variable} must be one of ${attributes.join(', ')}`);
   let tls: TlsSettings | undefined;
   let readPassword: ReadPassword | undefined;
   const urls = parsed.map((one) => {
@@ -52,7 +52,7 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
     return one.href;
   });
   if (tls === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
-  return { urls, readWrite: wanted !== 'any', tls, readPassword };
+  return { urls, readWrite: requested !== 'any', tls, readPassword };
 }
 
 /** `host:port` of each server, for messages. @throws as `listHosts` */

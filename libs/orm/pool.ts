@@ -53,15 +53,15 @@ export interface PoolStats {
  * statement; the first of a turn keeps it corked until the turn ends.
  */
 export class CoalescingSocket extends Socket {
-  #gathers = false;
+  #isCorked = false;
 
   override cork(): void {
     super.cork();
-    if (this.#gathers) return;
-    this.#gathers = true;
+    if (this.#isCorked) return;
+    this.#isCorked = true;
     super.cork();
     setImmediate(() => {
-      this.#gathers = false;
+      this.#isCorked = false;
       this.uncork();
     });
   }

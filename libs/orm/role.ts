@@ -87,8 +87,8 @@ export async function grantRole(
 
 /** Runs a statement whose names and literals PostgreSQL itself quotes. */
 async function run(client: pg.ClientBase, template: string, values: readonly string[]): Promise<void> {
-  const places = values.map((_value, index) => `$${index + 2}::text`).join(', ');
-  const { rows } = await client.query<{ sql: string }>(`select format($1::text, ${places}) as sql`, [template, ...values]);
+  const positions = values.map((_value, index) => `$${index + 2}::text`).join(', ');
+  const { rows } = await client.query<{ sql: string }>(`select format($1::text, ${positions}) as sql`, [template, ...values]);
   await client.query(rows[0]?.sql ?? '');
 }
 

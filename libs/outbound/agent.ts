@@ -114,20 +114,20 @@ const local: readonly LookupAddress[] = [
 export function createNameResolver(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver(options);
   if (servers !== undefined) resolver.setServers(servers);
-  const ask = async (hostname: string, family: 4 | 6): Promise<LookupAddress[]> =>
+  const request = async (hostname: string, family: 4 | 6): Promise<LookupAddress[]> =>
     (await (family === 4 ? resolver.resolve4(hostname) : resolver.resolve6(hostname))).map((address) => ({ address, family }));
   /** Of both families; one of them is enough. */
   const find = callbackify(async (hostname: string, families: readonly (4 | 6)[]): Promise<LookupAddress[]> => {
-    const answers = await Promise.allSettled(families.map((family) => ask(hostname, family)));
+    const answers = await Promise.allSettled(families.map((family) => request(hostname, family)));
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     const failure = answers.find((answer) => answer.status === 'rejected');
     if (addresses.length === 0 && failure !== undefined) throw failure.reason;
     return addresses;
   });
-  return (hostname, { family: wanted }, done) => {
+  return (hostname, { family: requested }, done) => {
     // Name servers are not asked for these (RFC 6761).
     if (/(?:^|\.)localhost\.?$/i.test(hostname)) return done(null, [...local]);
-    const families = ([4, 6] as const).filter((family) => wanted === undefined || wanted === family);
+    const families = ([4, 6] as const).filter((family) => requested === undefined || requested === family);
     find(hostname, families, (error, addresses) => done(error, error === null ? addresses : []));
   };
 }

@@ -37,10 +37,10 @@ class FieldProblems {
 export function showStepConfig(job: PipelineJob | undefined, config: JsonObject): JsonObject {
   if (job === undefined) return Object.fromEntries(Object.entries(config).filter(([key]) => key !== jobField));
   const declared = dropUndeclared(job.config, config);
-  const shown = Object.keys(job.config.properties).filter(
+  const visible = Object.keys(job.config.properties).filter(
     (key) => key !== jobField && Object.hasOwn(job.fields, key) && job.fields[key] !== 'hidden' && Object.hasOwn(declared, key),
   );
-  return Object.fromEntries([[jobField, job.name], ...shown.map((key) => [key, declared[key]])]);
+  return Object.fromEntries([[jobField, job.name], ...visible.map((key) => [key, declared[key]])]);
 }
 
 /**

@@ -84,10 +84,10 @@ export async function listPipelineStatuses<E extends ListedEntry>(options: ListO
 /** Lists by the jobs in the state. @returns undefined when too many jobs are in the state */
 async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage | undefined> {
   const { limit, state, before, registry, readEntries, readJobsIn } = options;
-  const wanted = rareStates.find((one) => one === state);
-  if (wanted === undefined) return undefined;
+  const requested = rareStates.find((one) => one === state);
+  if (requested === undefined) return undefined;
   const types = new Set([...registry.values()].map(({ jobType }) => jobType));
-  const found = await Promise.all([...types].map((type) => readJobsIn({ state: wanted, type, limit: maxRareJobs + 1 })));
+  const found = await Promise.all([...types].map((type) => readJobsIn({ state: requested, type, limit: maxRareJobs + 1 })));
   const ids = [...new Set(found.flat().flatMap(({ conversation_id: id }) => id ?? []))];
   if (ids.length > maxRareJobs || found.some(({ length }) => length > maxRareJobs)) return undefined;
   if (ids.length === 0) return { items: [], next: undefined };
@@ -95,7 +95,7 @@ async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promi
   const jobs = await readLatest(entries, options);
   const all = entries.flatMap((entry) => {
     const status = describePipelineStatus(entry, findJob(jobs, entry, registry));
-    return status.state === wanted ? [{ status, entry }] : [];
+    return status.state === requested ? [{ status, entry }] : [];
   });
   const page = all.slice(0, limit);
   return { items: page.map(({ status }) => status), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };

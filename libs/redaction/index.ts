@@ -41,14 +41,14 @@ export function redactJson(value: unknown, level = 1): unknown {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value);
   const isEntry = nameFields.some((name) => isSecretLabel(value[name]));
-  const kept = entries.map(([name, field]): [string, unknown] => [
+  const retained = entries.map(([name, field]): [string, unknown] => [
     redactPlain(name),
     isSecretField(name, field) || (isEntry && valueFields.has(name) && isSecretField('secret', field))
       ? redacted
       : redactJson(field, level + 1),
   ]);
-  const isSame = kept.every(([name, field], index) => field === entries[index]?.[1] && name === entries[index]?.[0]);
-  return isSame ? value : Object.fromEntries(kept);
+  const isSame = retained.every(([name, field], index) => field === entries[index]?.[1] && name === entries[index]?.[0]);
+  return isSame ? value : Object.fromEntries(retained);
 }
 
 /** `[["Authorization", "…"], …]`, as entries of a map are. */
@@ -68,16 +68,16 @@ const isSecretLabel = (label: unknown): boolean => typeof label === 'string' && 
 function redactString(text: string, level: number): string {
   const document = /^\s{0,100}[[{"]/.test(text) ? readDocument(text) : undefined;
   if (document === undefined) return redactPlain(text);
-  const kept = redactJson(document, level + levelsOfText);
-  return kept === document ? text : JSON.stringify(kept);
+  const retained = redactJson(document, level + levelsOfText);
+  return retained === document ? text : JSON.stringify(retained);
 }
 
 /** A body as it came, if it has no secrets; JSON is written anew without them, so are fields of a form, and any other text loses what looks like one. */
 export function redactBody(body: string): string {
   const document = readDocument(body);
   if (document === undefined) return redactPlain(redactForm(body));
-  const kept = redactJson(document);
-  return kept === document ? body : JSON.stringify(kept);
+  const retained = redactJson(document);
+  return retained === document ? body : JSON.stringify(retained);
 }
 
 function readDocument(body: string): JsonObject | unknown[] | string | undefined {

@@ -4,7 +4,7 @@
  */
 import { label } from './names.ts';
 import { findQuote, quoteAt, readAt } from './reading.ts';
-import { looksRandom, redacted, replaceSpans, type Span } from './shapes.ts';
+import { isRandom, redacted, replaceSpans, type Span } from './shapes.ts';
 
 const space = String.raw`[ \u00a0\u200b\u202f\u3000]|&nbsp;|&#160;|&#xa0;`;
 const markup = String.raw`\\u003c/?[a-z][a-z0-9]{0,10}\\u003e|&lt;/?[a-z][a-z0-9]{0,10}&gt;|\t(?=[ \t]{0,4}[:=])|\*{1,3}|__|~~|\x60|</?[a-z][a-z0-9]{0,10}(?:\s[^<>]{0,200})?/?>|\](?=[ :：=])|\\?["'](?=\s{0,8}(?:=>|[:=]))`;
@@ -114,16 +114,16 @@ function isLabelledSecret(text: string, { from, to }: Span, { isPassword, isOpti
   const value = text.slice(from, Math.min(to, from + 512));
   if (/^(?:\[|\/\/|&)/.test(value) || plainValues.has(value.toLowerCase())) return false;
   const isQuoted = /["']/.test(text[from - 1] ?? '') && joint !== 'weak';
-  if (isOption) return !value.startsWith('-') && (isQuoted || isPassword || looksRandom(value));
+  if (isOption) return !value.startsWith('-') && (isQuoted || isPassword || isRandom(value));
   const isNumber = /^[0-9][0-9 \u00a0.-]*#?$/.test(value);
   const isSigned = joint === 'sign' || joint === 'line' || joint === 'cell';
   if (isNumber && unit.test(text.slice(to, to + 30))) return false;
   if (isNumber && isSigned) return isPassword || isCode || value.length >= 6;
   if (isNumber) return isPassword ? /^[0-9]{4}|^[0-9]{2,3}[ \u00a0-]/.test(value) : /^[0-9]{6}/.test(value);
-  if (isSigned && (isQuoted || looksRandom(value) || hasSigns(value))) return true;
+  if (isSigned && (isQuoted || isRandom(value) || hasSigns(value))) return true;
   if (isSigned) return joint !== 'cell' && isPassword && isLast(text, to);
   if (namesKind.test(value) || !/^[!-~]+$/.test(value)) return false;
-  if (joint === 'said') return isQuoted || looksRandom(value) || hasSigns(value);
+  if (joint === 'said') return isQuoted || isRandom(value) || hasSigns(value);
   return /[0-9]/.test(value) && /[A-Za-z]/.test(value) && value.length >= (isPassword ? 6 : 8);
 }
 

@@ -51,7 +51,8 @@ const entries: readonly RegExp[] = [
 /** `"name": "Authorization", "value": "…"` and other ways to write a pair with quotes. */
 function redactEntries(text: string): string {
   return entries.reduce(
-    (kept, entry) => replaceSpans(kept, entry, ([, quote = '', name = ''], from) => spanOf(name, kept, from, findQuote(kept, from, quote))),
+    (retained, entry) =>
+      replaceSpans(retained, entry, ([, quote = '', name = ''], from) => spanOf(name, retained, from, findQuote(retained, from, quote))),
     text,
   );
 }

@@ -11,11 +11,11 @@ export function readAt(pattern: RegExp, text: string, at: number): string | unde
 /** Index of the closing quote, which has as many backslashes before it as the opening one; the text's end when it is cut. */
 export function findQuote(text: string, from: number, quote: string): number {
   const sign = quote.at(-1) ?? '';
-  const wanted = quote.length - 1;
+  const requested = quote.length - 1;
   for (let at = text.indexOf(sign, from); at >= 0; at = text.indexOf(sign, at + 1)) {
     let slashes = 0;
     while (at - slashes > from && text[at - slashes - 1] === '\\') slashes++;
-    if (wanted === 0 ? slashes % 2 === 0 : slashes === wanted) return at - wanted;
+    if (requested === 0 ? slashes % 2 === 0 : slashes === requested) return at - requested;
   }
   return text.length;
 }

@@ -13,11 +13,11 @@ const scheme = /\b(Bearer|Basic|Token|Digest|Negotiate|Api-?Key)([ \t]{1,8}|%20)
 
 /** The text without secrets that show by their form. */
 export function redactShapes(text: string): string {
-  let kept = replaceSpans(text, privateKeyBegin, ({ index }, from) => ({ from: index, to: findPrivateKeyEnd(text, from) }));
-  kept = kept.replace(tokens, redacted).replace(userInfo, `$1${redacted}@`).replace(dialled, `$1${redacted}`);
-  for (const path of secretPaths) kept = kept.replace(path, `$1${redacted}`);
-  kept = redactParameters(kept);
-  return kept.replace(scheme, (whole, name: string, space: string, credential: string) =>
+  let retained = replaceSpans(text, privateKeyBegin, ({ index }, from) => ({ from: index, to: findPrivateKeyEnd(text, from) }));
+  retained = retained.replace(tokens, redacted).replace(userInfo, `$1${redacted}@`).replace(dialled, `$1${redacted}`);
+  for (const path of secretPaths) retained = retained.replace(path, `$1${redacted}`);
+  retained = redactParameters(retained);
+  return retained.replace(scheme, (whole, name: string, space: string, credential: string) =>
     isCredential(name.toLowerCase(), credential) ? `${name}${space}${redacted}` : whole,
   );
 }
@@ -50,11 +50,11 @@ function findPrivateKeyEnd(text: string, from: number): number {
 function isCredential(name: string, text: string): boolean {
   if (/^(?:realm|error|scope|charset)=|^[A-Za-z_]{1,20}=[0-9]{1,5}$/.test(text)) return false;
   if (name === 'basic') return Buffer.from(text.slice(0, 1_000), 'base64').includes(':') || (text.length >= 16 && /[0-9]/.test(text));
-  return looksRandom(text) || (name === 'bearer' && text.length >= 16);
+  return isRandom(text) || (name === 'bearer' && text.length >= 16);
 }
 
 /** Whether a text looks like made by a program: with digits or signs among its letters, or capitals within. */
-export function looksRandom(text: string): boolean {
+export function isRandom(text: string): boolean {
   return /[0-9_=~+/]|[a-z][A-Z]/.test(text) || text.length >= 24;
 }
 
@@ -65,15 +65,15 @@ export interface Span {
 
 /** Replaces the span that `find` names for each match, `from` being the place behind the match, and goes on behind it. */
 export function replaceSpans(text: string, pattern: RegExp, find: (match: RegExpExecArray, from: number) => Span | undefined): string {
-  let kept = '';
+  let retained = '';
   let taken = 0;
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const span = find(match, pattern.lastIndex);
     if (span === undefined || span.to <= span.from) continue;
-    kept += text.slice(taken, span.from) + redacted;
+    retained += text.slice(taken, span.from) + redacted;
     taken = span.to;
     pattern.lastIndex = span.to;
   }
-  return taken === 0 ? text : kept + text.slice(taken);
+  return taken === 0 ? text : retained + text.slice(taken);
 }

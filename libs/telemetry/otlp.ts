@@ -103,9 +103,9 @@ function decode(text: string): string {
 
 type FileSetting = 'CERTIFICATE' | 'CLIENT_CERTIFICATE' | 'CLIENT_KEY';
 
-function readFiles(settings: TracingSettings, wanted: Readonly<Record<string, FileSetting>>): Record<string, Buffer> {
+function readFiles(settings: TracingSettings, requested: Readonly<Record<string, FileSetting>>): Record<string, Buffer> {
   return Object.fromEntries(
-    Object.entries(wanted).flatMap(([option, setting]) => {
+    Object.entries(requested).flatMap(([option, setting]) => {
       const names = [`OTEL_EXPORTER_OTLP_TRACES_${setting}`, `OTEL_EXPORTER_OTLP_${setting}`] as const;
       const name = names.find((one) => settings[one] !== undefined);
       return name === undefined ? [] : [[option, readFile(name, settings[name] ?? '')]];

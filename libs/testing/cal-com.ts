@@ -48,7 +48,7 @@ export interface CalComServer {
 }
 
 const apiKey = 'cal_live_of_the_tests_0123456789';
-const mostOfPage = 250;
+const maxPageSize = 250;
 
 export async function startCalCom(): Promise<CalComServer> {
   const bookings = new Map<string, CalComBooking>();
@@ -56,7 +56,7 @@ export async function startCalCom(): Promise<CalComServer> {
   const faults: CalComFault[] = [];
   let limited = 0;
   let every = 0;
-  let asked = 0;
+  let requests = 0;
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? '/', 'http://cal.invalid');
@@ -71,16 +71,16 @@ export async function startCalCom(): Promise<CalComServer> {
     if (request.headers.authorization !== `Bearer ${apiKey}`)
       return send(401, { status: 'error', error: { code: 'UnauthorizedException' } });
     if (request.headers['cal-api-version'] !== '2024-08-13') return send(404, { status: 'error' });
-    if (every > 0 && ++asked % every === 0) {
+    if (every > 0 && ++requests % every === 0) {
       limited++;
       return send(429, { status: 'error', error: { code: 'TooManyRequests' } }, { 'retry-after': '1' });
     }
     served.push(`${url.pathname}${url.search}`);
     const [, uid] = /^\/v2\/bookings\/([^/]+)$/.exec(url.pathname) ?? [];
     if (uid !== undefined) {
-      const wanted = decodeURIComponent(uid);
-      const series = [...bookings.values()].filter(({ recurringBookingUid }) => recurringBookingUid === wanted);
-      const data = bookings.get(wanted) ?? (series.length > 0 ? series : undefined);
+      const requested = decodeURIComponent(uid);
+      const series = [...bookings.values()].filter(({ recurringBookingUid }) => recurringBookingUid === requested);
+      const data = bookings.get(requested) ?? (series.length > 0 ? series : undefined);
       return data === undefined ? send(404, { status: 'error' }) : send(200, { status: 'success', data });
     }
     if (url.pathname !== '/v2/bookings') return send(404, { status: 'error' });
@@ -101,7 +101,7 @@ export async function startCalCom(): Promise<CalComServer> {
     fail: (...next) => void faults.push(...next),
     limitEvery: (requests) => {
       every = requests;
-      asked = 0;
+      requests = 0;
     },
     stop: async () => {
       server.closeAllConnections();
@@ -113,19 +113,19 @@ export async function startCalCom(): Promise<CalComServer> {
 
 function page(bookings: ReadonlyMap<string, CalComBooking>, query: URLSearchParams) {
   const after = query.get('afterUpdatedAt');
-  const wanted = [...bookings.values()]
+  const requested = [...bookings.values()]
     .filter(({ updatedAt }) => after === null || Date.parse(updatedAt) >= Date.parse(after))
     .filter(({ status }) => status === 'accepted' || status === 'cancelled')
     .toSorted((left, right) => Date.parse(left.createdAt) - Date.parse(right.createdAt) || left.id - right.id);
-  const take = Math.min(Number(query.get('take') ?? 100), mostOfPage);
+  const take = Math.min(Number(query.get('take') ?? 100), maxPageSize);
   const skip = Number(query.get('skip') ?? 0);
-  const data = wanted.slice(skip, skip + take);
+  const data = requested.slice(skip, skip + take);
   const pagination = {
-    totalItems: wanted.length,
-    remainingItems: Math.max(0, wanted.length - skip - data.length),
+    totalItems: requested.length,
+    remainingItems: Math.max(0, requested.length - skip - data.length),
     returnedItems: data.length,
     itemsPerPage: take,
-    hasNextPage: skip + data.length < wanted.length,
+    hasNextPage: skip + data.length < requested.length,
     hasPreviousPage: skip > 0,
   };
   return { status: 'success', data, pagination };

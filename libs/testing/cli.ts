@@ -31,7 +31,7 @@ export async function runCli(args: readonly string[], variables: Readonly<Record
   child.channel?.ref();
   const request: CliRequest = { args, variables: { ...process.env, NODE_OPTIONS: '', ...variables }, input };
   try {
-    return await ask(child, request);
+    return await prompt(child, request);
   } finally {
     child.unref();
     child.channel?.unref();
@@ -43,7 +43,7 @@ function start(): ChildProcess {
   return fork(join(import.meta.dirname, 'cli-process.ts'), [], { cwd: repoDir, env, execArgv: [], stdio: 'inherit' });
 }
 
-function ask(child: ChildProcess, request: CliRequest): Promise<CliOutcome> {
+function prompt(child: ChildProcess, request: CliRequest): Promise<CliOutcome> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
       reject(new Error(`The process of the admin CLI ended (${signal ?? code}) with: ${request.args.join(' ')}`));

@@ -20,7 +20,7 @@ export interface PlayedAnswer {
 }
 
 /** What the parent asks, each answered by `{id, value}`. */
-export type Wish =
+export type SignInOverride =
   /** New keys; the old ones are not shown any more. */
   | { readonly do: 'rotate' }
   /** Closes the port. */
@@ -124,37 +124,37 @@ function listen(): Promise<void> {
   return new Promise((done) => played.server.listen(played.port, '127.0.0.1', () => done()));
 }
 
-function leave(): Promise<void> {
+function disconnect(): Promise<void> {
   played.server.closeAllConnections();
   return new Promise((done) => played.server.close(() => done()));
 }
 
-async function grant(wish: Wish): Promise<unknown> {
-  if (wish.do === 'rotate') makeKeys();
-  if (wish.do === 'leave') await leave();
-  if (wish.do === 'return') await listen();
-  if (wish.do === 'fail') played.failure = wish.status;
-  if (wish.do === 'answer' && wish.answer === null) played.answers.delete(wish.path);
-  else if (wish.do === 'answer' && wish.answer !== null) played.answers.set(wish.path, wish.answer);
-  if (wish.do === 'email-at-userinfo') {
-    played.hasEmailAtUserInfoAlone = wish.isSo;
+async function grant(override_: SignInOverride): Promise<unknown> {
+  if (override_.do === 'rotate') makeKeys();
+  if (override_.do === 'leave') await disconnect();
+  if (override_.do === 'return') await listen();
+  if (override_.do === 'fail') played.failure = override_.status;
+  if (override_.do === 'answer' && override_.answer === null) played.answers.delete(override_.path);
+  else if (override_.do === 'answer' && override_.answer !== null) played.answers.set(override_.path, override_.answer);
+  if (override_.do === 'email-at-userinfo') {
+    played.hasEmailAtUserInfoAlone = override_.isSo;
     makeKeys();
   }
-  if (wish.do === 'claims') people.set(wish.subject, wish.claims);
-  if (wish.do === 'count') {
+  if (override_.do === 'claims') people.set(override_.subject, override_.claims);
+  if (override_.do === 'count') {
     const seen = Object.fromEntries(played.counts);
     played.counts.clear();
     return seen;
   }
-  if (wish.do !== 'sign') return null;
-  const key = played.keys[String(wish.header['alg'])];
+  if (override_.do !== 'sign') return null;
+  const key = played.keys[String(override_.header['alg'])];
   if (key === undefined) throw new Error('There is no key for that algorithm');
-  const header = { kid: key.kid, ...wish.header, alg: String(wish.header['alg']) };
-  return new SignJWT({ ...wish.claims }).setProtectedHeader(header).sign(key.privateKey);
+  const header = { kid: key.kid, ...override_.header, alg: String(override_.header['alg']) };
+  return new SignJWT({ ...override_.claims }).setProtectedHeader(header).sign(key.privateKey);
 }
 
-process.on('message', ({ id, wish }: { id: number; wish: Wish }) => {
-  grant(wish).then(
+process.on('message', ({ id, wish: override_ }: { id: number; wish: SignInOverride }) => {
+  grant(override_).then(
     (value) => process.send?.({ id, value }),
     (error: unknown) => process.send?.({ id, error: String(error) }),
   );

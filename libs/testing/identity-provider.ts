@@ -1,7 +1,7 @@
 /** A certified OpenID provider for tests (`identity-provider-process.ts`), and a browser that signs people in at it. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { PlayedAnswer, Wish } from './identity-provider-process.ts';
+import type { PlayedAnswer, SignInOverride } from './identity-provider-process.ts';
 import { startScriptProcess } from './script-process.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface IdentityProvider {
   /** New keys; the old ones are not shown any more. */
   rotate(): Promise<void>;
   /** Closes the port, and opens it again. */
-  leave(): Promise<void>;
+  disconnect(): Promise<void>;
   return(): Promise<void>;
   /** Every answer has this status; null = none is played. */
   fail(status: number | null): Promise<void>;
@@ -73,34 +73,34 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     IDENTITY_PROVIDER: JSON.stringify({ audience, clients }),
   });
   const issuer = await script.waitForMessage((message) => (message as { issuer?: string }).issuer);
-  let asked = 0;
-  const ask = async (wish: Wish): Promise<unknown> => {
-    const id = ++asked;
-    script.send({ id, wish });
+  let requests = 0;
+  const request = async (override_: SignInOverride): Promise<unknown> => {
+    const id = ++requests;
+    script.send({ id, override_: override_ });
     type Answer = { id: number; value?: unknown; error?: string };
     const answer = await script.waitForMessage((message) => ((message as Answer).id === id ? (message as Answer) : undefined));
     if (answer.error !== undefined) throw new Error(answer.error);
     return answer.value;
   };
-  const tell = async (wish: Wish): Promise<void> => void (await ask(wish));
+  const notify = async (wish: SignInOverride): Promise<void> => void (await request(wish));
 
   return {
     issuer,
     audience,
     host: new URL(issuer).host,
-    rotate: () => tell({ do: 'rotate' }),
-    leave: () => tell({ do: 'leave' }),
-    return: () => tell({ do: 'return' }),
-    fail: (status) => tell({ do: 'fail', status }),
-    answer: (path, answer) => tell({ do: 'answer', path, answer }),
-    keepEmailFromIdTokens: (isSo) => tell({ do: 'email-at-userinfo', isSo }),
-    countRequests: async () => (await ask({ do: 'count' })) as Record<string, number>,
-    countReads: async () => ((await ask({ do: 'count' })) as Record<string, number>)['/jwks'] ?? 0,
-    describe: (subject, claims) => tell({ do: 'claims', subject, claims }),
+    rotate: () => notify({ do: 'rotate' }),
+    disconnect: () => notify({ do: 'leave' }),
+    return: () => notify({ do: 'return' }),
+    fail: (status) => notify({ do: 'fail', status }),
+    answer: (path, answer) => notify({ do: 'answer', path, answer }),
+    keepEmailFromIdTokens: (isSo) => notify({ do: 'email-at-userinfo', isSo }),
+    countRequests: async () => (await request({ do: 'count' })) as Record<string, number>,
+    countReads: async () => ((await request({ do: 'count' })) as Record<string, number>)['/jwks'] ?? 0,
+    describe: (subject, claims) => notify({ do: 'claims', subject, claims }),
     sign: async (claims = {}, header = {}) => {
       const now = Math.floor(Date.now() / 1000);
       const usual = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 600 };
-      return String(await ask({ do: 'sign', header: { alg: 'RS256', typ: 'JWT', ...header }, claims: { ...usual, ...claims } }));
+      return String(await request({ do: 'sign', header: { alg: 'RS256', typ: 'JWT', ...header }, claims: { ...usual, ...claims } }));
     },
     accessToken: (subject) => getAccessToken(issuer, subject),
     signIn: followSignIn,

@@ -26,7 +26,7 @@ export { createNatsOperator, createNkey } from './nats-operator.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
 export { playBytes, type PlayedContent } from './realtimekit-recordings.ts';
-export type { Fault, FaultPlace, PlayedArtifact, RealtimeKitServer } from './realtimekit.ts';
+export type { Fault, FaultPoint, PlayedArtifact, RealtimeKitServer } from './realtimekit.ts';
 export { startScriptProcess, type ScriptProcess } from './script-process.ts';
 export { provideChromium, provideFfmpeg, provideGoProgram, providePython, provideTimeoutMs } from './system-programs.ts';
 export { startPgBouncer, type PgBouncer } from './pgbouncer.ts';

@@ -10,11 +10,11 @@ export interface LlmMessage {
  */
 export function defaultAnswer(messages: readonly LlmMessage[]): string {
   const prompt = messages.find((message) => message.role === 'system')?.content ?? '';
-  const said = messages.filter((message) => message.role === 'user').map((message) => message.content);
-  const question = said.at(-1) ?? '';
+  const input = messages.filter((message) => message.role === 'user').map((message) => message.content);
+  const question = input.at(-1) ?? '';
   const role = /you are ([^.!?\n]+)/i.exec(prompt)?.[1]?.trim() ?? 'here to help';
-  if (said.length > 1 && /\b(before|earlier|remember|so far)\b/i.test(question)) {
-    return `Before this you said:\n\n${said
+  if (input.length > 1 && /\b(before|earlier|remember|so far)\b/i.test(question)) {
+    return `Before this you said:\n\n${input
       .slice(0, -1)
       .map((text) => `- ${text.split('\n', 1)[0]}`)
       .join('\n')}`;
@@ -39,15 +39,15 @@ export function defaultMemory(messages: readonly LlmMessage[]): string {
   const short = (text: string): string => (text.split('\n', 1)[0] ?? '').slice(0, 200);
   if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.slice(0, 5).join(' ').slice(0, 1_000) });
   // A turn may be an operator's alone.
-  const said = (data.turns ?? []).flatMap(({ visitor = '' }) => (visitor === '' ? [] : [short(visitor)]));
-  const aboutThemselves = said.filter((text) => /\b(i|my|me|i'm)\b/i.test(text));
+  const input = (data.turns ?? []).flatMap(({ visitor = '' }) => (visitor === '' ? [] : [short(visitor)]));
+  const aboutThemselves = input.filter((text) => /\b(i|my|me|i'm)\b/i.test(text));
   return JSON.stringify({
-    summary: [data.summary ?? '', ...said]
+    summary: [data.summary ?? '', ...input]
       .filter((text) => text !== '')
       .join(' / ')
       .slice(-1_000),
     facts: [...new Set([...(data.facts ?? []), ...aboutThemselves])].slice(-20),
-    knowledge: said.filter((text) => text.endsWith('?') && !aboutThemselves.includes(text)).slice(-5),
+    knowledge: input.filter((text) => text.endsWith('?') && !aboutThemselves.includes(text)).slice(-5),
   });
 }
 
@@ -75,10 +75,10 @@ export function defaultSummary(messages: readonly LlmMessage[]): string {
 
 function findClosest(question: string, prompt: string): string | undefined {
   const words = (text: string): Set<string> => new Set(text.toLowerCase().match(/\p{L}{4,}/gu) ?? []);
-  const asked = words(question);
+  const requested = words(question);
   let best: { sentence: string; score: number } | undefined;
   for (const sentence of prompt.split(/(?<=[.!?])\s+|\n+/)) {
-    const score = [...words(sentence)].filter((word) => asked.has(word)).length;
+    const score = [...words(sentence)].filter((word) => requested.has(word)).length;
     if (score > (best?.score ?? 0)) best = { sentence: sentence.trim(), score };
   }
   return best?.sentence;
@@ -96,7 +96,7 @@ export interface TranscriptionRequest {
   readonly prompt: string | null;
 }
 
-export interface SpokenSentence {
+export interface TranscribedSentence {
   /** Seconds from the beginning of the file; anything else is sent as it is. */
   readonly start: unknown;
   readonly end: unknown;
@@ -104,13 +104,13 @@ export interface SpokenSentence {
 }
 
 /** What is heard in the file number `index`; `json_only`: this model knows no segments, and says so. */
-export type SpokenAnswer = (
+export type TranscribedAnswer = (
   request: TranscriptionRequest,
   index: number,
-) => readonly SpokenSentence[] | 'json_only' | Promise<readonly SpokenSentence[] | 'json_only'>;
+) => readonly TranscribedSentence[] | 'json_only' | Promise<readonly TranscribedSentence[] | 'json_only'>;
 
 /** Without ears: one sentence in the first second of each file. */
-export function defaultTranscription(_request: TranscriptionRequest, index: number): SpokenSentence[] {
+export function defaultTranscription(_request: TranscriptionRequest, index: number): TranscribedSentence[] {
   return [{ start: 0, end: 1, text: ` This is what was said in part ${index + 1}.` }];
 }
 
@@ -134,8 +134,8 @@ export async function readTranscriptionRequest(contentType: string, body: Buffer
   };
 }
 
-export function transcriptionBody(request: TranscriptionRequest, spoken: readonly SpokenSentence[] | 'json_only'): unknown {
-  const sentences = spoken === 'json_only' ? [{ start: 0, end: 1, text: ' All that was said.' }] : spoken;
+export function transcriptionBody(request: TranscriptionRequest, transcribed: readonly TranscribedSentence[] | 'json_only'): unknown {
+  const sentences = transcribed === 'json_only' ? [{ start: 0, end: 1, text: ' All that was said.' }] : transcribed;
   const text = sentences
     .map((sentence) => sentence.text)
     .join('')

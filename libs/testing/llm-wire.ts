@@ -145,15 +145,15 @@ export async function sendStream(
 /** False when the client left meanwhile. */
 export function waitOrClose(response: ServerResponse, delayMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const leave = (): void => {
+    const disconnect = (): void => {
       clearTimeout(timer);
       resolve(false);
     };
     const timer = setTimeout(() => {
-      response.off('close', leave);
+      response.off('close', disconnect);
       resolve(true);
     }, delayMs);
-    response.once('close', leave);
+    response.once('close', disconnect);
   });
 }
 

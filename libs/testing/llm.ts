@@ -13,14 +13,14 @@ import {
   defaultTranscription,
   readTranscriptionRequest,
   transcriptionBody,
-  type SpokenAnswer,
+  type TranscribedAnswer,
   type TranscriptionRequest,
 } from './llm-answers.ts';
 import { completion, sendFault, sendError, sendJson, sendStream, waitOrClose, type LlmFault, type LlmSpeech } from './llm-wire.ts';
 
 export type { LlmMessage } from './llm-answers.ts';
 export type { LlmFault, LlmSpeech } from './llm-wire.ts';
-export type { SpokenAnswer, TranscriptionRequest } from './llm-answers.ts';
+export type { TranscribedAnswer, TranscriptionRequest } from './llm-answers.ts';
 
 export interface LlmRequest {
   readonly model: string;
@@ -58,17 +58,17 @@ export interface LlmServer {
   answerWith(answer: LlmAnswer | undefined, speech?: LlmSpeech): void;
   answerMemoryWith(answer: LlmAnswer | undefined): void;
   answerSummaryWith(answer: LlmAnswer | undefined): void;
-  transcribeWith(answer: SpokenAnswer | undefined): void;
+  transcribeWith(answer: TranscribedAnswer | undefined): void;
   stop(): Promise<void>;
 }
 
 /** Starts the server on the loopback interface; `port` 0 takes any. `keepsRequests: false` for one that runs for days. */
-export async function startLlm(options: { port?: number; apiKey?: string; keepsRequests?: boolean } = {}): Promise<LlmServer> {
-  const { apiKey = 'llm-test-key', keepsRequests = true } = options;
+export async function startLlm(options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {}): Promise<LlmServer> {
+  const { apiKey = 'llm-test-key', recordsRequests: keepsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
   const memory = createLine<LlmRequest, LlmAnswer>(defaultMemory);
   const summary = createLine<LlmRequest, LlmAnswer>(defaultSummary);
-  const speech = createLine<TranscriptionRequest, SpokenAnswer>(defaultTranscription);
+  const speech = createLine<TranscriptionRequest, TranscribedAnswer>(defaultTranscription);
   let pending = 0;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -90,7 +90,7 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     if (body.model === undefined || !Array.isArray(body.messages)) return sendError(response, 400, 'model and messages are required');
     const [first] = body.messages;
     const instructions = first?.role === 'system' ? first.content : '';
-    const line = wantsMemory.test(instructions) ? memory : wantsSummary.test(instructions) ? summary : chat;
+    const line = isMemoryRequest.test(instructions) ? memory : isSummaryRequest.test(instructions) ? summary : chat;
     const { stream = false, model, messages } = body;
     if (keepsRequests) line.requests.push({ model, messages, stream, authorization: request.headers.authorization });
     const fault = line.faults.shift();
@@ -100,24 +100,24 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     if (fault?.kind === 'stream') return sendStream(response, body.model, answer, fault);
     if (stream && fault?.kind === 'no_streams' && fault.status !== undefined) return sendError(response, fault.status, 'no streams here');
     if (stream && fault?.kind !== 'no_streams') {
-      const tellsUsage = body.stream_options?.include_usage === true && fault?.kind !== 'no_usage';
-      return sendStream(response, body.model, answer, { kind: 'stream', ...line.speech }, tellsUsage);
+      const reportsUsage = body.stream_options?.include_usage === true && fault?.kind !== 'no_usage';
+      return sendStream(response, body.model, answer, { kind: 'stream', ...line.speech }, reportsUsage);
     }
     const whole = completion(body.model, answer, 'stop');
     sendJson(response, 200, fault?.kind === 'no_usage' ? { ...whole, usage: undefined } : whole);
   };
 
   const transcribe = async (request: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> => {
-    const asked = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
-    if (keepsRequests) speech.requests.push(asked);
+    const requests = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
+    if (keepsRequests) speech.requests.push(requests);
     const fault = speech.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrClose(response, fault.delayMs))) return;
-    if (fault !== undefined && (await sendFault(response, asked.model, fault))) return;
-    const spoken = await speech.answer(asked, speech.requests.length - 1);
-    if (spoken === 'json_only' && asked.responseFormat !== 'json') {
-      return sendError(response, 400, `response_format '${asked.responseFormat}' is not compatible with model`);
+    if (fault !== undefined && (await sendFault(response, requests.model, fault))) return;
+    const transcribed = await speech.answer(requests, speech.requests.length - 1);
+    if (transcribed === 'json_only' && requests.responseFormat !== 'json') {
+      return sendError(response, 400, `response_format '${requests.responseFormat}' is not compatible with model`);
     }
-    sendJson(response, 200, transcriptionBody(asked, spoken));
+    sendJson(response, 200, transcriptionBody(requests, transcribed));
   };
 
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
@@ -174,8 +174,8 @@ function createLine<Request, Answer>(answer: Answer): Line<Request, Answer> {
   return { requests: [], faults: [], answer, speech: {} };
 }
 
-const wantsMemory = /^You keep the memory of a chat agent\./;
-const wantsSummary = /^You write what is published of a recorded conversation\./;
+const isMemoryRequest = /^You keep the memory of a chat agent\./;
+const isSummaryRequest = /^You write what is published of a recorded conversation\./;
 
 if (import.meta.main) {
   const server = await startLlm({ port: Number(process.env['PORT'] ?? 8089), apiKey: process.env['LLM_API_KEY'] ?? 'none' });

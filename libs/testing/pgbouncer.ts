@@ -10,7 +10,7 @@ export interface PgBouncer {
   /** The same address by way of the pooler. */
   through(url: string): string;
   /** It ends, and with it all that it forwards, and comes back on its port. */
-  leave(): Promise<void>;
+  disconnect(): Promise<void>;
   return(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
       isReady: () => accepts(port),
     });
   };
-  const leave = async (): Promise<void> => server?.stop();
+  const disconnect = async (): Promise<void> => server?.stop();
   await chmod(dir, 0o755);
   await start();
   return {
@@ -74,10 +74,10 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
       changed.port = String(port);
       return changed.href;
     },
-    leave,
+    disconnect: disconnect,
     return: start,
     stop: async () => {
-      await leave();
+      await disconnect();
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -160,7 +160,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
       return;
     }
     processes.set(name, await startProcess(name, env, own, { codeDir, imports: options.imports ?? [] }));
-    await Promise.all(balancers.map((balancer) => balancer.look()));
+    await Promise.all(balancers.map((balancer) => balancer.poll()));
   };
   const stop = async (): Promise<void> => {
     await Promise.all([...processes.values(), ...inProcess].map((item) => item.stop()));
@@ -233,16 +233,16 @@ export interface Backend {
 
 export interface Balancer {
   /** Looks at the replicas now, e.g. after one was added. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Listens on `port`. `lookEveryMs` is the time after which a change of readiness is noticed at the latest. */
-export async function startBalancer(port: number, backends: readonly Backend[], lookEveryMs = 500): Promise<Balancer> {
+export async function startBalancer(port: number, backends: readonly Backend[], pollEveryMs = 500): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let ready: readonly Backend[] = [];
   let turn = 0;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const states = await Promise.all(backends.map((backend) => backend.isReady()));
     ready = backends.filter((_backend, index) => states[index] === true);
   };
@@ -264,14 +264,14 @@ export async function startBalancer(port: number, backends: readonly Backend[], 
     }
     client.pipe(upstream).pipe(client);
   });
-  await look();
+  await poll();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  const timer = setInterval(() => void look(), lookEveryMs);
+  const timer = setInterval(() => void poll(), pollEveryMs);
   return {
-    look,
+    poll: poll,
     stop: async () => {
       clearInterval(timer);
       for (const socket of sockets) socket.destroy();

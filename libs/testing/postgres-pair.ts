@@ -46,7 +46,7 @@ export interface PostgresPair {
 type Name = 'one' | 'two';
 const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
 /** What a primary keeps of its log for a standby that is being copied. */
-const keptLog = '512MB';
+const retainedLog = '512MB';
 
 /** Starts both. */
 export async function startPostgresPair(options: PostgresPairOptions): Promise<PostgresPair> {
@@ -92,7 +92,7 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
     await start('one');
     copyFileSync(fileOf('one', '.password'), fileOf('two', '.password'));
     appendFileSync(join(get('one').dataDir, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
-    appendFileSync(join(get('one').dataDir, 'postgresql.conf'), `wal_keep_size = '${keptLog}'\nfsync = ${synced ? 'on' : 'off'}\n`);
+    appendFileSync(join(get('one').dataDir, 'postgresql.conf'), `wal_keep_size = '${retainedLog}'\nfsync = ${synced ? 'on' : 'off'}\n`);
     await runStatements(get('one').url, 'select pg_reload_conf()');
     await follow();
   } catch (error) {

@@ -40,7 +40,7 @@ export interface PlayedSession {
 }
 
 /** Where a fault happens. */
-export type FaultPlace = 'sessions' | 'transcript' | 'download' | 'recordings' | 'recording-download';
+export type FaultPoint = 'sessions' | 'transcript' | 'download' | 'recordings' | 'recording-download';
 
 export type Fault =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
@@ -58,7 +58,7 @@ export type Fault =
   | { readonly kind: 'expired' };
 
 export interface SeenRequest {
-  readonly place: FaultPlace | 'other';
+  readonly point: FaultPoint | 'other';
   readonly path: string;
   readonly authorization: string | undefined;
   readonly range: string | undefined;
@@ -78,7 +78,7 @@ export interface RealtimeKitServer {
   /** Signs webhooks; its key is served at `keyUrl`. */
   readonly webhooks: WebhookSender & { readonly keyUrl: string };
   /** Plays a fault so many times (default: until `clearFaults`). */
-  addFault(place: FaultPlace, fault: Fault, times?: number): void;
+  addFault(point: FaultPoint, fault: Fault, times?: number): void;
   clearFaults(): void;
   stop(): Promise<void>;
 }
@@ -96,12 +96,12 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
   const signatures = new Map<string, string>();
   const webhooks = createWebhookSender();
   const requests: SeenRequest[] = [];
-  let faults: { place: FaultPlace; fault: Fault; left: number }[] = [];
+  let faults: { point: FaultPoint; fault: Fault; remaining: number }[] = [];
   let origin = '';
 
-  function takeFault(place: FaultPlace): Fault | undefined {
-    const found = faults.find((item) => item.place === place && item.left > 0);
-    if (found !== undefined) found.left -= 1;
+  function takeFault(point: FaultPoint): Fault | undefined {
+    const found = faults.find((item) => item.point === point && item.remaining > 0);
+    if (found !== undefined) found.remaining -= 1;
     return found?.fault;
   }
 
@@ -141,7 +141,7 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     const isDownload = url.pathname.startsWith('/download/');
     const signed = signatures.get(url.searchParams.get('X-Signature') ?? '') ?? '';
     const recording = isDownload ? recordings.get(signed) : undefined;
-    const place = isDownload
+    const point = isDownload
       ? recording === undefined
         ? 'download'
         : 'recording-download'
@@ -154,11 +154,11 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
             : 'other';
     const { authorization, range } = request.headers;
     if (url.pathname === webhooks.keyPath) return send(response, json(200, webhooks.keyDocument()));
-    requests.push({ place, path: url.pathname, authorization, range });
-    if (place === 'other') return send(response, json(404, { success: false }));
+    requests.push({ point: point, path: url.pathname, authorization, range });
+    if (point === 'other') return send(response, json(404, { success: false }));
     const isAllowed = isDownload ? authorization === undefined : authorization === `Bearer ${apiToken}`;
     if (!isAllowed) return send(response, json(isDownload ? 400 : 401, { success: false, error: { code: 401, message: 'unauthorized' } }));
-    const fault = takeFault(place);
+    const fault = takeFault(point);
     if (recording !== undefined) return play(response, answerRecording(recording, request.headers), fault);
     const artifact = artifacts.get(signed);
     const answer = !isDownload ? findAnswer(url) : artifact === undefined ? expired : toAnswer(artifact);
@@ -182,7 +182,7 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     },
     setRecording: (recording) => void recordings.set(recording.id, recording),
     webhooks: { ...webhooks, keyUrl: `${origin}${webhooks.keyPath}` },
-    addFault: (place, fault, times = Number.POSITIVE_INFINITY) => void faults.push({ place, fault, left: times }),
+    addFault: (place, fault, times = Number.POSITIVE_INFINITY) => void faults.push({ point: place, fault, remaining: times }),
     clearFaults: () => {
       faults = [];
     },

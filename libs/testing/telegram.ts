@@ -28,7 +28,7 @@ export interface BotApiCall {
 }
 
 /** A message that a chat shows. */
-export interface ShownMessage {
+export interface VisibleMessage {
   readonly chatId: number | string;
   readonly messageId: number;
   /** Visible text. */
@@ -46,7 +46,7 @@ export interface TelegramServer {
   /** Every call, the refused ones included, oldest first. */
   readonly calls: readonly BotApiCall[];
   /** What chats show, oldest first. */
-  readonly shown: readonly ShownMessage[];
+  readonly visible: readonly VisibleMessage[];
   /** Sends that came before the time of a 429 was over. */
   readonly impatient: number;
   /** Visible texts of one chat. */
@@ -84,7 +84,7 @@ class BotApiError extends Error {
 export async function startTelegram(options: { username?: string; port?: number } = {}): Promise<TelegramServer> {
   const username = options.username ?? 'example_bot';
   const calls: BotApiCall[] = [];
-  const shown: ShownMessage[] = [];
+  const visible: VisibleMessage[] = [];
   const faults = new Map<string, BotApiFault[]>();
   const blocked = new Set<string>();
   const migrated = new Map<string, number>();
@@ -95,7 +95,7 @@ export async function startTelegram(options: { username?: string; port?: number 
   let delayMs = 0;
   let nextMessageId = 1;
 
-  const show = (body: Readonly<Record<string, unknown>>): ShownMessage => {
+  const show = (body: Readonly<Record<string, unknown>>): VisibleMessage => {
     const { chat_id: chatId, text, parse_mode: mode, message_thread_id: topicId, reply_parameters: reply } = body;
     if (typeof chatId !== 'number' && typeof chatId !== 'string') throw new BotApiError(400, 'Bad Request: chat_id is empty');
     if (blocked.has(String(chatId))) throw new BotApiError(403, 'Forbidden: bot was blocked by the user');
@@ -107,20 +107,20 @@ export async function startTelegram(options: { username?: string; port?: number 
     if (Buffer.byteLength(text) > maxRawBytes) throw new BotApiError(400, 'Bad Request: text is too long');
     const html = typeof mode === 'string' && mode.toLowerCase() === 'html';
     if (html && refusesHtml) throw new BotApiError(400, `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 0`);
-    const visible = html ? readTelegramHtml(text) : text;
-    if (visible.trim() === '') throw new BotApiError(400, 'Bad Request: message text is empty');
-    if (visible.length > maxTextUnits) throw new BotApiError(400, 'Bad Request: message is too long');
+    const visibleText = html ? readTelegramHtml(text) : text;
+    if (visibleText.trim() === '') throw new BotApiError(400, 'Bad Request: message text is empty');
+    if (visibleText.length > maxTextUnits) throw new BotApiError(400, 'Bad Request: message is too long');
     const replyTo = (reply as { message_id?: unknown } | undefined)?.message_id;
     const message = {
       chatId,
       messageId: nextMessageId++,
-      text: visible,
+      text: visibleText,
       source: text,
       html,
       topicId: typeof topicId === 'number' ? topicId : undefined,
       replyTo: typeof replyTo === 'number' ? replyTo : undefined,
     };
-    shown.push(message);
+    visible.push(message);
     return message;
   };
 
@@ -187,11 +187,11 @@ export async function startTelegram(options: { username?: string; port?: number 
   return {
     apiRoot: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    shown,
+    visible: visible,
     get impatient() {
       return impatient;
     },
-    textsOf: (chatId) => shown.filter((message) => message.chatId === chatId).map((message) => message.text),
+    textsOf: (chatId) => visible.filter((message) => message.chatId === chatId).map((message) => message.text),
     callsOf: (method) => calls.filter((call) => call.method.toLowerCase() === method.toLowerCase()),
     fail: (chatId, ...more) => void faults.set(String(chatId), [...(faults.get(String(chatId)) ?? []), ...more]),
     block: (chatId) => void blocked.add(String(chatId)),

@@ -30,8 +30,8 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-/** @param wantedPort 0 = any free one */
-export async function startWebhookReceiver(wantedPort = 0): Promise<WebhookReceiver> {
+/** @param requestedPort 0 = any free one */
+export async function startWebhookReceiver(requestedPort = 0): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const answers = new Map<string, (place: number) => ReceiverAnswer | Promise<ReceiverAnswer>>();
   const open = new Map<string, { now: number; most: number; count: number }>();
@@ -44,14 +44,14 @@ export async function startWebhookReceiver(wantedPort = 0): Promise<WebhookRecei
       state.count++;
       state.most = Math.max(state.most, state.now);
       response.on('close', () => state.now--);
-      const place = state.count;
+      const slot = state.count;
       const body = await readText(request);
-      const answer = (await answers.get(path)?.(place)) ?? 204;
+      const answer = (await answers.get(path)?.(slot)) ?? 204;
       received.push({ path, id: String(request.headers['webhook-id']), headers: request.headers, body, atMs: Date.now(), answer });
       give(response, answer);
     })().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(wantedPort, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(requestedPort, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,

@@ -14,7 +14,7 @@ interface Captioned {
   readonly captions: PlayedCaptions[];
 }
 
-export type CaptionsPlace = 'captions insert' | 'captions update' | 'captions list' | 'captions delete';
+export type CaptionsLocation = 'captions insert' | 'captions update' | 'captions list' | 'captions delete';
 
 interface Answer {
   readonly status: number;
@@ -23,7 +23,7 @@ interface Answer {
   readonly body?: unknown;
 }
 
-export function findCaptionsPlace(method: string, { pathname, searchParams }: URL): CaptionsPlace | undefined {
+export function findCaptionsLocation(method: string, { pathname, searchParams }: URL): CaptionsLocation | undefined {
   if (pathname === '/upload/youtube/v3/captions' && searchParams.get('uploadType') === 'multipart') {
     if (method === 'POST' && searchParams.get('part') === 'snippet') return 'captions insert';
     return method === 'PUT' && searchParams.get('part') === 'id' ? 'captions update' : undefined;
@@ -35,17 +35,17 @@ export function findCaptionsPlace(method: string, { pathname, searchParams }: UR
 
 export function answerCaptions(
   videos: readonly Captioned[],
-  place: CaptionsPlace,
+  location: CaptionsLocation,
   request: { readonly url: URL; readonly headers: IncomingMessage['headers']; readonly bytes: Buffer },
 ): Answer {
   const all = videos.flatMap((video) => video.captions.map((captions) => ({ video, captions })));
   const { searchParams } = request.url;
-  if (place === 'captions list') {
+  if (location === 'captions list') {
     const video = videos.find(({ id }) => id === searchParams.get('videoId'));
     if (video === undefined) return { status: 404, reason: 'videoNotFound' };
     return { status: 200, body: { kind: 'youtube#captionListResponse', items: video.captions.map((item) => toResource(video, item)) } };
   }
-  if (place === 'captions delete') {
+  if (location === 'captions delete') {
     const found = all.find(({ captions }) => captions.id === searchParams.get('id'));
     if (found === undefined) return { status: 404, reason: 'captionNotFound' };
     found.video.captions.splice(found.video.captions.indexOf(found.captions), 1);
@@ -53,7 +53,7 @@ export function answerCaptions(
   }
   const { facts, file } = readRelated(request.headers['content-type'] ?? '', request.bytes);
   if (file === '') return { status: 400, reason: 'contentRequired' };
-  if (place === 'captions update') {
+  if (location === 'captions update') {
     const found = all.find(({ captions }) => captions.id === facts['id']);
     if (found === undefined) return { status: 404, reason: 'captionNotFound' };
     found.captions.text = file;

@@ -3,9 +3,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes, text as readText } from 'node:stream/consumers';
-import { answerCaptions, type CaptionsPlace, findCaptionsPlace, type PlayedCaptions } from './youtube-captions.ts';
+import { answerCaptions, type CaptionsLocation, findCaptionsLocation, type PlayedCaptions } from './youtube-captions.ts';
 
-export type YoutubePlace = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail' | CaptionsPlace;
+export type YoutubeFaultPoint = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail' | CaptionsLocation;
 
 export type YoutubeFault =
   | { readonly kind: 'status'; readonly status: number; readonly reason?: string; /** Seconds. */ readonly retryAfter?: number }
@@ -41,9 +41,9 @@ export interface YoutubeServer {
   readonly refreshToken: string;
   readonly videos: readonly PlayedVideo[];
   /** Requests so far: the place, and `Content-Range` where there is one. */
-  readonly seen: readonly { readonly place: YoutubePlace; readonly range: string | null }[];
+  readonly seen: readonly { readonly place: YoutubeFaultPoint; readonly range: string | null }[];
   /** The next requests of this place meet these faults, one each. */
-  fail(place: YoutubePlace, ...faults: YoutubeFault[]): void;
+  fail(place: YoutubeFaultPoint, ...faults: YoutubeFault[]): void;
   /** Uploads that were begun are not known any more. */
   forgetSessions(): void;
   stop(): Promise<void>;
@@ -63,17 +63,17 @@ export async function startYoutube(): Promise<YoutubeServer> {
   const [clientId, clientSecret, refreshToken] = ['client-1', `secret-${randomUUID()}`, `refresh-${randomUUID()}`];
   const sessions = new Map<string, Session>();
   const videos: PlayedVideo[] = [];
-  const seen: { place: YoutubePlace; range: string | null }[] = [];
-  const faults = new Map<YoutubePlace, YoutubeFault[]>();
+  const seen: { place: YoutubeFaultPoint; range: string | null }[] = [];
+  const faults = new Map<YoutubeFaultPoint, YoutubeFault[]>();
   let accessToken = '';
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const range = request.headers['content-range'] ?? null;
-    const place = findPlace(request.method ?? '', url, range);
-    if (place === undefined) return sendError(response, 404, 'notFound');
-    seen.push({ place, range });
-    const fault = faults.get(place)?.shift();
+    const location = findLocation(request.method ?? '', url, range);
+    if (location === undefined) return sendError(response, 404, 'notFound');
+    seen.push({ place: location, range });
+    const fault = faults.get(location)?.shift();
     if (fault?.kind === 'silent') return;
     if (fault?.kind === 'token_expired') accessToken = '';
     if (fault?.kind === 'redirect') return sendOn(request, response, fault.location);
@@ -82,14 +82,14 @@ export async function startYoutube(): Promise<YoutubeServer> {
       if (fault.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter));
       return sendError(response, fault.status, fault.reason ?? 'backendError');
     }
-    if (place === 'token') return answerToken(await readText(request), response);
+    if (location === 'token') return answerToken(await readText(request), response);
     const bytes = await readBytes(request);
     if (accessToken === '' || request.headers.authorization !== `Bearer ${accessToken}`) return sendError(response, 401, 'authError');
     const answer = fault?.kind === 'answer_lost' ? () => response.destroy() : undefined;
-    if (place === 'begin') return begin(request, bytes, fault?.kind === 'upload_at' ? fault.location : undefined, response);
-    if (place === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
-    if (place.startsWith('captions ')) {
-      const reply = answerCaptions(videos, place as CaptionsPlace, { url, headers: request.headers, bytes });
+    if (location === 'begin') return begin(request, bytes, fault?.kind === 'upload_at' ? fault.location : undefined, response);
+    if (location === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
+    if (location.startsWith('captions ')) {
+      const reply = answerCaptions(videos, location as CaptionsLocation, { url, headers: request.headers, bytes });
       return answer === undefined ? sendReply(response, reply) : void answer();
     }
     takeChunk(url.searchParams.get('upload_id') ?? '', bytes, { range: range ?? '', fault, answer }, response);
@@ -129,9 +129,9 @@ export async function startYoutube(): Promise<YoutubeServer> {
       const isLast = Number(last) + 1 === session.sizeBytes;
       const fits = Number(first) === session.received && bytes.byteLength === Number(last) - Number(first) + 1;
       if (!fits || (!isLast && bytes.byteLength % chunkUnit !== 0)) return sendError(response, 400, 'invalidContentRange');
-      const kept = fault?.kind === 'keeps' ? bytes.subarray(0, fault.bytes) : bytes;
-      session.hash.update(kept);
-      session.received += kept.byteLength;
+      const stored = fault?.kind === 'keeps' ? bytes.subarray(0, fault.bytes) : bytes;
+      session.hash.update(stored);
+      session.received += stored.byteLength;
     }
     if (session.received === session.sizeBytes && session.video === undefined) {
       const { metadata, sizeBytes } = session;
@@ -186,10 +186,10 @@ export async function startYoutube(): Promise<YoutubeServer> {
   };
 }
 
-function findPlace(method: string, url: URL, range: string | null): YoutubePlace | undefined {
+function findLocation(method: string, url: URL, range: string | null): YoutubeFaultPoint | undefined {
   if (method === 'POST' && url.pathname === '/token') return 'token';
   if (method === 'POST' && url.pathname === '/upload/youtube/v3/thumbnails/set') return 'thumbnail';
-  const captions = findCaptionsPlace(method, url);
+  const captions = findCaptionsLocation(method, url);
   if (captions !== undefined) return captions;
   if (url.pathname !== '/upload/youtube/v3/videos' || url.searchParams.get('uploadType') !== 'resumable') return undefined;
   if (method === 'POST') return 'begin';

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-export { answerPace, bodyPace, type Look, lookRegularly, Pace, type PaceRule } from './pace.ts';
+export { answerPace, bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from './pace.ts';
 
 /** Bytes of dead buffers that may pile up. */
 const collectEveryBytes = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerPace, bodyPace, lookRegularly, Pace } from './pace.ts';
+import { answerPace, bodyPace, pollRegularly, Pace } from './pace.ts';
 
 /** Second in which a body that brings `rates[s]` bytes in each second is found slow; undefined when it never is. */
 function findSlow(rates: readonly number[], isHeld: (second: number) => boolean = () => false): number | undefined {
@@ -50,10 +50,10 @@ describe('lookRegularly', () => {
   it('looks until it is told to stop', async () => {
     let count = 0;
     await new Promise<void>((resolve) => {
-      const stop = lookRegularly(() => {
+      const stop = pollRegularly(() => {
         if (++count === 2) stop();
       });
-      const again = lookRegularly(() => {
+      const again = pollRegularly(() => {
         if (count < 2) return;
         again();
         setTimeout(resolve, 1_500);

@@ -51,29 +51,29 @@ export class Pace {
 }
 
 /** @param isLate this process was busy for seconds: nobody else is to blame for what has not moved. */
-export type Look = (nowMs: number, isLate: boolean) => void;
+export type Poll = (nowMs: number, isLate: boolean) => void;
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 const lateMs = 3_000;
-const looks = new Set<Look>();
+const polls = new Set<Poll>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Calls back about once a second, at times of `performance.now()`, until the returned function is called. One timer serves all. */
-export function lookRegularly(look: Look): () => void {
-  looks.add(look);
+export function pollRegularly(look: Poll): () => void {
+  polls.add(look);
   timer ??= startTimer();
-  return () => void looks.delete(look);
+  return () => void polls.delete(look);
 }
 
 function startTimer(): NodeJS.Timeout {
-  let lookedAt = performance.now();
+  let polledAt = performance.now();
   return setInterval(() => {
     const now = performance.now();
-    const isLate = now - lookedAt > lateMs;
-    lookedAt = now;
-    for (const look of looks) look(now, isLate);
-    if (looks.size > 0) return;
+    const isLate = now - polledAt > lateMs;
+    polledAt = now;
+    for (const poll of polls) poll(now, isLate);
+    if (polls.size > 0) return;
     clearInterval(timer);
     timer = undefined;
-  }, lookEveryMs).unref();
+  }, pollEveryMs).unref();
 }

@@ -28,7 +28,7 @@ export class ChatWaits {
     if ((request.wait ?? 0) === 0 || this.#isStopping || this.#waiting >= this.#max)
       return await this.#bus.callRaw(readChatUpdates, { ...request, wait: 0 }, context);
     this.#waiting++;
-    state.beginResponse();
+    state.startResponse();
     try {
       return await this.#bus.callRaw(readChatUpdates, request, context);
     } finally {

@@ -45,7 +45,7 @@ export class LongPolls {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
     const leave = this.#enter(context.actor, ctx);
     try {
-      ctx.state.beginResponse();
+      ctx.state.startResponse();
       return await this.#wait(request, context, ctx);
     } finally {
       leave();

@@ -22,7 +22,7 @@ export {
 } from './evidence/contract.ts';
 export type { LegacyRow } from './legacy/contract.ts';
 export { Transcript, type TranscriptFormat, transcriptFormats, transcriptPart } from './render/contract.ts';
-export { transcriptSearchFilters, SpokenMatches } from './search/contract.ts';
+export { transcriptSearchFilters, TranscriptMatches } from './search/contract.ts';
 
 export const transcripts = defineService({
   service: 'transcripts',

@@ -13,13 +13,13 @@ export async function readSpeakerNames(
   context: CallContext,
 ): Promise<(conversationId: number, speakerId: number) => string> {
   const speakers = await listSpeakers(db, { conversationIds });
-  const shown = new Map<string, string>();
+  const visible = new Map<string, string>();
   for (const speaker of speakers) {
     const key = `${speaker.conversationId}/${attributedId(speaker)}`;
-    if (speaker.displayName !== null && !shown.has(key)) shown.set(key, speaker.displayName);
+    if (speaker.displayName !== null && !visible.has(key)) visible.set(key, speaker.displayName);
   }
   const present = await readPeople(bus, [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))], context);
-  return (conversationId, speakerId) => present.get(speakerId) ?? shown.get(`${conversationId}/${speakerId}`) ?? nameByNumber(speakerId);
+  return (conversationId, speakerId) => present.get(speakerId) ?? visible.get(`${conversationId}/${speakerId}`) ?? nameByNumber(speakerId);
 }
 
 async function readPeople(bus: Bus, ids: readonly number[], context: CallContext): Promise<Map<number, string>> {

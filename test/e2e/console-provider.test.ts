@@ -54,7 +54,7 @@ async function countFailures(): Promise<(reason: string) => number> {
 
 describe('the console with an identity provider (S3)', () => {
   it('says so while the provider is away, and asks it again', async () => {
-    await provider.leave();
+    await provider.disconnect();
     const answer = await get('/console/sign-in?to=/console/jobs');
     expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([303, '/console/jobs?signIn=away', []]);
     await provider.return();
@@ -249,7 +249,7 @@ describe('the console with an identity provider (S3)', () => {
 
   it('says that the provider is away, to who comes back from it, and is let in when the provider is there again', async () => {
     const { path, kept } = await signInThere('ada', '/console/jobs');
-    await provider.leave();
+    await provider.disconnect();
     const back = await get(path, kept);
     expect([back.status, back.headers.get('location')]).toEqual([303, '/console/jobs?signIn=away']);
     await provider.return();

@@ -100,7 +100,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
     const model = await startLlm({
       port: Number(settings['DEMO_MODEL_PORT']),
       apiKey: settings['LLM_API_KEY'] ?? '',
-      keepsRequests: false,
+      recordsRequests: false,
     });
     model.answerWith(answerAsDemo);
     const provider = await startRealtimeKit({
@@ -163,7 +163,7 @@ describe('the requests whose cost is measured (lab/cost)', () => {
     const model = await startLlm({
       port: Number(settings['DEMO_MODEL_PORT']),
       apiKey: settings['LLM_API_KEY'] ?? '',
-      keepsRequests: false,
+      recordsRequests: false,
     });
     model.answerWith(answerAsDemo);
     try {

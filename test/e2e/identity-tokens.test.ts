@@ -141,7 +141,7 @@ describe('the row of the identity provider in `doctor` of the admin CLI (rules/c
     };
     const common = { name: 'identity provider', needed: true };
     expect(await row()).toEqual({ ...common, ok: true, detail: `${provider.issuer} answers, 5 keys` });
-    await provider.leave();
+    await provider.disconnect();
     expect(await row()).toEqual({ ...common, ok: false, detail: expect.stringContaining('no connection (ECONNREFUSED)') });
     await provider.return();
     await expect(checkIssuer(provider.issuer, '')).rejects.toThrow('OIDC_ISSUER must start with https://');
@@ -152,7 +152,7 @@ describe('an identity provider that is away (S4)', () => {
   it('leaves known keys good, and makes tokens of unknown ones 503', async () => {
     const known = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(known)).toEqual([200]);
-    await provider.leave();
+    await provider.disconnect();
     await provider.rotate();
     const unknown = await provider.sign({ sub: 'ada-at-the-provider' });
     const fresh = await statusesOf(known);

@@ -15,7 +15,7 @@ export const answerAsDemo: LlmAnswer = (messages) => `${defaultAnswer(messages)}
 
 /** Listens on the loopback address until the platform stops. */
 export async function startDemoModel(): Promise<DemoModel> {
-  const model = await startLlm({ apiKey: randomBytes(24).toString('base64url'), keepsRequests: false });
+  const model = await startLlm({ apiKey: randomBytes(24).toString('base64url'), recordsRequests: false });
   model.answerWith(answerAsDemo);
   return {
     settings: { DEMO_MODEL: 'true', LLM_BASE_URL: model.baseUrl, LLM_MODEL: 'demo', LLM_API_KEY: model.apiKey },

@@ -35,7 +35,7 @@ export async function bookSeats(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
     const uid = `seats-${count}`;
-    const [remainingGuest, movedGuest, removedGuest] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [
+    const [remainingAttendee, movedAttendee, removedAttendee] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [
       string,
       string,
       string,
@@ -44,11 +44,19 @@ export async function bookSeats(client: Client): Promise<Step> {
     const about = { uid, slot: 2 * count++, more: seats };
     const moved = { ...seats, rescheduleUid: uid, attendeeSeatId: 'seat' };
     const events: Event[] = [
-      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [remainingGuest], effect: { object: 'seat', key: remainingGuest } },
-      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [movedGuest], effect: { object: 'seat', key: movedGuest } },
-      { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [removedGuest] },
-      { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [removedGuest] },
-      { ...about, trigger: 'BOOKING_RESCHEDULED', uid: `${uid}-moved`, slot: about.slot + 1, second: 4, guests: [movedGuest], more: moved },
+      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [remainingAttendee], effect: { object: 'seat', key: remainingAttendee } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [movedAttendee], effect: { object: 'seat', key: movedAttendee } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [removedAttendee] },
+      { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [removedAttendee] },
+      {
+        ...about,
+        trigger: 'BOOKING_RESCHEDULED',
+        uid: `${uid}-moved`,
+        slot: about.slot + 1,
+        second: 4,
+        guests: [movedAttendee],
+        more: moved,
+      },
     ];
     for (const event of shuffle(client, events)) await send(client, event);
   };

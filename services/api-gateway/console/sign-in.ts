@@ -64,7 +64,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       if (pending !== undefined) ctx.res.appendHeader('Set-Cookie', cookies.remove(pending));
       const returnUrl = pending?.returnUrl ?? overviewUrl;
       try {
-        const { identity, withoutEmail, keptForEnd } = await codeSignIn.finish(ctx.search, pending?.sealedState);
+        const { identity, withoutEmail, retainedForEnd: keptForEnd } = await codeSignIn.finish(ctx.search, pending?.sealedState);
         const { issuer, subject, verifiedEmail } = identity;
         const request = { issuer, subject, ip: input.ip, ...(verifiedEmail === undefined ? {} : { email: verifiedEmail }) };
         const { token } = await bus.call(directory.rpcs.signInIdentity, request, call).catch((error: unknown) => {

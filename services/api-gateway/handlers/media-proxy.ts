@@ -65,13 +65,13 @@ export function createMediaProxy(options: {
       agent: upload ? false : agent,
     };
     // How many uploads run at the same time is bounded by the media service.
-    if (upload) ctx.state.beginResponse();
+    if (upload) ctx.state.startResponse();
     const answer = await (upload ? sendUpload(ctx, target, call) : sendRead(ctx.res, target, call));
     if (answer.statusCode === 401) throw notBelieved(answer);
     ctx.respond = false;
     const { req, res } = ctx;
     res.writeHead(answer.statusCode ?? 502, pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders));
-    ctx.state.beginResponse();
+    ctx.state.startResponse();
     enforceResponsePace(ctx, () => res.writableLength);
     try {
       await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));

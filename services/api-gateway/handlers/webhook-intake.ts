@@ -124,7 +124,7 @@ export async function createWebhookIntake(options: {
     handler:
       (kind) =>
       async ({ ctx, input, call, answer }) => {
-        const { bytes, leave } = await readRawBody(ctx, bodies);
+        const { bytes, release: leave } = await readRawBody(ctx, bodies);
         try {
           const id = newRequestId();
           const facts = {

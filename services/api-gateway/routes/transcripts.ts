@@ -3,7 +3,7 @@ import { route, type RouteFormat, Type } from '#libs/contract';
 import {
   importEvidence,
   transcriptSearchFilters,
-  SpokenMatches,
+  TranscriptMatches,
   Transcript,
   type TranscriptFormat,
   transcriptFormats,
@@ -65,7 +65,7 @@ export const transcriptRoutes = [
     scope: 'transcripts:read',
     query: Type.Object(transcriptSearchFilters),
     rpc: transcripts.rpcs.search,
-    replies: { 200: { description: 'The matches.', schema: SpokenMatches } },
+    replies: { 200: { description: 'The matches.', schema: TranscriptMatches } },
     errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
   }),
   route({

@@ -248,8 +248,8 @@ async function renderRows<Row extends SummaryRow>(
       cacheMisses,
     ),
   ]);
-  const shown = rows.filter((row) => row.event_id === null || !holons.isHidden(row.event_id));
-  return shown.map((row) => {
+  const visible = rows.filter((row) => row.event_id === null || !holons.isHidden(row.event_id));
+  return visible.map((row) => {
     const journey = row.journey_id === null ? undefined : findJourney(row.journey_id);
     const event = row.event_id === null ? undefined : holons.find(row.event_id);
     return { row, text: render(row, event, { person, holon: holons.find, journey }) };

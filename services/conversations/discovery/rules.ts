@@ -20,7 +20,7 @@ export function renderSearchItem(row: SearchRow, event: CachedHolon | undefined,
 /** JSON of a public conversation. `infos` contributes only the publishing groups without provenance. */
 export function renderPublicConversation(row: PublicRow, references: RowReferences): string {
   const publishing = readPublishing(row.publishing === null ? undefined : parseJson(row.publishing));
-  const shown = {
+  const visible = {
     publishing: publishing.payload,
     public: {
       summary: publishing.summary,
@@ -31,7 +31,7 @@ export function renderPublicConversation(row: PublicRow, references: RowReferenc
   const title = chooseTitle(row.id, publishing.payload.fields['title'], row.start);
   return (
     `{"id":${row.id},"title":${JSON.stringify(title)},${renderBounds(row, references.journey)},${renderPeople(row, references)}` +
-    `,${JSON.stringify(shown).slice(1)}`
+    `,${JSON.stringify(visible).slice(1)}`
   );
 }
 

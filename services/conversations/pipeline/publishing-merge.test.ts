@@ -51,7 +51,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     });
     const record = { url: 'u', id: 'i' };
     const reordered = { ...written(record), value: { id: 'i', url: 'u' } };
-    expect(mergePublishing({ records: { videohost: reordered } }, { records: { videohost: written({ url: 'v' }) } }).kept).toEqual([]);
+    expect(mergePublishing({ records: { videohost: reordered } }, { records: { videohost: written({ url: 'v' }) } }).retained).toEqual([]);
   });
 
   it('changes nothing when the values are already stored', () => {

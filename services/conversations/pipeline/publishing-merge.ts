@@ -16,7 +16,7 @@ export interface MergedPublishing {
   readonly publishing: JsonObject;
   readonly changed: boolean;
   /** Values preserved because a person wrote them, e.g. `fields.title`. */
-  readonly kept: readonly string[];
+  readonly retained: readonly string[];
 }
 
 const groups = ['fields', 'records', 'artifacts'] as const;
@@ -24,7 +24,7 @@ const groups = ['fields', 'records', 'artifacts'] as const;
 /** `stored` can be any value; non-objects are replaced. Groups and keys absent in the patch are unchanged. */
 export function mergePublishing(stored: unknown, patch: PublishingPatch): MergedPublishing {
   const before = isJsonObject(stored) ? unwrap(stored) : {};
-  const kept: string[] = [];
+  const retained: string[] = [];
   const publishing = new Map(Object.entries(before));
   for (const group of groups) {
     const values = patch[group];
@@ -32,13 +32,13 @@ export function mergePublishing(stored: unknown, patch: PublishingPatch): Merged
     const current = ownValue(before, group);
     const merged = new Map(Object.entries(isJsonObject(current) ? unwrap(current) : {}));
     for (const [key, value] of Object.entries(values)) {
-      if (group !== 'artifacts' && isWrittenByPerson(merged.get(key), value)) kept.push(`${group}.${key}`);
+      if (group !== 'artifacts' && isWrittenByPerson(merged.get(key), value)) retained.push(`${group}.${key}`);
       else merged.set(key, value);
     }
     publishing.set(group, Object.fromEntries(merged));
   }
   const after = Object.fromEntries(publishing);
-  return { publishing: after, changed: !isDeepStrictEqual(after, stored), kept };
+  return { publishing: after, changed: !isDeepStrictEqual(after, stored), retained: retained };
 }
 
 /** Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not match. */

@@ -40,7 +40,7 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
       }
       const advances = run.payload.advance && stepId !== null;
       const advanced = advances && (await advance(dependencies, tx, { id, stepId, cause, journey, run }));
-      return { advanced, published: merged?.changed ?? false, kept: merged?.kept ?? [] };
+      return { advanced, published: merged?.changed ?? false, kept: merged?.retained ?? [] };
     });
   };
 }

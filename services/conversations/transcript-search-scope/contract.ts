@@ -37,7 +37,7 @@ const citation = {
 };
 
 export const transcriptSearchScopeRpcs = {
-  resolveSpokenFilters: rpc({
+  resolveTranscriptFilters: rpc({
     subject: 'conversations.spoken.resolve-filters',
     callers: { events: ['user'], transcripts: ['user'] },
     summary:

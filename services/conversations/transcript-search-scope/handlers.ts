@@ -13,13 +13,13 @@ import { listCited, listEvents, listFacts } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 type Reader = Static<typeof readerFacts>;
-type Filters = RequestOf<Rpcs['resolveSpokenFilters']>;
+type Filters = RequestOf<Rpcs['resolveTranscriptFilters']>;
 
 export function createTranscriptSearchScopeHandlers(
   dependencies: Dependencies,
 ): Pick<
   Operations,
-  | 'resolveSpokenFilters'
+  | 'resolveTranscriptFilters'
   | 'citeConversations'
   | 'resolveOperatorFilters'
   | 'citeForOperators'
@@ -28,7 +28,7 @@ export function createTranscriptSearchScopeHandlers(
   | 'listAccessFacts'
 > {
   return {
-    resolveSpokenFilters: (request, context) => resolveFilters(dependencies, request, context),
+    resolveTranscriptFilters: (request, context) => resolveFilters(dependencies, request, context),
     citeConversations: (request, context) => cite(dependencies, request, context),
     resolveOperatorFilters: (request, context) => resolveForOperators(dependencies, request, context),
     citeForOperators: (request) => citeForOperators(dependencies, request),
@@ -43,7 +43,7 @@ async function resolveFilters(
   { access, db, directory }: Dependencies,
   request: Filters,
   context: CallContext,
-): Promise<ReplyOf<Rpcs['resolveSpokenFilters']>> {
+): Promise<ReplyOf<Rpcs['resolveTranscriptFilters']>> {
   const visibility = new HolonVisibility(directory, context);
   const [named, scope, events] = await Promise.all([
     findNamed(directory, request, (slug) => visibility.findSubtree(slug)),

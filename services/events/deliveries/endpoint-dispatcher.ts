@@ -186,12 +186,12 @@ export class EndpointDispatcher {
     const { db, eventOutbox } = this.#deps;
     const attemptJson = JSON.stringify(attempt);
     if (attempt.error === null) return await recordSuccess(db, { id, endpointId, attempt: attemptJson });
-    const isGone = attempt.status_code === 410;
-    const retryMs = isGone ? null : (retryDelayMs(tries + 1) ?? null);
+    const isRemoved = attempt.status_code === 410;
+    const retryMs = isRemoved ? null : (retryDelayMs(tries + 1) ?? null);
     await db.transaction(async (tx) => {
       const failing = await noteFailure(tx, { id: endpointId });
       const isOverLimit = (failing?.failing_seconds ?? 0) > failureLimitSeconds;
-      if (isGone || isOverLimit) await disableEndpoint(eventOutbox, tx, endpointId, isGone ? 'gone' : 'failing');
+      if (isRemoved || isOverLimit) await disableEndpoint(eventOutbox, tx, endpointId, isRemoved ? 'gone' : 'failing');
       await recordFailure(tx, { id, retryMs, attempt: attemptJson });
     });
   }

@@ -17,7 +17,7 @@ import {
   leaseMs,
   releaseLease,
   renewLeases,
-  scheduleBehind,
+  scheduleLagging,
   scheduleSubscribed,
 } from './statements.ts';
 
@@ -30,7 +30,7 @@ const pollMs = 1_000;
 const retryMs = 2_000;
 /** Lag in events after which the position of an endpoint is advanced although it subscribes to none of them. */
 const maxLag = 5_000;
-const scheduleBehindMs = 15_000;
+const scheduleLagMs = 15_000;
 
 export type SchedulerDependencies = Pick<
   Dependencies,
@@ -108,8 +108,8 @@ export class DeliveryScheduler {
     const { last_position: upTo } = await readHead(db);
     const after = this.#scheduledUpTo;
     if (after !== undefined && upTo > after) await scheduleSubscribed(db, { after, upTo });
-    if (performance.now() - this.#scheduledBehindMs > scheduleBehindMs) {
-      await scheduleBehind(db, { by: after === undefined ? 0 : maxLag });
+    if (performance.now() - this.#scheduledBehindMs > scheduleLagMs) {
+      await scheduleLagging(db, { by: after === undefined ? 0 : maxLag });
       this.#scheduledBehindMs = performance.now();
     }
     this.#scheduledUpTo = upTo;

@@ -51,7 +51,7 @@ export const scheduleSubscribed = statement.none({
 });
 
 /** Schedules endpoints more than `by` events behind, of any types, so that their position advances. */
-export const scheduleBehind = statement.none({
+export const scheduleLagging = statement.none({
   name: 'dispatches.schedule-behind',
   params: { by: t.bigint },
   sql: ({ by }) => scheduleSql(sql`${isNotDue} and e.position < (select last_position from events.feed_head) - ${by}`),

@@ -32,10 +32,12 @@ function accountOf({ actor, reader }: ReaderContext): number | null {
 export async function findViewer(bus: Bus, context: ReaderContext): Promise<Viewer> {
   const { actor, reader } = context;
   if (reader?.superuser === true || (actor?.kind === 'user' && actor.superuser)) return unrestricted;
-  const { resolveReaderFilters, resolveSpokenFilters } = conversations.rpcs;
+  const { resolveReaderFilters, resolveTranscriptFilters } = conversations.rpcs;
   const accountId = accountOf(context);
   const [{ scope, hidden_event_ids: hiddenEvents }, { ids }] = await Promise.all([
-    reader === undefined ? bus.call(resolveSpokenFilters, {}, context) : bus.call(resolveReaderFilters, { reader }, withoutActor(context)),
+    reader === undefined
+      ? bus.call(resolveTranscriptFilters, {}, context)
+      : bus.call(resolveReaderFilters, { reader }, withoutActor(context)),
     bus.call(directory.rpcs.listHiddenHolons, { account_id: accountId }, withoutActor(context)),
   ]);
   return {

@@ -23,8 +23,8 @@ export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): Pers
       return { counts };
     },
     // For existing conversations their owner publishes the access too; for deleted ones it does not.
-    mergePerson: async ({ gone_id: goneId, into_id: intoId }) => {
-      await replaceParticipant(db, { goneId, intoId });
+    mergePerson: async ({ gone_id: removedId, into_id: intoId }) => {
+      await replaceParticipant(db, { goneId: removedId, intoId });
       return { next: null };
     },
   };

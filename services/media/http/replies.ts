@@ -8,7 +8,7 @@ import { type CallRefusal, isClockSkew } from '#libs/nats';
 import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
 /** Time for the rest of a rejected body to arrive before the connection is closed. */
-const lingerMs = 30_000;
+const drainMs = 30_000;
 const retryAfterSeconds = '5';
 /** Header of a response that is replayed for an `Idempotency-Key` (I1). */
 export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
@@ -69,7 +69,7 @@ export async function sendJson(
   response.write(bytes);
   request.resume();
   try {
-    await finished(request, { writable: false, signal: AbortSignal.timeout(lingerMs) });
+    await finished(request, { writable: false, signal: AbortSignal.timeout(drainMs) });
     response.end();
   } catch {
     request.destroy();
@@ -83,15 +83,15 @@ export async function sendError(request: IncomingMessage, response: ServerRespon
 }
 
 function describeError(error: unknown, surface: 'api' | 'v1'): { status: number; body: unknown; headers: Record<string, string> } {
-  const shown = toErrorBody(error);
-  const { status } = errorCodes[shown.code];
+  const reported = toErrorBody(error);
+  const { status } = errorCodes[reported.code];
   // Malformed requests get the same envelope on both surfaces (rules/http#error-envelopes).
-  const isFramework = surface === 'api' || (status === 422 && shown.reason === undefined) || error instanceof UnparsableForm;
+  const isFramework = surface === 'api' || (status === 422 && reported.reason === undefined) || error instanceof UnparsableForm;
   const headers = {
     ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),
     ...(error instanceof ReplayedError ? replayedHeader : {}),
   };
-  return { status, body: isFramework ? toApiEnvelope(shown) : toV1Envelope(shown), headers };
+  return { status, body: isFramework ? toApiEnvelope(reported) : toV1Envelope(reported), headers };
 }
 
 /** `{error, message, …}` with a reason, `{detail}` without one. */

@@ -69,7 +69,7 @@ const maxConnections = 4_000;
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 /** nginx's status for a client that disconnected before the response. */
-const clientGoneStatus = 499;
+const clientClosedStatus = 499;
 
 export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
   const { refused, paceRules } = deps;
@@ -111,7 +111,7 @@ async function handleRequest(
   response.setHeader('request-id', requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
-    const status = response.writableFinished ? response.statusCode : clientGoneStatus;
+    const status = response.writableFinished ? response.statusCode : clientClosedStatus;
     const durationMs = performance.now() - state.startedAt;
     const { method = '' } = request;
     const route = known?.template ?? unmatchedRoute;

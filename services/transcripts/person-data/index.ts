@@ -20,7 +20,7 @@ export async function replaceErasedPeople(tx: Tx, conversationIds: readonly numb
   for (const gone of await listErased(tx, { conversationIds })) await replacePerson(tx, gone);
 }
 
-interface Gone {
+interface RemovedPerson {
   readonly conversationId: number;
   readonly personId: number;
   /** Null: erased. */
@@ -28,7 +28,7 @@ interface Gone {
 }
 
 /** Under the conversation's lock. @returns rows that are nobody's now */
-export async function replacePerson(tx: Tx, { conversationId, personId, intoId }: Gone): Promise<number> {
+export async function replacePerson(tx: Tx, { conversationId, personId, intoId }: RemovedPerson): Promise<number> {
   if (intoId === null) return (await anonymizeSpeaker(tx, { conversationId, personId, text: erasedText })).rows;
   await changeSpeaker(tx, { conversationId, mergedId: personId, intoId });
   return 0;

@@ -10,7 +10,7 @@ const neighbour = (which: string, part: string) =>
     `What was said ${which}, its ${part} when it is longer than ${maxNeighbourLength} UTF-16 units; null at the edge of the transcript.`,
   );
 
-export const SpokenMatch = Type.Object(
+export const TranscriptMatch = Type.Object(
   {
     conversation: Type.Object(
       {
@@ -41,11 +41,11 @@ export const SpokenMatch = Type.Object(
   },
   { $id: 'SpokenMatch', description: 'An utterance that answers a search.' },
 );
-export type SpokenMatch = Static<typeof SpokenMatch>;
+export type TranscriptMatch = Static<typeof TranscriptMatch>;
 
-export const SpokenMatches = Type.Object(
+export const TranscriptMatches = Type.Object(
   {
-    items: Type.Array(SpokenMatch, {
+    items: Type.Array(TranscriptMatch, {
       description: 'Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find.',
     }),
     next: nullable(Type.String(), 'Cursor of the next page; null at the end.'),
@@ -75,7 +75,7 @@ export const transcriptSearchFilters = {
 
 const search = {
   request: Type.Object(transcriptSearchFilters),
-  reply: SpokenMatches,
+  reply: TranscriptMatches,
   errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` does not belong to this search.' } },
 } as const;
 

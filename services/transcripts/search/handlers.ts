@@ -10,7 +10,7 @@ import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import { describeSpeaker, toMilliseconds } from '../speaker.ts';
 import { readSpeakerNames } from '../speaker-names.ts';
-import { type searchRpcs, type SpokenMatch, defaultLimit } from './contract.ts';
+import { type searchRpcs, type TranscriptMatch, defaultLimit } from './contract.ts';
 import { type Cursor, type Position, readCursor, writeCursor } from './rules/cursor.ts';
 import { cutAfter, cutAround, cutBefore, PageBudget } from './rules/excerpt.ts';
 import { findHighlights, type SearchQuery, parseQuery, toTsquery } from './rules/query.ts';
@@ -55,9 +55,9 @@ interface SearchDependencies extends Pick<Dependencies, 'bus' | 'db'> {
 
 /** What the conversations service is asked for a reader, and for operators, who read everything. */
 type Audience = (typeof audiences)[keyof typeof audiences];
-const { resolveSpokenFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
+const { resolveTranscriptFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
 const audiences = {
-  reader: { resolve: resolveSpokenFilters, cite: citeConversations },
+  reader: { resolve: resolveTranscriptFilters, cite: citeConversations },
   operator: { resolve: resolveOperatorFilters, cite: citeForOperators },
 } as const;
 
@@ -139,7 +139,7 @@ interface Search extends SearchDependencies {
 /** Reads on until the page is full, or for some rounds. */
 async function readPage(search: Search, start: Cursor, write: (next: Cursor) => string) {
   const isFirst = start.below === null && start.after === null;
-  const items: SpokenMatch[] = [];
+  const items: TranscriptMatch[] = [];
   const budget = new PageBudget();
   const { expected } = search;
   // How many words begin alike is not known before they are looked up.
@@ -170,7 +170,7 @@ async function readPage(search: Search, start: Cursor, write: (next: Cursor) => 
 }
 
 interface Described {
-  readonly match: SpokenMatch;
+  readonly match: TranscriptMatch;
   readonly found: Found;
 }
 
@@ -249,23 +249,23 @@ async function describe({ bus, db, audience: { cite }, context, parsedQuery }: S
     readSpeakerNames({ bus, db }, ids, context),
   ]);
   const cited = new Map(items.map((item) => [item.id, item]));
-  const places = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
+  const positions = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
     // The row may have been replaced meanwhile.
     const highlights = findHighlights(parsedQuery, row.text);
-    const place = places.get(`${row.conversation_id}/${row.segment_index}`);
-    if (conversation === undefined || highlights === undefined || place === undefined) return [];
-    const shown = cutAround(row.text, highlights);
+    const position = positions.get(`${row.conversation_id}/${row.segment_index}`);
+    if (conversation === undefined || highlights === undefined || position === undefined) return [];
+    const visible = cutAround(row.text, highlights);
     const segment = {
       index: row.segment_index,
       start_ms: toMilliseconds(row.start_us),
       end_ms: toMilliseconds(row.end_us),
       speaker: describeSpeaker(row.person_id, names(row.conversation_id, row.person_id)),
-      text: shown.text,
+      text: visible.text,
     };
     const before = row.before === null ? null : cutBefore(row.before);
     const after = row.after === null ? null : cutAfter(row.after);
-    return [{ match: { conversation, segment, highlights: shown.highlights, before, after }, found: place }];
+    return [{ match: { conversation, segment, highlights: visible.highlights, before, after }, found: position }];
   });
 }

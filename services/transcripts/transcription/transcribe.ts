@@ -43,8 +43,8 @@ export async function transcribeParts(
   let characters = 0;
   for (const [index, part] of parts.entries()) {
     const file = { bytes: await readFile(part.file), name: `part-${index + 1}.ogg`, contentType: 'audio/ogg' };
-    const spoken = { ...file, language: options.language, prompt: options.vocabulary };
-    const transcription = await transcriber.transcribe(spoken, options.signal);
+    const transcribed = { ...file, language: options.language, prompt: options.vocabulary };
+    const transcription = await transcriber.transcribe(transcribed, options.signal);
     for (const row of toRows(transcription, part, options.range.start)) {
       const verdict = filter.classify(row);
       if (verdict.kind !== 'accepted') continue;
@@ -60,8 +60,8 @@ export async function transcribeParts(
 /** Rows as the filter reads them: whole milliseconds from the beginning of the audio file. Without segments the part is one row. */
 export function toRows({ segments, text }: Transcription, part: AudioPart, rangeStart: number): unknown[] {
   const length = part.end - part.start;
-  const spoken: readonly TranscriptionSegment[] = segments ?? [{ start: 0, end: length, text }];
-  return spoken.map((segment) => ({
+  const transcribed: readonly TranscriptionSegment[] = segments ?? [{ start: 0, end: length, text }];
+  return transcribed.map((segment) => ({
     startTime: toMilliseconds(segment.start, length, (seconds) => Math.ceil((rangeStart + part.start + seconds) * 1000 - 1e-6)),
     endTime: toMilliseconds(segment.end, length, (seconds) => Math.floor((rangeStart + part.start + seconds) * 1000 + 1e-6)),
     sentence: typeof segment.text === 'string' ? segment.text.toWellFormed().trim() : segment.text,
@@ -70,7 +70,7 @@ export function toRows({ segments, text }: Transcription, part: AudioPart, range
 }
 
 /** Null, which the filter takes for no time at all, when a segment lies where the part is not. What reaches over its end ends there. */
-function toMilliseconds(seconds: unknown, length: number, place: (seconds: number) => number): number | null {
+function toMilliseconds(seconds: unknown, length: number, position: (seconds: number) => number): number | null {
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= length + modelWindowSeconds)) return null;
-  return place(Math.min(seconds, length));
+  return position(Math.min(seconds, length));
 }

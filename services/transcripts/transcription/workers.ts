@@ -86,12 +86,12 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
     return finish(deps, step, () => Promise.resolve('kept'));
   }
-  const judged = parseWindow(source.window);
-  if (judged.kind !== 'usable') {
-    const status = judged.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
+  const checked = parseWindow(source.window);
+  if (checked.kind !== 'usable') {
+    const status = checked.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
     return finish(deps, step, (tx) => recordResult(deps.eventOutbox, tx, conversationId, { status }));
   }
-  const transcribed = await transcribe(deps, step, judged.window);
+  const transcribed = await transcribe(deps, step, checked.window);
   run.progress(transcribedPercent, 'installing rows');
   await finish(deps, step, (tx) => install(deps, tx, step, transcribed, source.participants), transcribed);
 }

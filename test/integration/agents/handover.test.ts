@@ -264,7 +264,7 @@ describe('a taken Telegram chat (H3)', () => {
     await ask('Hello all');
     await write(id, 'To all');
     await delivered(id, ['sent', 'sent', 'sent', 'sent']);
-    const sent = fixture.telegram.shown.filter(({ chatId }) => chatId === chat);
+    const sent = fixture.telegram.visible.filter(({ chatId }) => chatId === chat);
     expect(sent.map(({ text, topicId }) => [text, topicId])).toEqual([
       ['You said: Hello', 7],
       ['In seven', 7],

@@ -51,7 +51,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     fixture.telegram.fail(group, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
     const topic = { text: 'y', chat: { id: group, type: 'supergroup' }, message_thread_id: 9, is_topic_message: true };
     expect((await fixture.ask(group, topic)).outcome).toBe('answered');
-    expect(fixture.telegram.shown.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
+    expect(fixture.telegram.visible.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
   });
 
   it('marks the chat as blocked on 403 until the next message', async () => {

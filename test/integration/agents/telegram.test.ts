@@ -26,7 +26,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     const chat = fixture.next();
     const receipt = await fixture.ask(chat, { text: 'Hello *you*' });
     expect(receipt).toMatchObject({ outcome: 'answered', kind: 'message', chat_id: chat, deliveries: 1 });
-    expect(fixture.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+    expect(fixture.telegram.visible.filter((message) => message.chatId === chat)).toEqual([
       expect.objectContaining({ text: 'Bold and 1 < 2', source: '<b>Bold</b> and 1 &lt; 2', html: true, replyTo: undefined }),
     ]);
     expect(receipt.sends).toEqual([expect.objectContaining({ part: 1, status: 'sent', chat_id: chat, message_id: expect.any(Number) })]);
@@ -63,7 +63,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     const topic = { message_thread_id: 7, chat: { id: chat, type: 'supergroup', is_forum: true } };
     await fixture.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
     await fixture.ask(chat, { ...topic, text: 'In a thread of replies', message_id: 78 });
-    expect(fixture.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+    expect(fixture.telegram.visible.filter((message) => message.chatId === chat)).toEqual([
       expect.objectContaining({ topicId: 7, replyTo: 77 }),
       expect.objectContaining({ topicId: undefined, replyTo: 78 }),
     ]);
@@ -259,11 +259,11 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   ])('does not get %s', async (_what, slug, update) => {
     const messaging = { bot_token: botToken, webhook_secret: webhookSecret, echo_channel: '@staffroom' };
     await fixture.agents.apply([{ slug: 'named', name: 'Named', config: { messaging } }]);
-    const before = fixture.telegram.shown.length;
+    const before = fixture.telegram.visible.length;
     const updateId = fixture.next();
     await fixture.deliver({ update_id: updateId, ...update }, { slug });
     expect(await fixture.settled(updateId)).toMatchObject({ outcome: 'ignored', message: expect.stringContaining('echo channel') });
-    expect(fixture.telegram.shown.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
+    expect(fixture.telegram.visible.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
   });
 
   it('gets a long update truncated to one message', async () => {

@@ -115,7 +115,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
       const plainMs = performance.now() - listingMs;
       expect(listed).toBe(2 * objects);
       process.stderr.write(
-        `${target.place.startsWith('s3:') ? 'bucket' : 'folder'}: second backup of ${objects} objects in ${Math.round(tookMs)} ms, listing both sides ${Math.round(plainMs)} ms: ${(tookMs / plainMs).toFixed(1)} times\n`,
+        `${target.location.startsWith('s3:') ? 'bucket' : 'folder'}: second backup of ${objects} objects in ${Math.round(tookMs)} ms, listing both sides ${Math.round(plainMs)} ms: ${(tookMs / plainMs).toFixed(1)} times\n`,
       );
     }
   }, 3_600_000);

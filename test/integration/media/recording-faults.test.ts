@@ -10,7 +10,7 @@ import {
   startScriptProcess,
   waitFor,
   type Fault,
-  type FaultPlace,
+  type FaultPoint,
   type PlayedContent,
   type ScriptProcess,
 } from '#libs/testing';
@@ -42,10 +42,10 @@ beforeAll(async () => {
 afterEach(() => fixture.provider.clearFaults());
 afterAll(() => fixture.media.stop());
 
-const downloads = () => fixture.provider.requests.filter(({ place }) => place === 'recording-download');
+const downloads = () => fixture.provider.requests.filter(({ point: place }) => place === 'recording-download');
 
 describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jobs; D7a; rules/providers#realtimekit)', () => {
-  const faults: [FaultPlace, Fault, string | RegExp][] = [
+  const faults: [FaultPoint, Fault, string | RegExp][] = [
     ['recordings', { status: 404 }, 'the meeting provider answered with status 404'],
     ['recordings', { status: 503 }, 'the meeting provider answered with status 503'],
     ['recordings', { status: 429, headers: { 'retry-after': '7' } }, 'the rate limit of the meeting provider is exceeded'],
@@ -73,8 +73,10 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     fixture.provider.addFault('recording-download', { kind: 'expired' }, 1);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     expect(await fixture.jobs.waitForState(id)).toMatchObject({ attempts: 1 });
-    const asked = fixture.provider.requests.filter(({ place }) => place === 'recordings' || place === 'recording-download').slice(-4);
-    expect(asked.map(({ place, authorization }) => [place, authorization])).toEqual([
+    const asked = fixture.provider.requests
+      .filter(({ point: place }) => place === 'recordings' || place === 'recording-download')
+      .slice(-4);
+    expect(asked.map(({ point: place, authorization }) => [place, authorization])).toEqual([
       ['recordings', `Bearer ${fixture.provider.apiToken}`],
       ['recording-download', undefined],
       ['recordings', `Bearer ${fixture.provider.apiToken}`],

@@ -79,11 +79,11 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     const { id, writeRoom } = await fixture.meet({ content, cutSeconds: null, journey: 'moving' });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
     const before = await fixture.video(id);
-    const downloads = fixture.provider.requests.filter(({ place }) => place === 'recording-download').length;
+    const downloads = fixture.provider.requests.filter(({ point: place }) => place === 'recording-download').length;
     await writeRoom({ conversationStartedAt: atSeconds(6.1), captureEndedAt: atSeconds(11) });
     await waitFor(async () => (await fixture.jobs.list(id)).length === 2);
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
-    expect(fixture.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
+    expect(fixture.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(downloads);
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect((await fixture.video(id)).url).not.toBe(before.url);
   });
@@ -190,7 +190,7 @@ describe('media.recording-import without ffmpeg', () => {
       await expect(other.video(id)).rejects.toMatchObject({ code: 'not_found' });
       await lame.stop();
 
-      const downloads = other.provider.requests.filter(({ place }) => place === 'recording-download').length;
+      const downloads = other.provider.requests.filter(({ point: place }) => place === 'recording-download').length;
       await other.start();
       expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({
         ffmpeg: expect.stringMatching(/^ffmpeg version/),
@@ -198,7 +198,7 @@ describe('media.recording-import without ffmpeg', () => {
       });
       expect(await other.media.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
       await other.jobs.waitForState(id);
-      expect(other.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
+      expect(other.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(downloads);
       expect((await other.video(id)).name).toContain('trimmed');
     } finally {
       await other.media.stop();

@@ -145,11 +145,11 @@ describe('a sign-in that does not fit (S3)', () => {
 
 describe('a provider that is away (S4)', () => {
   it('can be asked again when it is back', async () => {
-    await provider.leave();
+    await provider.disconnect();
     expect(await outcome(flow.begin(consoleRedirectUri))).toBe('unavailable');
     await provider.return();
     const { query, kept } = await comeBack();
-    await provider.leave();
+    await provider.disconnect();
     expect(await outcome(flow.finish(query, kept))).toBe('unavailable');
     await provider.return();
     await expect(flow.finish(query, kept)).resolves.toMatchObject({ identity: { subject: 'ada' } });
@@ -263,7 +263,7 @@ describe('the end of the session at the provider (D105)', () => {
 
   it('is at its end_session_endpoint, with who it was', async () => {
     const { query, kept } = await comeBack();
-    const { keptForEnd } = await flow.finish(query, kept);
+    const { retainedForEnd: keptForEnd } = await flow.finish(query, kept);
     const url = new URL((await create().endSession(returnUri, keptForEnd)) ?? '');
     expect(`${url.origin}${url.pathname}`).toBe(`${provider.issuer}/session/end`);
     expect(Object.fromEntries(url.searchParams)).toEqual({

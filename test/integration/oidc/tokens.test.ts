@@ -224,7 +224,7 @@ describe('a provider that is away (S4)', () => {
   it('leaves tokens of known keys good; unknown keys cannot be checked, and are again when it is back', async () => {
     const known = await provider.sign();
     expect(await judge(known)).toBe('accepted');
-    await provider.leave();
+    await provider.disconnect();
     await provider.rotate();
     const unknown = await provider.sign();
     expect([await judge(unknown), await judge(unknown), await judge(known)]).toEqual(['unavailable', 'unavailable', 'accepted']);

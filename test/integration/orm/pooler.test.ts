@@ -160,7 +160,7 @@ describe('a database behind a pooler', () => {
   });
 
   it('is unavailable while the pooler is away, and there again with it', async () => {
-    await pgBouncer.leave();
+    await pgBouncer.disconnect();
     await expect(title(1)).rejects.toMatchObject({ code: 'unavailable' });
     await pgBouncer.return();
     await waitFor(async () => (await title(1).catch(() => [])).length === 1, { what: 'the pooler' });

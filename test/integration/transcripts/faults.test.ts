@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
-import { waitFor, type Fault, type FaultPlace } from '#libs/testing';
+import { waitFor, type Fault, type FaultPoint } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
@@ -74,7 +74,7 @@ describe('no artifact yet (D7a)', () => {
 });
 
 describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
-  const faults: [FaultPlace, Fault, string | RegExp][] = [
+  const faults: [FaultPoint, Fault, string | RegExp][] = [
     ['sessions', { status: 500 }, 'the meeting provider answered with status 500'],
     ['sessions', { status: 401 }, 'the meeting provider answered with status 401'],
     ['sessions', { kind: 'garbage' }, 'invalid response from the meeting provider'],

@@ -75,7 +75,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it('asks the API with the token and the signed download without it', async () => {
     const { id } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
-    expect(fixture.provider.requests.slice(-3).map(({ place, authorization }) => [place, authorization])).toEqual([
+    expect(fixture.provider.requests.slice(-3).map(({ point: place, authorization }) => [place, authorization])).toEqual([
       ['sessions', `Bearer ${fixture.provider.apiToken}`],
       ['transcript', `Bearer ${fixture.provider.apiToken}`],
       ['download', undefined],

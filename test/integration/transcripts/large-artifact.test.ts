@@ -19,7 +19,7 @@ const makeRow = (index: number): object =>
   row(minute + index, minute + index + 1, `Sentence ${index} ${'of many words '.repeat(6)}`) as object;
 
 function downloads(): number {
-  return fixture.provider.requests.filter((request) => request.place === 'download').length;
+  return fixture.provider.requests.filter((request) => request.point === 'download').length;
 }
 
 function storedRows(id: number): Promise<unknown[]> {

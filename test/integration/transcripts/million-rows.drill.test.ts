@@ -92,7 +92,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     let service = await startImporter();
     try {
       const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
-      const downloads = (): number => fixture.provider.requests.filter((request) => request.place === 'download').length;
+      const downloads = (): number => fixture.provider.requests.filter((request) => request.point === 'download').length;
       const before = downloads();
       // The second download is the one whose rows are being stored.
       await waitFor(() => downloads() >= before + 1 && writesRows(), { timeoutMs: 120_000, what: 'rows under way', intervalMs: 5 });

@@ -55,13 +55,13 @@ export async function retryWaitingReceipts(
   }
 }
 
-export type NamedGuest = Pick<Guest, 'key' | 'personId'>;
+export type NamedAttendee = Pick<Guest, 'key' | 'personId'>;
 
 /** Records the attendees of an event. @returns whether it is the latest event for one of them */
 export async function recordAttendees(
   tx: Tx,
   bookingId: number,
-  guests: readonly NamedGuest[],
+  guests: readonly NamedAttendee[],
   { state, at }: Pick<Seat, 'state' | 'at'>,
 ): Promise<boolean> {
   return recordSeats(

@@ -71,9 +71,9 @@ async function listRequests(db: Queryable, { trigger, attendees }: BookingEvent,
   const isOfAll = trigger === 'BOOKING_CANCELLED' && attendees.length === 0;
   const rows = await findRequests(db, { uids, attendees: isOfAll ? null : attendees.map(({ key }) => key) });
   const links = Map.groupBy(rows, ({ uid, former_uid: formerUid }) => JSON.stringify([uid, formerUid]));
-  return [...links.values()].flatMap((asked) => {
-    const [first] = asked;
-    const attendees = new Map(asked.map(({ attendee, at }) => [attendee, parseSqlInstant(at)]));
+  return [...links.values()].flatMap((requested) => {
+    const [first] = requested;
+    const attendees = new Map(requested.map(({ attendee, at }) => [attendee, parseSqlInstant(at)]));
     return first === undefined ? [] : [{ uid: first.uid, formerUid: first.former_uid, attendees }];
   });
 }

@@ -107,8 +107,10 @@ async function resolveGuests(
 ): Promise<Guest[]> {
   if (event.attendees.length === 0) return [];
   const seats = booking === undefined || !event.hasSeats ? [] : await listAttendees(db, { bookingId: booking.id });
-  const left = new Map(seats.filter((seat) => seat.state !== 'in' && parseSqlInstant(seat.at) > at).map((seat) => [seat.attendee, seat]));
-  const present = event.attendees.filter(({ key }) => !left.has(key));
+  const remaining = new Map(
+    seats.filter((seat) => seat.state !== 'in' && parseSqlInstant(seat.at) > at).map((seat) => [seat.attendee, seat]),
+  );
+  const present = event.attendees.filter(({ key }) => !remaining.has(key));
   const request = {
     attendees: present.map(({ name, email, phone }) => ({ name, email, phone })),
     create: isBooked && config.BOOKING_CREATE_ATTENDEES,
@@ -119,7 +121,7 @@ async function resolveGuests(
   const found = new Map(present.map(({ key }, index) => [key, ids[index] ?? null]));
   return event.attendees.map((attendee) => ({
     ...attendee,
-    personId: found.get(attendee.key) ?? left.get(attendee.key)?.person_id ?? null,
+    personId: found.get(attendee.key) ?? remaining.get(attendee.key)?.person_id ?? null,
   }));
 }
 

@@ -31,7 +31,7 @@ import {
   extendChain,
   findSeats,
   listChain,
-  type NamedGuest,
+  type NamedAttendee,
   recordAttendees,
   recordSeats,
   saveSeats,
@@ -88,9 +88,9 @@ export async function followRequests(
       const booking = await findByUid(tx, uid);
       if (booking === undefined) continue;
       const { seats, since } = await findSeating(tx, booking);
-      const left = findMovedGuests(request, seats, since);
+      const remaining = findMovedGuests(request, seats, since);
       const { formerUid } = request;
-      if (left.length > 0 && (await moveOutOfBooking(dependencies, tx, { formerUid, seats: left, nextUid }, prepared)))
+      if (remaining.length > 0 && (await moveOutOfBooking(dependencies, tx, { formerUid, seats: remaining, nextUid }, prepared)))
         open.push(formerUid);
     }
   }
@@ -158,7 +158,7 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
 }
 
 /** Whether the event names all present guests, or nobody (D78). */
-const isOfAll = (seating: Seating, guests: readonly NamedGuest[]): boolean =>
+const isOfAll = (seating: Seating, guests: readonly NamedAttendee[]): boolean =>
   guests.length === 0 ||
   findPresent(seating).every(({ attendee, personId }) =>
     guests.some((guest) => guest.key === attendee || (personId !== null && guest.personId === personId)),

@@ -56,14 +56,14 @@ export class MarkdownWriter implements TranscriptWriter {
   write(rows: readonly TranscriptRow[]): string {
     let out = '';
     for (const row of rows) {
-      const isShown = this.#onlyPersonId === undefined || row.personId === this.#onlyPersonId;
+      const isVisible = this.#onlyPersonId === undefined || row.personId === this.#onlyPersonId;
       if (row.personId !== this.#speaker) {
         if (this.#isOpen()) out += '\n';
         this.#speaker = row.personId;
         this.#runHasText = false;
-        if (isShown) out += `\n**${toName(this.#nameOf(row.personId))}** (${formatOffset(row.startUs)})\n`;
+        if (isVisible) out += `\n**${toName(this.#nameOf(row.personId))}** (${formatOffset(row.startUs)})\n`;
       }
-      if (!isShown) continue;
+      if (!isVisible) continue;
       const text = toText(row.text);
       out += this.#runHasText ? ` ${text}` : guardLineStart(text);
       this.#runHasText = true;

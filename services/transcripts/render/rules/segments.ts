@@ -83,8 +83,8 @@ function createRowWriter(
     write: (rows) => {
       let out = '';
       for (const row of rows) {
-        const isShown = filterPersonId === undefined || row.personId === filterPersonId;
-        if (isShown) out += writeRow(row, { name: nameOf(row.personId), index, position: position++ });
+        const isVisible = filterPersonId === undefined || row.personId === filterPersonId;
+        if (isVisible) out += writeRow(row, { name: nameOf(row.personId), index, position: position++ });
         index++;
       }
       return out;
@@ -110,10 +110,10 @@ function formatTime(ms: number, point: '.' | ','): string {
  * A word joiner, which has no width, keeps `<` from opening a tag. Braces become their full-width forms: some players hide whatever
  * stands between braces, and obey every backslash in it.
  */
-const shownInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
+const visibleInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
 
 function showMarkup(text: string): string {
-  return text.replaceAll(/[<{}]/g, (sign) => shownInSrt[sign] ?? sign);
+  return text.replaceAll(/[<{}]/g, (sign) => visibleInSrt[sign] ?? sign);
 }
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -14,8 +14,8 @@ export function cutAround(text: string, highlights: readonly Range[]): { text: s
   if (text.length <= maxTextLength) return { text, highlights: [...highlights] };
   const [first, last] = findDensest(highlights);
   const spare = Math.max(0, maxTextLength - (last - first));
-  const wanted = Math.min(Math.max(0, first - Math.floor(spare / 2)), text.length - maxTextLength);
-  const from = boundaryAfter(text, wanted);
+  const requested = Math.min(Math.max(0, first - Math.floor(spare / 2)), text.length - maxTextLength);
+  const from = boundaryAfter(text, requested);
   const to = boundaryBefore(text, Math.min(text.length, from + maxTextLength));
   const inside = highlights.flatMap(([start, end]): Range[] =>
     start >= to || end <= from ? [] : [[Math.max(start, from) - from, Math.min(end, to) - from]],

@@ -49,16 +49,16 @@ function writeTerm({ words, isPrefix }: Term): string {
 export function findHighlights({ included, excluded }: SearchQuery, text: string): [number, number][] | undefined {
   const words = listWords(text);
   if (excluded.some((term) => findTerm(term, words).length > 0)) return undefined;
-  const places = new Set<number>();
+  const positions = new Set<number>();
   for (const term of included) {
     const found = findTerm(term, words);
     if (found.length === 0) return undefined;
-    for (const start of found) for (let index = 0; index < term.words.length; index++) places.add(start + index);
+    for (const start of found) for (let index = 0; index < term.words.length; index++) positions.add(start + index);
   }
-  return [...places]
+  return [...positions]
     .toSorted((left, right) => left - right)
-    .flatMap((place): [number, number][] => {
-      const word = words[place];
+    .flatMap((position): [number, number][] => {
+      const word = words[position];
       return word === undefined ? [] : [[word.from, word.to]];
     });
 }

@@ -34,14 +34,14 @@ const foldWord = (text: string): string => fold(text).replace(nonWord, '').norma
 
 /** The words as a `tsvector` in PostgreSQL's own writing, with their places. */
 export function toTsvector(text: string): string {
-  const places = new Map<string, number[]>();
+  const positions = new Map<string, number[]>();
   for (const [index, { word }] of listWords(text).entries()) {
-    const known = places.get(word);
-    if (known === undefined) places.set(word, [index + 1]);
-    else if (known.length < maxPlaces) known.push(index + 1);
+    const known = positions.get(word);
+    if (known === undefined) positions.set(word, [index + 1]);
+    else if (known.length < maxPositions) known.push(index + 1);
   }
-  return Array.from(places, ([word, own]) => `'${word}':${own.join(',')}`).join(' ');
+  return Array.from(positions, ([word, own]) => `'${word}':${own.join(',')}`).join(' ');
 }
 
 /** As many as PostgreSQL keeps of one word. */
-const maxPlaces = 255;
+const maxPositions = 255;

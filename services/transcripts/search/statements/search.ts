@@ -33,9 +33,9 @@ const fits = (given: Readonly<Record<keyof typeof conversationParams, Parameter>
       and (c.event_id is null or c.event_id <> all(${given.hiddenEventIds}))`;
 
 type MatchParameters = Readonly<Record<keyof typeof matchParams, Parameter>>;
-const matches = (given: MatchParameters, saysIt: Sql = sql`s.words @@ ${given.query}::tsquery`): Sql => sql`search_segments s
+const matches = (given: MatchParameters, matchesText: Sql = sql`s.words @@ ${given.query}::tsquery`): Sql => sql`search_segments s
     join search_conversations c on c.conversation_id = s.conversation_id
-    where ${saysIt}
+    where ${matchesText}
       and (${given.personId} is null or s.person_id = ${given.personId})
       and (${given.conversationIds} is null or s.conversation_id = any(${given.conversationIds}))
       and ${fits(given)}`;
@@ -111,9 +111,9 @@ const bestRow = {
   last_id: t.integer,
   last_index: t.integer,
 };
-const bestOf = (given: Readonly<Record<keyof typeof windowParams, Parameter>>, saysIt?: Sql): Sql => sql`
+const bestOf = (given: Readonly<Record<keyof typeof windowParams, Parameter>>, matchesText?: Sql): Sql => sql`
     with newest as materialized (
-      select c.start_at, s.conversation_id, s.segment_index, s.words from ${matches(given, saysIt)}
+      select c.start_at, s.conversation_id, s.segment_index, s.words from ${matches(given, matchesText)}
         and (c.start_at, s.conversation_id, s.segment_index) < (${given.belowStart}, ${given.belowId}, ${given.belowIndex})
         and (c.start_at, s.conversation_id, s.segment_index) >= (${given.lastStart}, ${given.lastId}, ${given.lastIndex})
       order by c.start_at desc, s.conversation_id desc, s.segment_index desc limit ${given.window} + 1
