@@ -209,7 +209,7 @@ function compileAuthenticate(
 
 /** The body with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
 async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
-  const { bytes, release: release } = await readRawBody(ctx, bodies);
+  const { bytes, release } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
   const weight = estimateJsonBytes(bytes);
   if (weight !== undefined) return { bytes, weight, leave: release };

@@ -57,7 +57,7 @@ export class StreamSender implements InboxListener {
    * @param deadlineMs epoch milliseconds until which the reader waits for the first chunk
    * @param onRemoved called once when the reader disconnects, to interrupt a source that waits for its database
    */
-  constructor({ publisher, inbox, queues: queues }: ConnectionParts, replyTo: string, deadlineMs: number, onRemoved: () => void) {
+  constructor({ publisher, inbox, queues }: ConnectionParts, replyTo: string, deadlineMs: number, onRemoved: () => void) {
     this.#publisher = publisher;
     this.#inbox = inbox;
     this.#lanes = queues;
