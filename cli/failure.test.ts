@@ -12,26 +12,26 @@ function thrownBy(work: () => unknown): unknown {
 }
 
 describe('toFailure', () => {
-  it('keeps code, reason and details of a service for a program', () => {
+  it('preserves code, reason and details of a service error for programs', () => {
     const { exitCode, body, text } = toFailure(appError('conflict', 'person_ambiguous', 'Several people.', { person_ids: [1, 2] }));
     expect([exitCode, text]).toEqual([1, 'Several people. (person_ambiguous)']);
     expect(body).toEqual({ code: 'conflict', reason: 'person_ambiguous', message: 'Several people.', details: { person_ids: [1, 2] } });
   });
 
-  it('tells what the system refused without a stack, and a fault with one', () => {
+  it('prints an expected error without a stack, and an unexpected one with a stack', () => {
     const refused = toFailure(thrownBy(() => readFileSync('/no/such/file')));
     expect([refused.body.code, refused.text]).toEqual(['failed', "ENOENT: no such file or directory, open '/no/such/file'"]);
     const fault = toFailure(new Error('A fault'));
     expect([fault.body, fault.text.split('\n').length > 1]).toEqual([{ code: 'internal', message: 'A fault' }, true]);
   });
 
-  it('ends a wrong command line with 2 and an interrupted one with 130', () => {
+  it('exits with 2 after an invalid command line and with 130 after an interrupt', () => {
     expect([toFailure(new CliError('x', 'usage')).exitCode, toFailure(new CliError('x', 'interrupted')).exitCode]).toEqual([2, 130]);
   });
 });
 
 describe('isBareNotFound', () => {
-  it('is true of what names nothing', () => {
+  it('is true for errors that do not name an object', () => {
     expect(isBareNotFound(notFound())).toBe(true);
     expect(isBareNotFound(notFound('There is no holon x.'))).toBe(false);
     expect(isBareNotFound(appError('not_found', 'agent_not_found', 'Not Found'))).toBe(false);

@@ -20,7 +20,7 @@ function run(args: readonly string[], more: Record<string, string> = {}): { stat
 }
 
 describe('the admin CLI without a platform', () => {
-  it('loads the one group that is named, and lists all others by name and description', async () => {
+  it('loads only the requested group, and lists all others by name and description', async () => {
     const load = async (args: readonly string[] | 'all') =>
       (await createProgram(args, { json: false, openContext: () => createContext({ json: false }) })).commands;
     const sizeOf = (command: Awaited<ReturnType<typeof load>>[number]): number =>
@@ -41,7 +41,7 @@ describe('the admin CLI without a platform', () => {
     }
   });
 
-  it('opens nothing of the platform for help, the version and mistakes', async () => {
+  it('does not connect to the platform for help, the version and usage errors', async () => {
     const openContext = (): never => {
       throw new Error('is not needed');
     };
@@ -50,7 +50,7 @@ describe('the admin CLI without a platform', () => {
     }
   });
 
-  it('tells its version (rules/operations#releases)', () => {
+  it('prints its version (rules/operations#releases)', () => {
     const { version } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string };
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -61,12 +61,12 @@ describe('the admin CLI without a platform', () => {
     [['frobnicate'], 2, 'usage', "unknown command 'frobnicate'"],
     [['jobs'], 2, 'usage', 'Specify a command; --help lists them.'],
     [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
-  ])('prints the failure of %j as JSON alone with --json', (args, status, code, message) => {
+  ])('prints the failure of %j only as JSON with --json', (args, status, code, message) => {
     const { stdout, ...outcome } = run(['--json', ...args]);
     expect({ ...outcome, json: JSON.parse(stdout) as unknown }).toEqual({ status, stderr: '', json: { error: { code, message } } });
   });
 
-  it('shows colour without a terminal only when it is forced to', () => {
+  it('prints colour without a terminal only when forced', () => {
     expect(run(['jobs', 'frob'])).toMatchObject({
       status: 2,
       stdout: '',
@@ -75,7 +75,7 @@ describe('the admin CLI without a platform', () => {
     expect(run(['jobs', 'frob'], { FORCE_COLOR: '1' }).stderr).toContain("\u001b[31merror: unknown command 'frob'\u001b[39m\n");
   });
 
-  it('ends quietly when its reader has seen enough', async () => {
+  it('exits silently when its reader closes the pipe', async () => {
     const child = spawn(process.execPath, [join(repoDir, 'cli', 'main.ts'), 'completion', 'bash'], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -22,7 +22,7 @@ const options = () => ({ cwd: folder, encoding: 'utf8', env: { PATH: process.env
 const generate = (...args: string[]): string => execFileSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
 
 describe('secrets generate', () => {
-  it('prints an env file with secrets that no two sets share and that every configuration takes as text', () => {
+  it('prints an env file with unique secrets that every configuration accepts as text', () => {
     const [first, second] = [parseEnv(printed), parseEnv(generate())];
     expect(Object.keys(first)).toEqual(
       expect.arrayContaining([
@@ -43,7 +43,7 @@ describe('secrets generate', () => {
     }
   });
 
-  it('names what an installation has to decide, with the careful answer and what it means (D92)', () => {
+  it('names the decisions of an installation, with the safe choice and its meaning (D92)', () => {
     expect(printed).toMatch(/^# Access of accounts to conversations.*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
   });
 
@@ -51,7 +51,7 @@ describe('secrets generate', () => {
     expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(Object.keys(parseEnv(printed)).toSorted());
   });
 
-  it('writes a file for its owner alone with --out, and never over another', () => {
+  it('writes a file readable only by its owner with --out, and never overwrites one', () => {
     expect(generate('--out', '.env')).toMatch(/^Wrote \d+ secrets to \.env, readable only by its owner\.$/m);
     const file = join(folder, '.env');
     const text = readFileSync(file, 'utf8');
@@ -61,7 +61,7 @@ describe('secrets generate', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('makes what the chart wants in its Secret, with addresses, when it is told where the servers are', async () => {
+  it('generates the Secret of the chart, with server addresses when they are given', async () => {
     const made = parseEnv(generate('--postgresql', 'db.example.org:5432/coherence', '--nats', 'nats.example.org'));
     const needed = Object.entries((await readPlatformFacts()).components).flatMap(([component, { settings }]) =>
       Object.entries(settings)
@@ -80,7 +80,7 @@ describe('secrets generate', () => {
     [['--nats', 'nats:4222'], '--postgresql must be host:port/database'],
     [['--nats', 'nats:4222', '--postgresql', 'postgresql://db/coherence'], '--postgresql must be host:port/database'],
     [['--nats', 'user@nats:4222', '--postgresql', 'db/coherence'], '--nats must be host:port'],
-  ])('says what is wrong with %j', (args, message) => {
+  ])('reports the problem of %j', (args, message) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
     expect({ status, stdout, stderr }).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
   });

@@ -20,12 +20,12 @@ function write(content: unknown): string {
 describe('settings of the CLI', () => {
   const settings = { NATS_URL: 'nats://own', DATABASE_URL: 'postgresql://own' };
 
-  it('takes NATS_URL of the environment and then nothing of the folder', () => {
+  it("ignores the folder's settings when the environment sets NATS_URL", () => {
     const file = write({ holder: identifyProcess(process.pid), settings });
     expect(readSettings({ NATS_URL: 'nats://given' }, file)).toEqual({ NATS_URL: 'nats://given' });
   });
 
-  it('finds the platform that runs in this folder; variables of the environment win', () => {
+  it('finds the platform running in this folder; environment variables win', () => {
     const file = write({ holder: identifyProcess(process.pid), settings });
     expect(readSettings({ DATABASE_URL: 'postgresql://given', NATS_URL: '' }, file)).toEqual({
       NATS_URL: 'nats://own',
@@ -33,7 +33,7 @@ describe('settings of the CLI', () => {
     });
   });
 
-  it('does not believe the file of a platform that is gone', () => {
+  it('ignores the file of a platform that no longer runs', () => {
     const gone = { ...identifyProcess(process.pid), startedAt: 'another life' };
     expect(readSettings({}, write({ holder: gone, settings }))).toEqual({});
     expect(readSettings({}, join(folder, 'missing.json'))).toEqual({});

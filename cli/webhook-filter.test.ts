@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { toRequests } from './webhook-filter.ts';
 
-describe('filter of webhooks', () => {
-  it('asks the services that can have such receipts, and no other', () => {
+describe('webhook filter', () => {
+  it('requests only services that can have such receipts', () => {
     expect(toRequests({})).toEqual({ bookings: {}, updates: {} });
     expect(toRequests({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
     expect(toRequests({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
@@ -15,13 +15,13 @@ describe('filter of webhooks', () => {
     expect(toRequests({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
   });
 
-  it('takes a text and a person to those that have them', () => {
+  it('sends a text and a person filter only to services that support them', () => {
     expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
     expect(toRequests({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
     expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
   });
 
-  it('says which outcomes a provider has', () => {
+  it('names the outcomes that a provider can have', () => {
     expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );

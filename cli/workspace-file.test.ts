@@ -42,7 +42,7 @@ describe('lines of a workspace file', () => {
     expect(read(text).lineOf(path)).toBe(line);
   });
 
-  it('follows an alias to where its value stands', () => {
+  it('follows an alias to the position of its value', () => {
     const file = read('people:\n  - &a\n    key: a\n    name: 5\n  - *a\n');
     expect(file.lineOf(['people', 1, 'name'])).toBe(4);
   });
@@ -52,7 +52,7 @@ describe('aliases of a workspace file', () => {
   const half = 'x'.repeat(8 * 1_048_576 - 2);
   const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
 
-  it('may add sixteen million characters', () => {
+  it('expand by up to sixteen million characters', () => {
     const { document } = read(`a: &a "${half}"\nb: ${list(2, '*a')}\n`);
     expect((document as { b: string[] }).b.map((text) => text.length)).toEqual([half.length, half.length]);
   });
@@ -62,17 +62,17 @@ describe('aliases of a workspace file', () => {
     ['a short text many times', `a: &a "${'x'.repeat(100_000)}"\nb:\n  - ${list(9_000, '*a')}\n`, 3],
     ['aliases in aliases', `a: &a "${'x'.repeat(10_000)}"\nb: &b ${list(90, '*a')}\nc: ${list(90, '*b')}\n`, 3],
     ['merges', `a: &a {x: "${half}"}\nb: {<<: *a}\nc: {<<: [*a, *a]}\n`, 3],
-  ])('are refused when they add more: %s', (_name, text, line) => {
+  ])('are rejected when they expand further: %s', (_name, text, line) => {
     expect(() => read(text)).toThrow(`file.yaml:${line}: aliases up to here make the document more than 16777216 characters longer`);
   });
 
-  it('is refused of itself', () => {
+  it('are rejected when they refer to themselves', () => {
     expect(() => read('a: &a [*a]')).toThrow('file.yaml:1: ');
   });
 });
 
 describe('a broken workspace file', () => {
-  it('has fifty of its errors shown', () => {
+  it('reports at most fifty errors', () => {
     expect(() => read('['.repeat(10_000))).toThrow(/^([^\n]+file\.yaml:1: [^\n]+(\n|$)){50}$/);
   });
 });
@@ -80,7 +80,7 @@ describe('a broken workspace file', () => {
 describe('nesting of a workspace file', () => {
   const lists = (count: number): string => `${'['.repeat(count)}1${']'.repeat(count)}`;
 
-  it('may be 100 levels deep', () => {
+  it('is accepted up to 100 levels', () => {
     expect(read(`people: [{infos: {a: ${lists(96)}}}]\nend: 1\n`).problems).toEqual([]);
   });
 
@@ -91,13 +91,13 @@ describe('nesting of a workspace file', () => {
     ['lists that never end', `people: ${'['.repeat(100_000)}`, 1],
     ['lines', Array.from({ length: 101 }, (_value, index) => `${' '.repeat(index)}a:\n`).join(''), 101],
     ['aliases', `a: &a ${lists(60)}\nb: ${'['.repeat(60)}*a${']'.repeat(60)}\n`, 1],
-  ])('is refused beyond that: %s', (_what, text, line) => {
+  ])('is rejected beyond 100 levels: %s', (_what, text, line) => {
     expect(() => read(text)).toThrow(new RegExp(`file\\.yaml:${line}: is nested more than 100 levels deep`));
   });
 });
 
 describe('tags of a workspace file', () => {
-  it('may say that a value is one of JSON', () => {
+  it('are accepted for JSON types', () => {
     expect(read('a: !!str 5\nb: !!int 5\nc: ! x\nd: !!map {x: !!null ""}\n').document).toEqual({ a: '5', b: 5, c: 'x', d: { x: null } });
   });
 
@@ -109,20 +109,20 @@ describe('tags of a workspace file', () => {
     ['a: !<tag:yaml.org,2002:js/function> x\n', '1: the tag !!js/function '],
     ['%TAG ! tag:example.org,2000:\n---\na: !x []\n', '3: the tag tag:example.org,2000:x '],
     ['!key a: 1\n', '1: the tag !key '],
-  ])('are refused otherwise, with their line: %j (D106)', (text, message) => {
+  ])('are rejected otherwise, with their line: %j (D106)', (text, message) => {
     expect(() => read(text)).toThrow(`file.yaml:${message}`);
   });
 });
 
 describe('values of a workspace file', () => {
-  it('keeps big integers, dates as text and __proto__ as data', () => {
+  it('preserves big integers, dates as text and __proto__ as data', () => {
     const { document } = read('people: [{key: a, infos: {big: 9007199254740993, day: 2026-05-01, __proto__: {x: 1}}}]');
     expect(JSON.stringify(document)).toBe(
       '{"people":[{"key":"a","infos":{"big":9007199254740993,"day":"2026-05-01","__proto__":{"x":1}}}]}',
     );
   });
 
-  it('resolves {env: NAME} in passwords, step and agent configuration and nowhere else', () => {
+  it('resolves {env: NAME} only in passwords and in step and agent configuration', () => {
     const text = `
 accounts: [{email: a@b.c, password: {env: SECRET}}]
 agents: [{slug: g, config: {messaging: {bot_token: {env: SECRET}}}}]
@@ -140,7 +140,7 @@ people: [{key: p, infos: {env: SECRET}}]
     });
   });
 
-  it('tells every variable that is not set, with its place', () => {
+  it('reports every unset variable with its position', () => {
     const file = read(
       'accounts:\n  - email: a@b.c\n    password: {env: NO_A}\n  - email: b@b.c\n    password: {env: NO_B}\n  - email: c@b.c\n    password: {env: BLANK}\n',
       {
@@ -155,22 +155,22 @@ people: [{key: p, infos: {env: SECRET}}]
     ]);
   });
 
-  it('takes an empty file', () => {
+  it('accepts an empty file', () => {
     expect(read('').document).toBeNull();
   });
 });
 
-describe('files that are no YAML or JSON', () => {
+describe('files that are not YAML or JSON', () => {
   it.each([
     ['people: [', /:\d+: /],
     ['a: 1\na: 2\n', /:2: .*unique/],
     ['a: 1\n---\nb: 2\n', /:\d+: .*documents/],
     ['a: *nobody\n', /:1: .*nobody/],
-  ])('refuses %j with its line', (text, message) => {
+  ])('rejects %j with its line', (text, message) => {
     expect(() => read(text)).toThrow(message);
   });
 
-  it('refuses an alias bomb and bytes that are no UTF-8', () => {
+  it('rejects an alias bomb and invalid UTF-8', () => {
     const bomb = [
       'a: &a [x,x,x,x,x,x,x,x,x,x]',
       ...'bcdefgh'.split('').map((name, index) => `${name}: &${name} [${`*${'abcdefgh'.charAt(index)},`.repeat(9)}x]`),

@@ -60,7 +60,7 @@ async function main() {
 }
 
 /**
- * Packages for tools and tests are kept once they are installed.
+ * Packages for tools and tests remain installed.
  * @param meanwhile called when packages must be installed
  */
 async function install(meanwhile, needsTools) {
@@ -80,7 +80,7 @@ async function install(meanwhile, needsTools) {
     const packages = JSON.parse(packageLock.toString()).packages;
     if (!isInstalled(packages, withTools)) {
       meanwhile(packages);
-      // Keeps installed packages when only tools are missing: the platform may be running from them.
+      // Does not remove installed packages if only tools are missing: the platform may be running from them.
       await runNpm(packages, withTools, withTools && present === stampWithoutTools ? ['install', '--no-save'] : ['ci']);
       removeUnused(withTools);
     }

@@ -71,14 +71,14 @@ afterEach(() => {
 });
 
 describe('bootstrap of the npm commands (architecture#running-it)', () => {
-  it('installs what the lock file asks for, then runs the command under the pinned Node and passes on its status', async () => {
+  it('installs the packages of the lock file, then runs the command under the pinned Node and returns its status', async () => {
     const first = await run('check', '--fast');
     expect(first).toEqual({ status: 3, output: expect.stringContaining('Installing 1 packages with npm ci') });
     expect(first.output).toContain('args --fast');
     expect(readCalls()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
   });
 
-  it('begins to build the servers of a start while the packages are installed', async () => {
+  it('starts building the servers during the package installation', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     mkdirSync(join(repo, 'libs', 'servers'), { recursive: true });
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
@@ -92,7 +92,7 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it("fetches the pinned Node ahead of the packages for that, where the caller's runs no TypeScript", async () => {
+  it("fetches the pinned Node before the packages if the caller's Node cannot run TypeScript", async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     const mark = join(repo, 'building');
@@ -118,7 +118,7 @@ fi`);
     expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });
 
-  it('installs for a start what running needs, adds the tools for the first other command, and keeps them', async () => {
+  it('installs only runtime packages for a start, adds the tools for the first other command, and retains them', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     mkdirSync(join(repo, 'node_modules', 'node', 'node_modules', `node-${process.platform}-${process.arch}`, 'include'), {
@@ -144,7 +144,7 @@ fi`);
     }
   });
 
-  it('installs again only when the lock file has changed', async () => {
+  it('installs again only when the lock file changes', async () => {
     await run('check');
     await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });
     expect(readCalls()).toHaveLength(1);
@@ -153,7 +153,7 @@ fi`);
     expect(readCalls()).toHaveLength(2);
   });
 
-  it('takes packages that npm itself has installed', async () => {
+  it('uses packages installed by npm itself', async () => {
     mkdirSync(join(repo, 'node_modules', 'node', 'bin'), { recursive: true });
     symlinkSync(process.execPath, join(repo, 'node_modules', 'node', 'bin', 'node'));
     writeFileSync(
@@ -164,7 +164,7 @@ fi`);
     expect(readCalls()).toEqual([]);
   });
 
-  it('shows what npm said when the installation fails, and tries again next time', async () => {
+  it("prints npm's output when the installation fails, and retries next time", async () => {
     writeNpm('echo "npm error ENOTFOUND registry" >&2; exit 1');
     const failed = await run('check');
     expect(failed.status).toBe(1);
@@ -173,7 +173,7 @@ fi`);
     expect(readCalls()).toHaveLength(2);
   });
 
-  it('lets one of two commands install while the other waits', async () => {
+  it('installs in one of two concurrent commands while the other waits', async () => {
     writeNpm('sleep 0.5; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node');
     const [first, second] = await Promise.all([run('check'), run('check')]);
     expect([first.status, second.status]).toEqual([3, 3]);
@@ -181,7 +181,7 @@ fi`);
     expect(first.output + second.output).toMatch(/Waiting for process \d+, which is installing the packages/);
   });
 
-  it('runs the install script of the pinned Node when npm did not', async () => {
+  it('runs the install script of the pinned Node if npm did not', async () => {
     writeNpm(
       "mkdir -p node_modules/node && echo \"require('node:fs').mkdirSync('bin'); require('node:fs').symlinkSync(process.env.REAL_NODE, 'bin/node')\" > node_modules/node/installArchSpecificPackage.js",
     );
@@ -190,13 +190,13 @@ fi`);
     expect(result.status).toBe(3);
   });
 
-  it('clears the lock of a killed installation', async () => {
+  it('removes the lock of a killed installation', async () => {
     mkdirSync(join(repo, '.data'));
     writeFileSync(join(repo, '.data', 'install.lock'), '999999999');
     await expect(run('check')).resolves.toMatchObject({ status: 3 });
   });
 
-  it('runs the admin CLI through the link of an installation, in the folder where its user stands', async () => {
+  it("runs the admin CLI through an installed link, in the user's working directory", async () => {
     mkdirSync(join(repo, 'cli'));
     copyFileSync(join(import.meta.dirname, '..', 'cli', 'coherence.mjs'), join(repo, 'cli', 'coherence.mjs'));
     writeFileSync(join(repo, 'cli', 'main.ts'), 'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n');
@@ -208,7 +208,7 @@ fi`);
     expect({ status, stdout }).toEqual({ status: 2, stdout: `${realpathSync(tmpdir())} [ 'jobs', 'list', '--json' ]\n` });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends of %s as its command does, so that a loop of a shell stops there', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s like its command, so that a shell loop stops', async (signal) => {
     await run('check');
     writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('here'); setInterval(() => {}, 1_000);\n");
     const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'check'], { env: environment() });
@@ -217,7 +217,7 @@ fi`);
     expect(await once(child, 'exit')).toEqual([null, signal]);
   });
 
-  it('lists its commands when asked for another', async () => {
+  it('lists its commands when the command is unknown', async () => {
     await expect(run('dance')).resolves.toEqual({ status: 1, output: expect.stringMatching(/start\|test\|.*\|check\|fix\|cli\|/) });
   });
 });

@@ -1,6 +1,4 @@
-/**
- * Writes the generated files: `node tools/generate.ts`; with `--check` only lists the files that are out of date.
- */
+/** Writes the generated files: `node tools/generate.ts`; with `--check` only lists outdated files. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDemoWorkspace, describePlatform } from './generate/chart.ts';
@@ -20,7 +18,7 @@ import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 const repoDir = join(import.meta.dirname, '..');
 type Generators = Readonly<Record<string, () => string | Promise<string>>>;
 
-/** Files that are generated completely: diffs on forges collapse them. */
+/** Completely generated files: forges collapse their diffs. */
 const wholeFiles: Generators = {
   'cli/completion/commands.json': describeCommands,
   'clients/typescript/operations.ts': describeClient,

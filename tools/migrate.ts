@@ -1,8 +1,8 @@
 /**
- * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. A job runs it, a starting service never does
- * (architecture#data). `DATABASE_URL_<SERVICE>` is the address by which a service connects: its role is created, with rights on its own schema
- * only. `DATABASE_URL_AUDIT` is the address for verification and retention of the audit log (A2). `--report FILE` writes the names of the
- * migrations and whether the database has no set-up data.
+ * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting service
+ * (architecture#data). `DATABASE_URL_<SERVICE>` is the address with which a service connects: its role is created, with rights on its own
+ * schema only. `DATABASE_URL_AUDIT` is the address for verification and retention of the audit log (A2). `--report FILE` writes the names
+ * of the migrations and whether the database has no set-up data.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -3,7 +3,7 @@ import { parseJson } from '#libs/json';
 import { createItemSpool } from './item-spool.ts';
 
 describe('createItemSpool', () => {
-  it('gives items back as they came, with every line separator and large integers', async () => {
+  it('returns items unchanged, with every line separator and large integers', async () => {
     const values = [{ text: 'a\u2028b\u2029c\r\nd\u0085' }, parseJson('{"n": 9007199254740993}'), null];
     const spool = createItemSpool();
     for (const [index, value] of values.entries()) await spool.add({ value, line: index * 10 + 1 });

@@ -41,7 +41,7 @@ const item = fc.record({
 const before = fc.dictionary(fc.constantFrom('people', 'a"b', 'conversation', 'conversations '), value);
 
 describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
-  it('gives every item of a JSON document and the rest with the lines that they had', async () => {
+  it('returns every item of a JSON document, and the rest, with their original lines', async () => {
     await fc.assert(
       fc.asyncProperty(before, fc.array(item, { minLength: 1, maxLength: 5 }), fc.constantFrom(0, 2), async (head, items, indent) => {
         const text = JSON.stringify({ ...head, conversations: items, after: { conversations: [1, 2] } }, null, indent);
@@ -58,7 +58,7 @@ describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
     );
   });
 
-  it('gives every item of a block sequence of YAML and the rest with the lines that they had', async () => {
+  it('returns every item of a YAML block sequence, and the rest, with their original lines', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 5 }), fc.boolean(), async (items, indentSeq) => {
         const head = '# people: first\npeople:\n- {key: a}\n';
@@ -83,7 +83,7 @@ describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
     );
   });
 
-  it('says so when the list is written in another way', async () => {
+  it('reports a list in an unsupported notation', async () => {
     expect(await split('conversations: [{key: a},\n  {key: b}]\n')).toBeUndefined();
     expect(await split('conversations: *other\n')).toBeUndefined();
     expect(await split('people: []\nconversations: []\n')).toEqual({

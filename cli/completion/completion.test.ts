@@ -50,13 +50,13 @@ describe('completion bash|zsh|fish', () => {
     }
   });
 
-  it('leaves names of files to Bash where nothing is known', () => {
+  it('leaves file names to Bash when no completion is known', () => {
     const file = write('files.bash', writeBash('coherence', nodes));
     const ask = `source ${file}; COMP_WORDS=(coherence workspace apply ./de); COMP_CWORD=3; _coherence; echo "<\${COMPREPLY[*]}>"; complete -p coherence`;
     expect(execFileSync('bash', ['-c', ask], { encoding: 'utf8' })).toBe('<>\ncomplete -o default -F _coherence coherence\n');
   });
 
-  it('tells Zsh each command with what it does', () => {
+  it('passes each command with its description to Zsh', () => {
     const script = writeZsh('coherence', nodes);
     expect(script).toMatch(/^#compdef coherence\n/);
     expect(script).toMatch(/^ {4}\(' jobs'\) found=\('list:Lists jobs, newest first' /m);
@@ -65,7 +65,7 @@ describe('completion bash|zsh|fish', () => {
     expect(isRefusedBy('zsh', write('_coherence', script))).toBe(false);
   });
 
-  it('tells fish each command, option and value with what it does', () => {
+  it('passes each command, option and value with its description to fish', () => {
     const script = writeFish('coherence', nodes);
     expect(script).toContain(String.raw`complete -c coherence -n '__coherence_at \' jobs\'' -a list -d 'Lists jobs, newest first'`);
     expect(script).toMatch(/'__coherence_at \\' jobs list\\'' -l state -x -a 'queued running [a-z ]+' -d 'only/);

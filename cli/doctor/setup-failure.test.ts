@@ -13,7 +13,7 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
     ['postgresql://ann:hidden@127.0.0.1:1,127.0.0.1:2/coherence', /^PostgreSQL at 127\.0\.0\.1:1, 127\.0\.0\.1:2 .*\(ECONNREFUSED\)/],
     ['postgresql://ann:hidden@nowhere.invalid/coherence', /^PostgreSQL at nowhere\.invalid:5432 .*\((ENOTFOUND|EAI_AGAIN)\)/],
     ['postgresql://ann:hidden@localhost:1/coherence?sslmode=verify-full&sslrootcert=/no/such.pem', /\(ENOENT: [^)]*\/no\/such\.pem/],
-  ])('names host, code and cause of migrations at %s', async (url, expected) => {
+  ])('names host, code and cause of failed migrations at %s', async (url, expected) => {
     const error: unknown = await migrateServices({ url, logger }).catch((reason: unknown) => reason);
     const text = await describeSetupFailure(error, () => databaseTarget(url));
     expect(text).toMatch(expected);
@@ -29,14 +29,14 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
       `nats://127.0.0.1:1?creds_file=${import.meta.filename}`,
       /: a file with credentials is malformed \(NATS_CREDS_FILE \/[^)]*setup-failure\.test\.ts\)/,
     ],
-  ])('names host, code and cause of streams at %s', async (url, expected) => {
+  ])('names host, code and cause of a failed stream set-up at %s', async (url, expected) => {
     const error: unknown = await makeStreams({ url, prefix: '', logger, connectTimeoutMs: 1 }).catch((reason: unknown) => reason);
     const text = await describeSetupFailure(error, () => brokerTarget(url));
     expect(text).toMatch(expected);
     expect(text).not.toMatch(/hidden|\n/);
   });
 
-  it('keeps where in the code an error of the code is', async () => {
+  it('includes the code location of an internal error', async () => {
     const text = await describeSetupFailure(new Error('a mistake'), () => brokerTarget('nats://localhost'));
     expect(text).toMatch(/a mistake\n.*setup-failure\.test\.ts/);
   });

@@ -38,7 +38,7 @@ const view = table(
 );
 
 describe('table', () => {
-  it('aligns its columns, numbers to the right, and tells a program the times themselves', () => {
+  it('aligns its columns, right-aligns numbers, and prints absolute times for programs', () => {
     expect(show(view, pipe)).toEqual([
       '  ID  NAME  CREATED               ERROR',
       '   7  a     2030-01-01T11:57:00Z  –',
@@ -46,7 +46,7 @@ describe('table', () => {
     ]);
   });
 
-  it('tells a reader how long ago it was, in colour', () => {
+  it('prints relative times in colour on a terminal', () => {
     expect(show(view, terminal(120))).toEqual([
       '<bold>  ID</>  <bold>NAME</>  <bold>CREATED</>    <bold>ERROR</>'.replace('<bold>  ID</>', '  <bold>ID</>'),
       '   7  <green>a</>     3 min ago  <dim>–</>',
@@ -54,7 +54,7 @@ describe('table', () => {
     ]);
   });
 
-  it('breaks a long last column between words', () => {
+  it('wraps a long last column between words', () => {
     expect(plain(view, 50)).toEqual([
       '  ID  NAME  CREATED    ERROR',
       '   7  a     3 min ago  –',
@@ -64,7 +64,7 @@ describe('table', () => {
     ]);
   });
 
-  it('puts what finds no room in a line under its row, and cuts nothing', () => {
+  it('prints values that do not fit below their row, without truncation', () => {
     expect(plain(view, 40)).toEqual([
       '  ID  NAME  CREATED',
       '   7  a     3 min ago',
@@ -77,25 +77,25 @@ describe('table', () => {
     expect(plain(view, 8)).toEqual(expect.arrayContaining(['  ID', '   7', '  name a']));
   });
 
-  it('leaves out columns with nothing in them where a reader is, and keeps them for a program', () => {
+  it('omits empty columns on a terminal, and includes them for programs', () => {
     const columns = { ID: ({ id }: { id: number }) => id, RUNS: () => moment(null), ERROR: () => '' };
     const bare = table([{ id: 1 }], columns, '');
     expect(plain(bare, 80)).toEqual(['ID', ' 1']);
     expect(show(bare, pipe)).toEqual(['ID  RUNS  ERROR', ' 1  –     –']);
   });
 
-  it('says in place of no rows that there are none', () => {
+  it('prints a message when there are no rows', () => {
     expect(show(table([], { ID: () => 1 }, 'No rows.'), pipe)).toEqual(['No rows.']);
   });
 
-  it('keeps a row in its line and lets nothing in it act on the terminal', () => {
+  it('prints each row on one line and escapes terminal control characters', () => {
     const wild = table([{ text: ' a\n\tb\u001b[2Jc\r' }], { TEXT: ({ text }) => text }, '');
     expect(show(wild, pipe)).toEqual(['TEXT', 'a b\\u001b[2Jc\\u000d']);
   });
 });
 
 describe('fields', () => {
-  it('shows the values that are there under each other, broken between words', () => {
+  it('prints existing values below each other, wrapped between words', () => {
     const one = fields({ id: 7, 'request id': null, finished: moment(null), error: 'one two three four five' });
     expect(plain(one, 22)).toEqual(['id:     7', 'error:  one two three', '        four five']);
     expect(show(fields({ 'x\u001b[2J': 'from a stranger' }), pipe)).toEqual(['x\\u001b[2J:  from a stranger']);
@@ -112,5 +112,5 @@ describe('describeDistance', () => {
     [-48 * 3_600_000, '2 days ago'],
     [-90 * 86_400_000, '2 months ago'],
     [-800 * 86_400_000, '2 years ago'],
-  ])('tells %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
+  ])('prints %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
 });

@@ -40,8 +40,8 @@ const silent: Answer = () => undefined;
 const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
 const path = { conversation_id: 1 };
 
-describe('addresses', () => {
-  it('keep what is given for the path in its place, and refuse what would lead to another operation', async () => {
+describe('paths of the client', () => {
+  it('encode path values, and reject values that would reach another operation', async () => {
     answers = [json(200, {})];
     await client.getHolonBySlug({ path: { slug: '../a b?#%2e' } });
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/holons/by-slug/..%2Fa%20b%3F%23%252e']);
@@ -50,18 +50,18 @@ describe('addresses', () => {
   });
 });
 
-describe('repetition of calls', () => {
+describe('retries of calls', () => {
   it.each([
     ['a connection that broke', cut],
     ['503', json(503, { detail: 'away' })],
     ['504 of a proxy', json(504, 'away')],
-  ])('repeats a read after %s', async (_name, first) => {
+  ])('retries a read after %s', async (_name, first) => {
     answers = [first, first, json(200, { id: 1 })];
     expect((await client.getConversation({ path })).body).toEqual({ id: 1 });
     expect(seen.length).toBe(3);
   });
 
-  it('gives up after the attempts, with the last error', async () => {
+  it('fails with the last error after the maximum number of attempts', async () => {
     answers = [json(503, { detail: 'away' })];
     expect(await failure(client.getConversation({ path }))).toMatchObject({ name: 'ApiError', status: 503, operation: 'getConversation' });
     expect(seen.length).toBe(3);
@@ -72,7 +72,7 @@ describe('repetition of calls', () => {
   it.each([
     ['a connection that broke', cut, ApiConnectionError],
     ['503', json(503, { detail: 'away' }), ApiError],
-  ])('never repeats a write without a key after %s: it may have happened', async (_name, answer, kind) => {
+  ])('never retries a write without a key after %s: it may have been applied', async (_name, answer, kind) => {
     answers = [answer];
     expect(await failure(client.patchConversation({ path, body: {} }))).toBeInstanceOf(kind);
     expect(seen.length).toBe(1);
@@ -81,13 +81,13 @@ describe('repetition of calls', () => {
   it.each([
     ['429', json(429, { code: 'rate_limited', message: 'later', retryable: true })],
     ['a conflict that calls itself retryable', json(409, { code: 'bulk_in_progress', message: 'later', retryable: true })],
-  ])('repeats any write after %s: nothing was done', async (_name, first) => {
+  ])('retries any write after %s: it was not applied', async (_name, first) => {
     answers = [first, json(200, { id: 1 })];
     await client.patchConversation({ path, body: {} });
     expect(seen.length).toBe(2);
   });
 
-  it('repeats what takes an Idempotency-Key under one key, its own or the caller’s', async () => {
+  it('retries operations that accept an Idempotency-Key with the same key, generated or from the caller', async () => {
     const body = { body: 'Hello' };
     answers = [cut, json(200, { visitor_id: 'v' })];
     await client.sendChatMessage({ path: { agent_slug: 'guide' }, body });
@@ -98,7 +98,7 @@ describe('repetition of calls', () => {
     expect([second, third, fourth]).toEqual([first, 'mine', 'mine']);
   });
 
-  it('waits as long as Retry-After says, and gives up when that is longer than the caller would wait', async () => {
+  it('waits for Retry-After, and fails when that exceeds the caller’s maximum', async () => {
     answers = [json(429, {}, { 'retry-after': '1' }), json(200, {})];
     const startedAt = performance.now();
     await client.getConversation({ path });
@@ -108,7 +108,7 @@ describe('repetition of calls', () => {
     expect(seen.length).toBe(3);
   });
 
-  it('waits until the date that Retry-After says, and as usual when it says what is neither', async () => {
+  it('waits until the date in Retry-After, and uses the usual delay when it is invalid', async () => {
     answers = [json(503, {}, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() })];
     const error = await failure(client.getConversation({ path }));
     expect((error as ApiError).retryAfterSeconds).toBeGreaterThan(500);
@@ -120,7 +120,7 @@ describe('repetition of calls', () => {
     expect(seen.length).toBe(5);
   });
 
-  it('never repeats a stream, which is gone once it was sent', async () => {
+  it('never retries a stream, which is consumed once it was sent', async () => {
     answers = [json(429, {})];
     const file = { name: 'a.mp3', content: new Blob(['x']).stream() };
     expect(await failure(client.uploadAudio({ path, file }))).toBeInstanceOf(ApiError);
@@ -128,15 +128,15 @@ describe('repetition of calls', () => {
   });
 });
 
-describe('time and signals', () => {
-  it('gives an attempt up after its time', async () => {
+describe('timeouts and signals', () => {
+  it('aborts an attempt after its timeout', async () => {
     answers = [silent];
     const error = await failure(client.getConversation({ path }, { timeoutMs: 50, retry: { attempts: 1 } }));
     expect(error).toBeInstanceOf(ApiTimeoutError);
     expect(error).toMatchObject({ operation: 'getConversation', timeoutMs: 50 });
   });
 
-  it('ends at once, with the reason, when the caller gives up, waiting included', async () => {
+  it('ends at once with the reason when the caller aborts, also during a delay', async () => {
     const reason = new Error('enough');
     answers = [silent];
     const waiting = new AbortController();
@@ -155,8 +155,8 @@ describe('time and signals', () => {
   });
 });
 
-describe('lists in pages', () => {
-  it('yields every item, one request a page, from the offset that was asked for', async () => {
+describe('paginated lists', () => {
+  it('yields every item with one request per page, from the requested offset', async () => {
     const page = (items: number[], has_more: boolean): Answer => json(200, { items, has_more });
     answers = [page([3, 4], true), page([5], false)];
     const items = [];
@@ -165,7 +165,7 @@ describe('lists in pages', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/people?q=a&limit=2&offset=2', '/api/v1/people?q=a&limit=2&offset=4']);
   });
 
-  it('goes on with `next` where a page has one, over pages without items, until there is none', async () => {
+  it('follows `next` across empty pages to the last one', async () => {
     const page = (items: number[], next: string | null): Answer => json(200, { items, next });
     answers = [page([1, 2], 'a b'), page([], 'c'), page([3], null)];
     const items = [];
@@ -178,7 +178,7 @@ describe('lists in pages', () => {
     expect([items.at(-1), seen.at(-1)?.url]).toEqual([9, '/api/ops/audit?cursor=d']);
   });
 
-  it('goes on to the count of a list that tells no `has_more`, and to an empty page where there is neither', async () => {
+  it('reads up to the count of a list without `has_more`, and up to an empty page without either', async () => {
     answers = [json(200, { items: [3, 4], count: 5 }), json(200, { items: [5], count: 5 })];
     const items: unknown[] = [];
     for await (const item of listItems(client.listNotesOfHolon, { path: { holon_id: 7 }, query: { offset: 2 } })) items.push(item);
@@ -194,7 +194,7 @@ describe('lists in pages', () => {
     ]);
   });
 
-  it('takes no list that has no pages, and not the feed, which does not end', () => {
+  it('does not accept lists without pages, nor the endless feed', () => {
     // @ts-expect-error all classes come at once
     void (() => listItems(client.listClasses, {}));
     // @ts-expect-error `events` follows it
@@ -202,7 +202,7 @@ describe('lists in pages', () => {
     expect(seen).toEqual([]);
   });
 
-  it('asks for no page that nobody reaches', async () => {
+  it('does not request pages that the caller does not reach', async () => {
     answers = [json(200, { items: [1, 2], has_more: true })];
     for await (const _item of listItems(client.listHolons, {})) break;
     expect(seen.length).toBe(1);

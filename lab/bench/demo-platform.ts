@@ -1,4 +1,4 @@
-/** What is measured of a platform as people run it: `npm start` in a folder of its own, then the demo. Measured on Linux alone, from /proc. */
+/** Measures a platform as users run it: `npm start` in a separate folder, then the demo. Linux only (uses /proc). */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface DemoPlatform {
 
 const repoDir = join(import.meta.dirname, '..', '..');
 
-/** Runs `measure` on the platform, and stops it. @throws Error where there is no `/proc` */
+/** Runs `measure` on the platform, then stops it. @throws Error if `/proc` does not exist */
 export async function withDemoPlatform<Result>(
   overrides: Readonly<Record<string, string>>,
   log: (line: string) => void,
@@ -40,7 +40,7 @@ export async function withDemoPlatform<Result>(
 
 export const isService = ({ name }: RecordedProcess): boolean => (serviceNames as readonly string[]).includes(name);
 
-/** Memory of a process in MB, as the kernel counts it (PSS): what several processes share is divided among them. */
+/** Memory of a process in MB (PSS): pages shared by several processes are divided among them. */
 export function readMemory({ identity }: RecordedProcess): number {
   const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${identity.pid}/smaps_rollup`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;

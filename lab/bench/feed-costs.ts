@@ -1,4 +1,7 @@
-/** What the feed costs: a page for who sees little of much, and a reader who catches up (rules/events#feed; V3, V4). */
+/**
+ * Measures the feed: the cost of a page for a caller who can read few of many events, and of a reader that catches up (rules/events#feed;
+ * V3, V4).
+ */
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -13,7 +16,7 @@ type Request = RequestOf<typeof readFeed>;
 export interface CostRow {
   readonly what: string;
   readonly items: number;
-  /** Of several readings, milliseconds. */
+  /** Median of several measurements in milliseconds. */
   readonly median: number;
   readonly slowest: number;
 }
@@ -77,7 +80,7 @@ export async function measureCosts(
   await measure('a superuser, a type that there is none of', { types: 'videohost.published' }, superuser);
   return { pages, catchUpPerSecond: await catchUp() };
 
-  /** Page after page, as fast as one reader can. */
+  /** Reads page after page at full speed. */
   async function catchUp(): Promise<number> {
     let [after, count]: [string | undefined, number] = [undefined, 0];
     const startedMs = performance.now();

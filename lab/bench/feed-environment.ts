@@ -1,4 +1,4 @@
-/** Servers and services of their own that may be killed: PostgreSQL, NATS, and processes of each service that the feed goes through. */
+/** Dedicated servers and services that can be killed: PostgreSQL, NATS, and processes of each service involved in the feed. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,19 +22,19 @@ const services = ['directory', 'conversations', 'events'];
 export interface FaultEnvironment {
   readonly bus: Bus;
   readonly actors: ActorSigner;
-  /** Everything that can be killed. */
+  /** Names of all parts that can be killed. */
   readonly names: readonly string[];
-  /** Ends it as a machine would, and starts it again. */
+  /** Kills the part with SIGKILL, as a machine failure would, and restarts it. */
   kill(name: string): Promise<void>;
-  /** Runs one statement, once PostgreSQL is there. */
+  /** Runs one statement as soon as PostgreSQL is available. */
   sql<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
 
 /**
- * @param dataDir is made, and removed at the end
- * @param more settings of the services
- * @param replicas processes of each service
+ * @param dataDir created, and removed at the end
+ * @param more additional settings of the services
+ * @param replicas processes per service
  */
 export async function startFaultEnvironment(
   dataDir: string,
@@ -46,7 +46,7 @@ export async function startFaultEnvironment(
   const ports = { nats: await findFreePort(), postgres: await findFreePort() };
   const program = await provideGoTool(natsServerTool, () => {});
   const logFile = (name: string): string => join(dataDir, 'logs', `${name.replace('#', '-')}.log`);
-  // What they were told is on the disk of a machine that goes on: only the processes are killed.
+  // Only processes are killed, not the machine, so data written to disk survives.
   const starts: Readonly<Record<string, () => Promise<ServerProcess & { readonly url: string }>>> = {
     PostgreSQL: () =>
       startPostgres({
@@ -116,7 +116,7 @@ export async function startFaultEnvironment(
   };
 }
 
-/** A connection for each: one that outlives PostgreSQL would be dead. */
+/** Opens a connection per call: a pooled one would break when PostgreSQL is killed. */
 async function call<Row>(url: string, text: string, params: readonly unknown[] = []): Promise<Row[]> {
   for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString: url });

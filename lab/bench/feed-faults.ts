@@ -1,6 +1,6 @@
 /**
- * Writers change conversations while every process, NATS and PostgreSQL are killed in turn, and one reader follows the feed. Triggers of the
- * database note what commits, and nothing of the platform knows of them: the feed must say the same, in the same order (V2).
+ * Writers change conversations while every process, NATS and PostgreSQL are killed in turn, and one reader follows the feed. Database
+ * triggers independent of the platform record what commits: the feed must contain the same changes in the same order (V2).
  */
 import type { Actor, ReplyOf, Rpc } from '#libs/contract';
 import { type CallContext, newContext } from '#libs/nats';
@@ -11,7 +11,7 @@ import { events } from '#services/events';
 import type { FaultEnvironment } from './feed-environment.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
-/** The journey of the conversations that laboratories make. */
+/** Journey of the conversations created by lab programs. */
 export const journey = {
   slug: 'circle',
   name: 'Circle',
@@ -28,31 +28,31 @@ interface Change {
 }
 
 export interface FaultRun {
-  /** Changes that are to commit, about. */
+  /** Approximate number of changes to commit. */
   readonly changes: number;
   readonly writers: number;
-  /** How often everything is killed in turn. */
+  /** How often each part is killed. */
   readonly rounds: number;
-  /** What is killed; without it everything. */
+  /** Parts to kill; default: all. */
   readonly names?: readonly string[];
   readonly log: (line: string) => void;
 }
 
-/** All but the first two are 0 when the feed keeps what it promises. */
+/** All but the first two are 0 if the feed is correct. */
 export interface FaultTable {
   readonly changes: number;
   readonly kills: number;
-  /** Changes that committed and are not in the feed. */
+  /** Committed changes that are missing in the feed. */
   readonly lost: number;
-  /** Events that are there twice, or of changes that did not commit. */
+  /** Events that are duplicated, or belong to changes that did not commit. */
   readonly doubled: number;
-  /** Conversations whose events are not in the order of their commits. */
+  /** Conversations whose events are not in commit order. */
   readonly outOfOrder: number;
-  /** Events that appeared behind who followed, or that they were told otherwise than who reads afterwards. */
+  /** Events that appeared before the position of the follower, or that the follower received differently than a later reader. */
   readonly gaps: number;
 }
 
-/** Who sees everything. */
+/** Can read everything. */
 export const superuser: Actor = { kind: 'user', accountId: 1, personId: null, superuser: true, globalEditor: true, coherenceAccess: true };
 export const contextFor = (rpc: Rpc, actor: Actor = superuser): CallContext =>
   Object.values(rpc.callers).some((kinds) => kinds.includes('none')) ? newContext() : { ...newContext(), actor };
@@ -86,7 +86,7 @@ export async function runFaults(
   for (let tries = 0; tries < 300 && (await sql<{ whole: boolean }>(isWhole, [committed.length]))[0]?.whole !== true; tries++)
     await sleep(200);
   const all = await readAll(environment);
-  // Who follows may be waiting for the answer of somebody who was killed.
+  // The follower may still be waiting for a reply from a killed process.
   for (let tries = 0; tries < 450 && followed.length < all.length; tries++) await sleep(200);
   isRead = true;
   await following;
@@ -113,7 +113,7 @@ function compare(committed: readonly Change[], all: readonly FeedEvent[], follow
   };
 }
 
-/** Conversations to write to, one for each writer, and the record of what commits. */
+/** Creates one conversation per writer, and the triggers that record commits. */
 async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<number[]> {
   const document = {
     classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
@@ -143,7 +143,7 @@ async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<n
   return made.flatMap((found) => found.map(({ id }) => id));
 }
 
-/** Writes until told to stop; what fails is left. */
+/** Writes until `isOver`; failed writes are ignored. */
 async function write({ bus }: FaultEnvironment, id: number, isOver: () => boolean): Promise<void> {
   const { patch, writeRoom } = conversations.rpcs;
   for (let n = 1; !isOver(); n++) {
@@ -159,7 +159,7 @@ const { readFeed } = events.rpcs;
 const read = ({ bus }: FaultEnvironment, after: string | undefined, wait: number): Promise<ReplyOf<typeof readFeed>> =>
   bus.call(readFeed, { ...(after !== undefined && { after }), wait, limit: 500 }, contextFor(readFeed));
 
-/** Follows the feed until told to stop, over every failure. */
+/** Follows the feed until `isOver`, retrying after every failure. */
 async function follow(environment: FaultEnvironment, seen: FeedEvent[], isOver: () => boolean): Promise<void> {
   let after: string | undefined;
   while (!isOver()) {

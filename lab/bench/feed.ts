@@ -1,9 +1,9 @@
 /**
- * `npm run bench:feed`: what the feed of events costs, and what it keeps. On PostgreSQL, NATS and services of its own.
- *   costs    pages of 500 for accounts that see little of much, and a reader who catches up
- *     --days N, --events N   days that are kept and events of each (30, 1,000,000)   --subjects N   that they are about, of each kind (300,000)
- *   faults   writers change conversations while every process, NATS and PostgreSQL are killed in turn
- *     --changes N (100,000)   --writers N (8)   --rounds N   how often everything is killed (5)
+ * `npm run bench:feed`: cost and correctness of the event feed, on dedicated PostgreSQL, NATS and services. costs pages of 500 for accounts
+ * that can read few of many events, and a reader that catches up
+ * --days N, --events N days stored and events per day (30, 1,000,000) --subjects N subjects of the events, of each kind (300,000) faults
+ * writers change conversations while every process, NATS and PostgreSQL are killed in turn
+ * --changes N (100,000) --writers N (8) --rounds N how often each is killed (5)
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

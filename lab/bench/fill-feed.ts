@@ -1,11 +1,11 @@
-/** Fills the feed as if much had happened: most of it to what one account does not see. For measurements and the test of plans. */
+/** Fills the feed with events, most of them invisible to one account. Used by measurements and query plan tests. */
 
 export interface FeedSizes {
   readonly days: number;
   readonly eventsPerDay: number;
-  /** Conversations in which others take part; as many memberships in private holons. */
+  /** Conversations of other participants, and the same number of memberships in private holons. */
   readonly hiddenSubjects: number;
-  /** Conversations that the account sees, with an event of each hundredth of the feed. */
+  /** Conversations visible to the account, with 1 % of all events. */
   readonly seen: readonly number[];
   /** A private holon. */
   readonly hiddenHolon: number;
@@ -14,12 +14,12 @@ export interface FeedSizes {
 
 type Run = (text: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** First id of subjects that are nobody's. */
+/** First id of subjects that do not exist. */
 const firstHidden = 10_000_000;
-/** Of so many events one is of a conversation that the account sees. */
+/** One of this many events belongs to a conversation visible to the account. */
 const everySeen = 1_000;
 
-/** @param run as the owner of the schema */
+/** @param run executes SQL as the owner of the schema */
 export async function fillFeed(run: Run, { days, eventsPerDay, hiddenSubjects, seen, hiddenHolon, personId }: FeedSizes): Promise<void> {
   await run(
     `select events.add_feed_day(day::date) from generate_series((now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + 2, interval '1 day') as day`,

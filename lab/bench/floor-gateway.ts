@@ -1,4 +1,4 @@
-/** The floor's gateway: bare koa, one bare NATS request or one synced JetStream publish per call, nothing else. */
+/** Gateway of the baseline: bare koa, with one bare NATS request or one synced JetStream publish per call. */
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import Koa from 'koa';
@@ -13,7 +13,7 @@ async function readBody(stream: NodeJS.ReadableStream): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** `POST /publish` stores the body; `/<operation>` passes on the body, or the query string of a GET, as the request. */
+/** `POST /publish` stores the body; `/<operation>` forwards the body, or the query string of a GET, as the request. */
 app.use(async (ctx) => {
   const body = ctx.method === 'GET' ? decodeURIComponent(ctx.querystring) : await readBody(ctx.req);
   if (ctx.path === '/publish') {

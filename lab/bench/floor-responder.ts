@@ -1,6 +1,6 @@
 /**
- * The floor behind the floor's gateway: a bare NATS subscription that runs the platform's SQL as named statements through the
- * bare driver and answers with what PostgreSQL returns. No validation, no context, no merge rules.
+ * Responder behind the baseline gateway: a bare NATS subscription that runs the platform's SQL as named statements through the bare driver
+ * and returns the result. No validation, context or merge rules.
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
@@ -20,18 +20,18 @@ for (const oid of [pg.types.builtins.JSONB, pg.types.builtins.TIMESTAMP, pg.type
 const connection = await connect({ servers: process.env['NATS_URL'] ?? '' });
 
 type Run = (values: unknown[]) => Promise<unknown>;
-/** `names`: of the values, in the order in which the gateway sends them. */
+/** `names` lists the values in the order in which the gateway sends them. */
 const query =
   <Params extends Shape>({ prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>, names: (keyof Params)[]): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
-/** A write of one row, alone. */
+/** Writes one row. */
 const write =
   ({ prepared: { name, text }, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>, names: string[]): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => [given[names.indexOf(item)]]) })).rows[0];
 
-/** Lock, replace, commit: what a room write must do at least. */
+/** Locks, replaces and commits: the minimum work of a room write. */
 async function writeRoom([id, room]: unknown[]): Promise<unknown> {
   const client = await pool.connect();
   try {

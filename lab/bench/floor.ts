@@ -1,4 +1,4 @@
-/** A platform with the floor beside it, on servers of their own. */
+/** Starts a platform and the baseline on dedicated servers. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface PlatformWithFloor extends BenchPlatform {
   floorUrl: string;
 }
 
-/** Its `stop` stops everything and removes the data. */
+/** `stop` stops everything and removes the data. */
 export async function startPlatformWithFloor(log: (line: string) => void): Promise<PlatformWithFloor> {
   const servers = await startBenchServers({ log });
   const stops: (() => Promise<void>)[] = [() => servers.stop()];

@@ -1,4 +1,4 @@
-/** Throughput of the job library (enqueued, leased, done in PostgreSQL) beside a bare JetStream consumer. */
+/** Throughput of the job library (enqueue, lease and complete in PostgreSQL) compared with a bare JetStream consumer. */
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { defineService, job, Type } from '#libs/contract';
@@ -19,7 +19,7 @@ const contract = defineService({
   events: {},
 });
 
-/** Jobs per second from the first enqueued to the last done, the enqueueing (in transactions of 100) included. */
+/** Jobs per second from the first enqueue to the last completion, including the enqueueing (in transactions of 100). */
 export async function measureJobs(settings: Readonly<Record<string, string>>, count: number): Promise<number> {
   const logger = createLogger({ service: 'bench', level: 'warn' });
   const admin = new pg.Client({ connectionString: settings['DATABASE_URL'] });
@@ -54,7 +54,7 @@ export async function measureJobs(settings: Readonly<Record<string, string>>, co
   return rate;
 }
 
-/** Messages per second: published with acknowledgement (100 at once), consumed and acknowledged one by one. */
+/** Messages per second: published with acknowledgement (100 concurrently), consumed and acknowledged one by one. */
 export async function measureBareConsumer(settings: Readonly<Record<string, string>>, count: number): Promise<number> {
   const connection = await connect({ servers: settings['NATS_URL'] ?? '', noAsyncTraces: true });
   const manager = await jetstreamManager(connection);

@@ -1,4 +1,4 @@
-/** Closed-loop HTTP load: each connection sends its next request when the last one is answered. */
+/** Closed-loop HTTP load: each connection sends its next request when the previous one is answered. */
 import { Pool } from 'undici';
 
 export interface Request {
@@ -15,13 +15,13 @@ export function pick<Item>(list: readonly Item[], index: number): Item {
 export interface Measurement {
   requests: number;
   seconds: number;
-  /** Milliseconds of every request, ascending. */
+  /** Milliseconds per request, ascending. */
   latencies: Float64Array;
 }
 
 /**
- * @param makeRequest called with a running number for each request.
- * @throws Error at the first answer that is not 2xx: a benchmark of errors says nothing.
+ * @param makeRequest called with a sequence number for each request.
+ * @throws Error on the first response that is not 2xx: a benchmark of errors is meaningless.
  */
 export async function runLoad(options: {
   baseUrl: string;
@@ -53,13 +53,13 @@ export async function runLoad(options: {
   return { requests: latencies.length, seconds, latencies: Float64Array.from(latencies).toSorted() };
 }
 
-/** Joins the rounds of one subject. */
+/** Joins the rounds of one operation. */
 export function joinMeasurements(rounds: readonly Measurement[]): Measurement {
   const latencies = Float64Array.from(rounds.flatMap((round) => [...round.latencies])).toSorted();
   return { requests: latencies.length, seconds: rounds.reduce((sum, round) => sum + round.seconds, 0), latencies };
 }
 
-/** Milliseconds that `share` (0 to 1) of the requests did not exceed. */
+/** Latency quantile in milliseconds for `share` from 0 to 1. */
 export function quantile(measurement: Measurement, share: number): number {
   const { latencies } = measurement;
   return latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;

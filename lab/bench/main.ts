@@ -1,10 +1,8 @@
 /**
- * `npm run bench`: starts a platform of its own and measures it beside the floor, the least that could do the same work, in
- * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services.
- *   --seconds N       length of one round (default 3)
- *   --rounds N        rounds of each side (default 3)
- *   --only TEXT       only operations whose name contains TEXT; `memory`: only that; `retention`: what removes old rows, which is measured only then
- *   --rows N          old rows of each kind for `retention` (default 1,000,000)
+ * `npm run bench`: starts a platform and compares it with a bare HTTP + SQL baseline, in alternating rounds of one run, so that noise
+ * affects both alike. Prints the memory of idle services, then a table of ratios. --seconds N length of one round (default 3) --rounds N
+ * rounds of each side (default 3) --only TEXT only operations whose name contains TEXT; `memory`: only that; `retention`: removal of old
+ * rows, measured only then --rows N old rows of each kind for `retention` (default 1,000,000)
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
@@ -73,7 +71,7 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
   const busy = { platform: 0, floor: 0 };
   for (const side of ['platform', 'floor'] as const) await runLoad({ ...sides[side], connections, seconds: warmUpSeconds });
   for (let turn = 0; turn < rounds * turns; turn += 1) {
-    // Who is first changes: what comes once in a while, such as a collection of garbage, is to meet both.
+    // Alternates the first side, so that periodic events such as garbage collection affect both.
     for (const side of turn % 2 === 0 ? (['platform', 'floor'] as const) : (['floor', 'platform'] as const)) {
       const before = busyMs(target);
       measured[side].push(await runLoad({ ...sides[side], connections, seconds: seconds / turns }));
@@ -94,7 +92,7 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
   };
 }
 
-/** Processor time of the gateway and the services, which neighbours on the machine change less than any rate. */
+/** Processor time of the gateway and the services, which is less affected by other load on the machine than a rate. */
 function busyMs({ processes }: PlatformWithFloor): number {
   const listed = [...processes].flatMap(([name, { identity }]) => (identity === undefined ? [] : [{ name, identity }]));
   return [...readCounted(listed).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0);

@@ -1,4 +1,4 @@
-/** A platform of its own for a benchmark: the six services as processes on a database and a NATS prefix of their own. */
+/** Starts a dedicated platform for a benchmark: the six services as processes, with their own database and NATS prefix. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,16 +16,16 @@ export type ServiceName = (typeof services)[number];
 export interface BenchPlatform {
   baseUrl: string;
   settings: Readonly<Record<string, string>>;
-  /** The running processes by name. */
+  /** Running processes by name. */
   processes: ReadonlyMap<ServiceName, ServiceProcess>;
-  /** @returns its output. @throws Error when the command fails. */
+  /** @returns the output. @throws Error if the command fails */
   cli(args: readonly string[], env?: Readonly<Record<string, string>>): string;
   stopService(name: ServiceName): Promise<void>;
   startService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param options.name in names of logs and before every subject; none for the only platform of the servers. */
+/** @param options.name used in log names and as subject prefix; empty if it is the only platform on these servers */
 export async function startBenchPlatform(options: {
   servers: BenchServers;
   /** Migrated. */

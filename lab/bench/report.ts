@@ -1,4 +1,4 @@
-/** The tables of `npm run bench`: the platform beside the floor that was measured in the same run, and the memory of its services. */
+/** Tables of `npm run bench`: the platform compared with the baseline of the same run, and the memory of its services. */
 import { quantile, type Measurement } from './load.ts';
 import type { MemoryRow } from './memory.ts';
 
@@ -7,11 +7,11 @@ export interface Row {
   floor: string;
   platformRate: number;
   floorRate: number;
-  /** Milliseconds; absent for throughput of jobs. */
+  /** Milliseconds; absent for job throughput. */
   platform?: Measurement;
   floorMeasurement?: Measurement;
   goal?: number;
-  /** Where it is not that of the rates. */
+  /** Set if it is not the ratio of the rates. */
   ratio?: number;
 }
 
@@ -31,7 +31,7 @@ export function renderTable(rows: readonly Row[]): string {
   return renderLines([headings, ...cells]);
 }
 
-/** In MB; what is over its goal says so. */
+/** Memory in MB; values over the target are marked. */
 export function renderMemory(rows: readonly MemoryRow[]): string {
   const cells = rows.map(({ service, megabytes, goal }) => [
     service,

@@ -1,6 +1,6 @@
 /**
- * How fast one process removes what is too old, beside a client that goes on writing. Each table is filled with as many old rows; `a day` is what
- * one process removes in 24 hours at the times at which it does that.
+ * How fast one process removes expired rows while a client keeps writing. Each table is filled with the same number of old rows; `a day` is
+ * what one process removes in 24 hours on its normal schedule.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,14 +22,17 @@ import { startPostgres } from '../../libs/servers/postgres.ts';
 const secondsOfDay = 86_400;
 const probeEveryMs = 20;
 const filledAtOnce = 50_000;
-/** Of the time of a day: a sweep removes for a third of the time between two sweeps, the others until no row is left. */
+/**
+ * Share of the time that the removal runs: a sweep lasts up to a third of the interval between sweeps; other removals run until no row is
+ * left.
+ */
 const sweeperShare = 1 / 4;
 
 export interface RetentionRow {
   readonly rows: string;
   readonly 'rows/s': number;
   readonly 'a day': number;
-  /** Of inserting a job meanwhile, median and 99th percentile. */
+  /** Job insert latency during the removal, median and 99th percentile. */
   readonly 'insert ms': string;
 }
 
@@ -39,7 +42,7 @@ interface Part {
   readonly name: string;
   readonly schema: 'conversations' | 'events';
   readonly fill: string;
-  /** One call of what the service calls again and again. */
+  /** One call of the function that the service repeats. */
   readonly remove: (db: Database) => Promise<unknown>;
   /** Of a day. */
   readonly share: number;
@@ -48,7 +51,7 @@ interface Part {
 
 const logger = createLogger({ service: 'bench', level: 'fatal' });
 
-/** Jobs and what was handed over are removed by the sweeper, which asks the broker about overdue jobs only: there are none. */
+/** The sweeper removes jobs and sent messages. It queries the broker only about overdue jobs, and none exist here. */
 function sweep(db: Database): Promise<void> {
   const unused = undefined as never;
   return new Sweeper({ db, bus: unused, jobs: unused, relay: unused, logger, tuning: defaultTuning, declarations: [] }).sweep();
@@ -108,7 +111,7 @@ const parts: readonly Part[] = [
   },
 ];
 
-/** On a PostgreSQL of its own, durable as in production. */
+/** Uses a dedicated PostgreSQL with production durability. */
 export async function measureRetention(rows: number, log: (line: string) => void): Promise<RetentionRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-retention-'));
   const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
@@ -164,7 +167,7 @@ async function measurePart(url: string, part: Part, rows: number, log: (line: st
   }
 }
 
-/** Inserts a job again and again. @returns median and 99th percentile, milliseconds */
+/** Inserts jobs repeatedly. @returns median and 99th percentile, milliseconds */
 async function probe(db: Database, signal: AbortSignal, times: number): Promise<string> {
   const taken: number[] = [];
   while (!signal.aborted && taken.length < times) {

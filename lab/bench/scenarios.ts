@@ -1,4 +1,4 @@
-/** The measured operations: what the platform is asked, and what the floor does for the same. */
+/** The measured operations: the request to the platform and the equivalent request to the baseline. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ export interface Scenario {
   goal?: number;
   platformRequest: (index: number) => Request;
   floorRequest: (index: number) => Request;
-  /** Services that are stopped while the platform's side is measured. */
+  /** Services stopped while the platform is measured. */
   without?: 'conversations';
-  /** The other side is the platform too, asked as `floorRequest` says; the ratio is that of processor time then. */
+  /** The other side is also the platform, called with `floorRequest`; the ratio then compares processor time. */
   isOfItself?: true;
-  /** Turns of a round; of two sides that differ little a noisy machine is to disturb each in the same way. */
+  /** Alternations per round: more of them spread noise evenly if both sides differ little. */
   turns?: number;
 }
 
@@ -26,16 +26,16 @@ const conversationCount = 1_000;
 const authorization = 'Bearer bench-token';
 const json = { authorization, 'content-type': 'application/json' };
 
-/** What the operations are measured on. */
+/** Test data of the operations. */
 interface Filled {
   readonly personIds: readonly number[];
   readonly conversationIds: readonly number[];
   readonly journeyId: number | undefined;
-  /** Header of a service key. */
+  /** Header with a service key. */
   readonly ofKey: string;
 }
 
-/** Fills the platform with people and conversations of 3 KB, and describes what is measured on them. */
+/** Creates people and conversations of 3 KB, and the scenarios that use them. */
 export async function prepareScenarios(platform: BenchPlatform, log: (line: string) => void): Promise<Scenario[]> {
   log(`preparing ${conversationCount} conversations of 3 KB`);
   const filled = await fill(platform);
@@ -190,7 +190,7 @@ const workspace = {
   holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['open-circle'] }],
 };
 
-/** A test ping of the booking provider: stored like every other webhook, without an effect on conversations. */
+/** A test ping of the booking provider: stored like other webhooks, without effect on conversations. */
 function booking(index: number): string {
   return JSON.stringify({
     triggerEvent: 'PING',

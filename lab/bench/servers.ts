@@ -1,4 +1,4 @@
-/** The servers of a benchmark, durable as in production: PostgreSQL, NATS and the object store with their data in one folder. */
+/** Servers of a benchmark with production durability: PostgreSQL, NATS and object store, with their data in one folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ export interface BenchServers {
   objectStore: ObjectStoreServer;
   bucket: string;
   logFile(name: string): string;
-  /** Stops the servers and removes their data, unless the caller named the folder. */
+  /** Stops the servers and removes their data, unless the caller passed a folder. */
   stop(): Promise<void>;
 }
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const bucket = 'coherence';
 
-/** @param options.dataDir a folder that is kept, with what an earlier run left there; a temporary one when absent. */
+/** @param options.dataDir a persistent folder, possibly with data of an earlier run; default: a temporary folder */
 export async function startBenchServers(options: { log: (line: string) => void; dataDir?: string | undefined }): Promise<BenchServers> {
   const { log } = options;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'coherence-bench-'));

@@ -1,4 +1,4 @@
-/** Endpoints that are well and ill, events at a steady pace, and what came of each where (V6, V7). */
+/** Delivers events at a steady rate to healthy and failing endpoints, and compares the results (V6, V7). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { Actor, ReplyOf } from '#libs/contract';
@@ -12,35 +12,35 @@ import { contextFor, journey, superuser } from './feed-faults.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
 
-/** Of ten endpoints; the others answer at once. */
+/** Answers of the failing endpoints among ten; the others answer at once. */
 const ill: readonly ReceiverAnswer[] = [500, 'hang', 'redirect', 410, 'drop'];
 const illOfTen = 3;
 const endpointsOfAccount = 5;
 const subjects = 20;
 const targetMs = 1_000;
-/** For the events to come everywhere, once everything answers. */
+/** Time limit for all deliveries after all endpoints have recovered. */
 const mendMs = 300_000;
 
 export interface Run {
   readonly deliveries: number;
   readonly endpoints: number;
-  /** Deliveries that begin in a second. */
+  /** Deliveries started per second. */
   readonly rate: number;
   readonly log: (line: string) => void;
 }
 
-/** Of all endpoints that were answered likewise while events were made. */
+/** Results of all endpoints with the same answer during the faults. */
 export interface Row {
   readonly answer: string;
   readonly endpoints: number;
   readonly requests: number;
-  /** Events that never came, of all endpoints. */
+  /** Events that were never received, over all endpoints. */
   readonly missing: number;
-  /** Requests whose signature, id or body is not that of the event. */
+  /** Requests with a wrong signature, id or body. */
   readonly wrong: number;
-  /** Most requests of an endpoint at once. */
+  /** Maximum concurrent requests per endpoint. */
   readonly open: number;
-  /** From the commit to the first receipt, ms. */
+  /** Milliseconds from commit to first receipt. */
   readonly p50: number;
   readonly p95: number;
   readonly slowest: number;
@@ -55,7 +55,7 @@ interface Endpoint {
 
 const healthy = 204;
 
-/** Nothing is lost or changed, and who answers does not wait for who does not. */
+/** Nothing is lost or changed, and healthy endpoints are not delayed by failing ones. */
 export function isWithinTargets(rows: readonly Row[]): boolean {
   return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs));
 }
@@ -129,7 +129,7 @@ async function makeEndpoints(
   return made;
 }
 
-/** At a pace that the platform does not choose. */
+/** Writes at a fixed rate, independent of the platform. */
 async function write({ bus }: FaultEnvironment, ids: readonly number[], pace: { made: number; everyMs: number }): Promise<void> {
   const { patch } = conversations.rpcs;
   const beganMs = performance.now();
@@ -141,7 +141,7 @@ async function write({ bus }: FaultEnvironment, ids: readonly number[], pace: { 
   await Promise.all(writing);
 }
 
-/** What the feed says that happened, when it has it all. */
+/** Returns the events of the feed once it is complete. */
 async function readEmitted({ bus, sql }: FaultEnvironment): Promise<FeedEvent[]> {
   while ((await sql('select 1 from conversations.feed_outbox limit 1')).length > 0) await sleep(100);
   await sleep(targetMs);
@@ -159,7 +159,7 @@ async function readEmitted({ bus, sql }: FaultEnvironment): Promise<FeedEvent[]>
 const requestsOf = (receiver: WebhookReceiver, { path }: Endpoint): ReceivedWebhook[] =>
   receiver.received.filter((request) => request.path === path);
 
-/** Requests that were answered as by one that is well. */
+/** Waits until the endpoints have answered every event with success, or for `mendMs`. */
 async function untilAll(receiver: WebhookReceiver, endpoints: readonly Endpoint[], emitted: readonly FeedEvent[]): Promise<void> {
   const endMs = Date.now() + mendMs;
   const isWhole = (endpoint: Endpoint): boolean => new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= emitted.length;
@@ -191,7 +191,7 @@ function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted
 const idsOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ id }) => id);
 const bodiesOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ body }) => body);
 
-/** Signed as the reference library signs it, whenever it came. */
+/** Verifies the signature with the reference library's algorithm, regardless of the time. */
 function isGenuine({ id, body, headers }: ReceivedWebhook, secret: string): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   const event = JSON.parse(body) as { id?: unknown };

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:webhooks`: deliveries to receivers of which three of ten fail, hang, redirect, answer 410 or drop the connection (V6, V7). On
- * PostgreSQL, NATS and services of its own, two processes of each.
- *   --deliveries N   that are made (10,000)   --endpoints N   to which (20)   --rate N   begun in a second (50)
- * While the others are ill, how long a healthy endpoint waits for an event; then they are mended, and every event comes everywhere.
+ * `npm run bench:webhooks`: deliveries to receivers of which three of ten fail, hang, redirect, answer 410 or drop the connection (V6, V7).
+ * Uses dedicated PostgreSQL, NATS and services, two processes of each. --deliveries N total (10,000) --endpoints N receivers (20) --rate N
+ * started per second (50) Measures the delay of healthy endpoints while others fail; after recovery, every endpoint must receive every
+ * event.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

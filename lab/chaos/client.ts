@@ -1,4 +1,4 @@
-/** One client: asks, notes what it was told, thinks, and asks again. */
+/** One client: sends a request, records the answer, pauses, and repeats. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch, type RequestInit } from 'undici';
 import type { Entry, History, Input, Outcome } from './history.ts';
@@ -14,16 +14,16 @@ export interface Request {
   readonly json?: unknown;
   readonly body?: RequestInit['body'];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the shared token; null sends none. */
+  /** Default: the shared token; null sends no token. */
   readonly token?: string | null;
-  /** What the model is to know of the answer. */
+  /** Extracts the part of the answer that the model uses. */
   readonly read?: (body: Buffer) => unknown;
 }
 
 export interface Requested {
   readonly outcome: Outcome;
   readonly output: unknown;
-  /** The body of an answer that is JSON. */
+  /** Parsed body of a JSON answer. */
   readonly json: unknown;
 }
 
@@ -33,17 +33,17 @@ export interface Client {
   readonly target: ChaosPlatform;
   readonly isOver: () => boolean;
   sendRequest(request: Request): Promise<Requested>;
-  /** Asks again and again until it is told what became of it, or the run is over. */
+  /** Repeats the request until the outcome is known or the run ends. */
   insist(request: Request): Promise<Requested>;
   close(): Promise<void>;
 }
 
-/** What a patient user waits: more than the gateway's deadline. */
+/** Longer than the gateway's deadline. */
 const requestTimeoutMs = 20_000;
-/** Between the attempts of one that insists. */
+/** Delay between repeated attempts. */
 const againMs = 250;
 const statusesOfRefusal = { from: 400, to: 499 };
-/** These tell nothing about whether it happened, or will: asked too often, or asked while the same is under way. */
+/** Statuses with unknown outcome: rate limited, or the same request is in progress. */
 const passing = new Set([408, 409, 425, 429]);
 
 export function createClient(options: {

@@ -1,4 +1,4 @@
-/** What is done to a running platform, one thing after the other, each undone before the next. */
+/** Faults injected into a running platform, one at a time; each is reverted before the next. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runStatements } from '../../libs/testing/postgres-pair.ts';
 import type { TcpProxy } from '../../libs/testing/tcp-proxy.ts';
@@ -14,10 +14,10 @@ export interface Target {
   readonly random: Random;
 }
 
-/** Resolves when what was done is undone. @returns what exactly it was done to */
+/** Resolves when the fault is reverted. @returns the affected target */
 export type Fault = (target: Target) => Promise<string>;
 
-/** How long something lasts that ends by itself. */
+/** Duration of faults that end by themselves. */
 const longMs = 4_000;
 const slowMs = 250;
 const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
@@ -30,7 +30,7 @@ function pickProcess({ chaos, random }: Target, among: readonly Service[] = serv
   return [name, found];
 }
 
-/** A machine that loses power: one replica of a service, which comes back. */
+/** Power loss: kills one replica of a service, then restarts it. */
 const killService =
   (...among: Service[]): Fault =>
   async (target) => {
@@ -41,7 +41,7 @@ const killService =
     return name;
   };
 
-/** A deployment: asked to end, it does so in order, and comes back. */
+/** Deployment: stops a process gracefully and restarts it. */
 const restartService: Fault = async (target) => {
   const [name, running] = pickProcess(target);
   running.kill('SIGTERM');
@@ -50,7 +50,7 @@ const restartService: Fault = async (target) => {
   return `${name}, which ${end}`;
 };
 
-/** A process that says nothing, keeps its connections, and then goes on as if no time had passed. */
+/** Freezes a process: its connections remain open, and it later continues as if no time had passed. */
 const freezeService: Fault = async (target) => {
   const [name, running] = pickProcess(target);
   running.kill('SIGSTOP');
@@ -85,7 +85,7 @@ const freezeBroker: Fault = async ({ servers, random }) => {
   return member.name;
 };
 
-/** The primary is gone without a word; the standby, which has every commit that was answered, takes its place. */
+/** Kills the primary; the standby, which has every acknowledged commit, is promoted. */
 const loseDatabase: Fault = async ({ servers }) => {
   const { postgres } = servers;
   const { host } = new URL(postgres.primary.url);
@@ -104,10 +104,10 @@ const loseObjectStore: Fault = async ({ servers: { objectStore } }) => {
   return 'the object store';
 };
 
-/** The target of a fault that had none. */
+/** Target of a fault that could not be injected. */
 export const noDisk = 'nothing: this machine allows no small disks (user name spaces)';
 
-/** Nothing can be written to the disk of the object store, and then it can. */
+/** Fills the disk of the object store, then frees it. */
 const fillObjectStoreDisk: Fault = async ({ servers }) => {
   const disk = servers.findDisk(servers.objectStore.dataDir);
   if (disk === undefined) return noDisk;
@@ -117,7 +117,7 @@ const fillObjectStoreDisk: Fault = async ({ servers }) => {
   return 'the object store';
 };
 
-/** The primary's. It goes on as long as it needs no more room; without any for its log it ends, and the standby takes its place. */
+/** Fills the disk of the primary. It runs until it needs space for its log, then ends, and the standby is promoted. */
 const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
   const { primary } = postgres;
   const disk = findDisk(primary.dataDir);
@@ -135,7 +135,7 @@ const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
   return `${host}, which ${end}`;
 };
 
-/** That of one NATS server, which keeps nothing more until somebody has made room and started it anew. */
+/** Fills the disk of one NATS server, which stores nothing more until space is freed and it is restarted. */
 const fillBrokerDisk: Fault = async ({ servers }) => {
   const member = servers.nats.find(({ dataDir }) => servers.findDisk(dataDir) !== undefined);
   if (member === undefined) return noDisk;
@@ -149,7 +149,7 @@ const fillBrokerDisk: Fault = async ({ servers }) => {
   return member.name;
 };
 
-/** The clock of one process is an hour wrong, and then it is right again; nobody else's is. */
+/** Shifts the clock of one process by an hour, then corrects it. */
 const jumpClock: Fault = async (target) => {
   const [name, running] = pickProcess(target);
   const [hours, where] = target.random.pick([[1, 'ahead'] as const, [-1, 'back'] as const]);
@@ -163,7 +163,7 @@ type Line = 'database' | 'broker' | 'object store';
 const proxiesOf = (servers: ChaosServers, line: Line): readonly TcpProxy[] =>
   ({ database: servers.databaseProxies, broker: servers.natsProxies, 'object store': [servers.objectStoreProxy] })[line];
 
-/** Connections are reset and refused. */
+/** Resets and refuses connections. */
 const cutLine =
   (line: Line): Fault =>
   async ({ servers }) => {
@@ -174,7 +174,7 @@ const cutLine =
     return line;
   };
 
-/** Half-open: connections stay and new ones are taken, and nothing is ever answered. */
+/** Half-open: connections are accepted and remain open, but receive no data. */
 const hangLine =
   (line: Line): Fault =>
   async ({ servers }) => {
@@ -185,7 +185,7 @@ const hangLine =
     return line;
   };
 
-/** Every answer is late. */
+/** Delays every answer. */
 const slowLine =
   (line: Line): Fault =>
   async ({ servers }) => {
@@ -196,7 +196,7 @@ const slowLine =
     return line;
   };
 
-/** By the names that `--faults` takes. */
+/** Faults by the names that `--faults` accepts. */
 export const faults: Readonly<Record<string, Fault>> = {
   'kill-service': killService(...services),
   'kill-gateway': killService('api-gateway'),
@@ -221,7 +221,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'slow-object-store': slowLine('object store'),
 };
 
-/** Each in turn, in an order that the seed decides, as often as there is time. */
+/** Yields all faults in a seeded order, repeatedly. */
 export function* listTurns(names: readonly string[], random: Random): Generator<string> {
   for (;;) {
     const remainingMs = [...names];

@@ -1,47 +1,47 @@
-/** What clients asked and what they were told, one line of JSON each: all that is judged afterwards. */
+/** History of requests and answers, one JSON line each: the only input of the checks. */
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /**
- * `done`: answered with a 2xx. `refused`: answered so that nothing happened (4xx). `unknown`: an error or no answer at all; it may have
- * happened, may still happen, or never.
+ * `done`: answered with a 2xx. `refused`: rejected without effect (4xx). `unknown`: an error or no answer; it may have happened, may still
+ * happen, or never.
  */
 export type Outcome = 'done' | 'refused' | 'unknown';
 
 export interface Entry {
   readonly id: number;
-  /** As people know it, e.g. `PATCH conversation`. */
+  /** Display name, e.g. `PATCH conversation`. */
   readonly kind: string;
-  /** What it is about: operations of one object are judged together. */
+  /** Object of the operation; operations of one object are checked together. */
   readonly object: string;
   readonly input: Input;
-  /** Part of the answer that the model knows; undefined without one. */
+  /** Part of the answer that the model uses; undefined without an answer. */
   readonly output?: unknown;
   readonly outcome: Outcome;
-  /** Milliseconds since the begin of the run: sent, and answered or given up. */
+  /** Milliseconds since the start of the run: sent, and answered or abandoned. */
   readonly from: number;
   readonly to: number;
-  /** Status of the answer, or what went wrong instead. */
+  /** Status of the answer, or the error. */
   readonly answer: string;
 }
 
 export type Input =
   | { readonly do: 'read' }
   | { readonly do: 'write'; readonly value: unknown }
-  /** Asks for the one thing of this name, which is made when it is not there. */
+  /** Finds the object of this name, or creates it. */
   | { readonly do: 'find' }
-  /** Counts once for each key. */
+  /** Counts once per key. */
   | { readonly do: 'count'; readonly key: string }
-  /** Something that has its effect later, which is looked for at the end. */
+  /** Has a deferred effect, which is checked at the end. */
   | { readonly do: 'effect'; readonly key: string };
 
 export interface History {
   readonly entries: readonly Entry[];
-  /** Milliseconds since its begin. */
+  /** Milliseconds since the start of the run. */
   now(): number;
   add(entry: Omit<Entry, 'id'>): void;
 }
 
-/** Every entry is in `file` before the next request of its client. */
+/** Each entry is in `file` before the next request of its client. */
 export function createHistory(file: string): History {
   const entries: Entry[] = [];
   const beganAt = performance.now();
@@ -56,13 +56,13 @@ export function createHistory(file: string): History {
   };
 }
 
-/** What `createHistory` has written. */
+/** Reads a file written by `createHistory`. */
 export function readHistory(file: string): Entry[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
 }
 
-/** One line for people. */
+/** One readable line. */
 export function describeEntry(entry: Entry): string {
   const { id, kind, object, input, output, outcome, from, to, answer } = entry;
   const times = `${(from / 1000).toFixed(3)} to ${outcome === 'unknown' ? '?' : (to / 1000).toFixed(3)} s`;

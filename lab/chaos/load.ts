@@ -1,4 +1,4 @@
-/** A mixed load whose order a seed decides: each client has a life of its own, and several share what they write. */
+/** A mixed load in seeded order: each client runs one scenario, and several share objects. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from './client.ts';
 import type { Entry, History } from './history.ts';
@@ -8,13 +8,13 @@ import { findOrMake, finalReads, patchPair, patchPairBeside, recordSteps, rename
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
 
-/** What a client does again and again. @returns one step of it */
+/** Repeated by a client. @returns one step of it */
 export type Life = (client: Client) => Promise<() => Promise<void>>;
 
 export interface Load {
-  /** Ends the clients after their present request. */
+  /** Stops the clients after their current requests. */
   stop(): Promise<void>;
-  /** Looks once more at everything that was written. */
+  /** Reads everything that was written once more. */
   readEverything(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function startLoad(target: ChaosPlatform, history: History, random: Rando
   };
 }
 
-/** Kinds of requests that the load sends, each seen with an answer. */
+/** Kinds of requests that the load sends and that were answered. */
 export function listKinds(entries: readonly Entry[]): string[] {
   return [...new Set(entries.map(({ kind }) => kind))].toSorted();
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run test:chaos`: the platform with two processes of each service, on three NATS servers, PostgreSQL with a synchronous standby and an
- * object store, is used and harmed at the same time; then everything that clients were told is held against what one that never fails could
- * have told them (docs/chaos.md).
+ * `npm run test:chaos`: runs the platform with two processes of each service, three NATS servers, PostgreSQL with a synchronous standby and
+ * an object store, under load and fault injection; then checks that all answers are consistent with a platform without faults
+ * (docs/chaos.md).
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,18 +16,18 @@ import { enterNameSpaces } from './small-disk.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
-/** More are not shown: what is wrong once is mostly wrong often. */
+/** More are not printed: a single bug usually causes many violations. */
 const maxPrinted = 10;
 
 interface Parameters {
   readonly seconds: number;
   readonly seed: number;
   readonly faults: readonly string[];
-  /** File of an earlier run, which is judged again. */
+  /** History file of an earlier run to check again. */
   readonly history: string | undefined;
 }
 
-/** @throws Error in words */
+/** @throws Error with a readable message */
 function readParameters(): Parameters {
   const { values } = parseArgs({
     options: {
@@ -82,7 +82,7 @@ async function main(): Promise<number> {
 }
 
 enterNameSpaces();
-// What broke off may have left connections behind, which would keep the process.
+// An aborted run can leave open connections, which would keep the process running.
 try {
   process.exit(await main());
 } catch (error) {

@@ -1,4 +1,4 @@
-/** The platform of a run: two processes of each service on the servers, what plays others for it, and what clients work with. */
+/** Platform of a run: two processes of each service, simulated providers, and the test data of the clients. */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -28,19 +28,19 @@ export interface ChaosPlatform {
   readonly token: string;
   readonly workspace: Workspace;
   readonly receiver: WebhookReceiver;
-  /** The clock of the process is wrong by so much from now on. */
+  /** Shifts the clock of the process from now on. */
   shiftClock(running: ServiceProcess, ms: number): void;
   stop(): Promise<void>;
 }
 
-/** What the load works with. */
+/** Test data of the load. */
 export interface Workspace {
   readonly journey: string;
   readonly steps: readonly string[];
   readonly importJourney: string;
   readonly agent: string;
   readonly telegramSecret: string;
-  /** One for each client: a person's conversations without an end are found at every later time. */
+  /** One person per client: unfinished conversations of a person are found at every later time. */
   readonly people: readonly number[];
   readonly holon: number;
   /** Session of a superuser. */
@@ -53,9 +53,9 @@ const rootPassword = 'secret-of-root-of-chaos';
 const telegramSecret = 'secret-of-the-messenger-of-chaos';
 const peopleCount = 24;
 const clockModule = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href;
-/** Of events that are sent to the endpoint of the run. */
+/** Event types sent to the endpoint of the run. */
 const deliveredTypes = ['conversation.created', 'conversation.room_updated', 'person.created'];
-/** More than any client records. */
+/** More steps than any client records. */
 const stepCount = 40;
 
 /** @param dir existing folder */
@@ -118,7 +118,7 @@ async function createEnvironment(servers: ChaosServers, dir: string, stops: (() 
   stops.push(() => database.close());
   const keys = generateActorKeys();
   const { accessKeyId, secretAccessKey } = servers.objectStore.server;
-  const unusedPort = 'http://127.0.0.1:1'; // the platform names its own
+  const unusedPort = 'http://127.0.0.1:1'; // Unused: the platform sets it
   return {
     id: `chaos-${process.pid}`,
     logger,
@@ -151,7 +151,7 @@ async function createEnvironment(servers: ChaosServers, dir: string, stops: (() 
       PORT: '0',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
     },
-    // Reads only; a busy machine may take longer to connect than a service would wait.
+    // Read-only; connecting may take longer on a busy machine than a service allows.
     sql: <Row>(text: string, params?: readonly unknown[]) => {
       const name = `q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
       return waitFor(() => database.query<Row>({ name, text }, params), { what: name, intervalMs: 250 });
@@ -161,7 +161,7 @@ async function createEnvironment(servers: ChaosServers, dir: string, stops: (() 
   };
 }
 
-/** Somebody who is told what happens: each event must come, whatever is lost on the way. */
+/** Creates a webhook endpoint: each event must be delivered despite faults. */
 async function subscribe({ baseUrl }: Platform, { session }: Workspace, receiver: WebhookReceiver): Promise<void> {
   const response = await fetch(`${baseUrl}/api/v1/webhook-endpoints`, {
     method: 'POST',
@@ -171,7 +171,7 @@ async function subscribe({ baseUrl }: Platform, { session }: Workspace, receiver
   if (response.status !== 201) throw new Error(`the endpoint was answered ${response.status}: ${await response.text()}`);
 }
 
-/** A record of what commits, which nothing of the platform knows of: the feed is held against it. */
+/** Records commits with triggers independent of the platform, for comparison with the feed. */
 async function noteCommits(url: string): Promise<void> {
   await runStatements(
     url,

@@ -1,9 +1,9 @@
-/** Numbers that a seed decides, so that a run can be repeated. */
+/** Seeded random numbers, so that a run can be repeated. */
 export interface Random {
-  /** A whole number of 0 to `end` - 1. */
+  /** Integer from 0 to `end` - 1. */
   below(end: number): number;
   pick<T>(items: readonly T[]): T;
-  /** Another sequence, which does not depend on how much of this one was used. */
+  /** A separate sequence, independent of how much of this one was used. */
   fork(name: string): Random;
 }
 

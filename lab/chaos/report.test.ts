@@ -24,7 +24,7 @@ const entries = [
 ];
 
 describe('outages', () => {
-  it('last from a request that failed to the next success of its kind, and count once where kinds fail together', () => {
+  it('last from a failed request to the next success of its kind, and count once when kinds fail together', () => {
     expect(listOutages(entries)).toEqual([
       { from: 1_000, to: 3_000 },
       { from: 9_000, to: 9_200 },
@@ -32,8 +32,8 @@ describe('outages', () => {
   });
 });
 
-describe('the table', () => {
-  it('counts by fault what happened from it to the recovery', () => {
+describe('the table of a report', () => {
+  it('counts events per fault from its start to the recovery', () => {
     const turns = [{ fault: 'kill', target: 'media', from: 900, to: 4_000 }];
     const problems = [
       { what: 'lost' as const, text: '', entries: [entry('a', 1_000, 2_000)] },

@@ -1,12 +1,12 @@
-/** The table of a run: what was done to the platform, and what clients noticed of it. */
+/** Results table of a run: injected faults and their effects on clients. */
 import type { Problem } from './checker/check-history.ts';
 import type { Entry } from './history.ts';
 
 export interface Turn {
   readonly fault: string;
-  /** To what it was done. */
+  /** Target of the fault. */
   readonly target: string;
-  /** Milliseconds since the begin of the run: from the fault until everything was answered again. */
+  /** Milliseconds since the start of the run: from the fault until all requests were answered again. */
   readonly from: number;
   readonly to: number;
 }
@@ -15,11 +15,11 @@ export interface Row {
   readonly fault: string;
   readonly times: number;
   readonly requests: number;
-  /** Requests without an answer, or with one that says that it may be otherwise later. */
+  /** Requests without an answer, or with a retryable one. */
   readonly unanswered: number;
   readonly lost: number;
   readonly doubled: number;
-  /** Seconds in which some kind of request was not answered by anybody. */
+  /** Seconds during which some kind of request was not answered. */
   readonly unavailable: number;
 }
 
@@ -47,7 +47,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Of each kind of request: from one that failed to the next one that succeeded; joined where they overlap. */
+/** Outages per kind of request: from a failed request to the next successful one; overlapping ones are joined. */
 export function listOutages(entries: readonly Entry[]): Span[] {
   const spans = [...Map.groupBy(entries, ({ kind }) => kind).values()].flatMap((some) => {
     const done = some.filter(({ outcome }) => outcome === 'done');

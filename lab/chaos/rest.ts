@@ -1,17 +1,19 @@
-/** When a platform is at rest, and what is there then. */
+/** Detects when a platform is idle, and lists its state then. */
 import { waitFor } from '../../libs/testing/wait-for.ts';
 import type { Facts } from './checker/check-history.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { ChaosServers } from './servers.ts';
 
 const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents'] as const;
-/** A killed worker's jobs are taken over when its lease has ended, and what failed is tried again later and later. */
+/** A killed worker's jobs are taken over when its lease expires, and failed jobs are retried with growing delays. */
 const stuckMs = 180_000;
 const longestMs = 3_600_000;
-/** Outcomes of webhooks that something is still to become of. */
+/** Webhook outcomes that are not final. */
 const openOutcomes = `('pending', 'answering')`;
 
-/** Resolves when every job is over and nothing waits to be sent, or when nothing moves any more: what is open then is among the facts. */
+/**
+ * Resolves when all jobs are finished and nothing waits to be sent, or when nothing changes any more; open work is then part of the facts.
+ */
 export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): Promise<void> {
   let [fewest, until] = [Infinity, Infinity];
   const isOver = async (): Promise<boolean> => {
@@ -22,7 +24,7 @@ export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): 
   await waitFor(isOver, { timeoutMs: longestMs, intervalMs: 1_000, what: 'rest' });
 }
 
-/** A line for each job that is due without an end and each message that was not sent. */
+/** One line per due unfinished job and per unsent message. */
 async function listOpen(chaos: ChaosPlatform, servers: ChaosServers): Promise<string[]> {
   const { sql } = chaos;
   const parts = workingServices.flatMap((service) => [
@@ -77,7 +79,7 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
   };
 }
 
-/** Guests with a seat, once for each conversation that they are in; one who is among the guests of another booking is named with it. */
+/** Guests with a seat, once per conversation; a guest of another booking is listed with that booking. */
 async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ name: string; uid: string }>(
     `select p.name, c.config #>> '{booking,uid}' as uid from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
@@ -89,7 +91,7 @@ async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
   });
 }
 
-/** What a cancellation that was taken has not ended: a guest with a seat, an occurrence of a series. */
+/** State that an acknowledged cancellation should have ended: a guest with a seat, an occurrence of a series. */
 async function listRemaining({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ line: string }>(
     `select format('%s left and is in conversation %s', p.name, c.id) as line
@@ -104,7 +106,7 @@ async function listRemaining({ sql }: ChaosPlatform): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** Numbers of updates that a chat shows more than one answer to, once for each answer too many. */
+/** Update numbers with more than one answer in a chat, once per extra answer. */
 function listRepeatedReplies(texts: readonly string[]): string[] {
   const seen = new Set<string>();
   return texts.flatMap((text) => {
@@ -116,7 +118,7 @@ function listRepeatedReplies(texts: readonly string[]): string[] {
   });
 }
 
-/** Objects that no record names and records without an object, after what the platform itself cleans up has had its time. */
+/** Objects without a record and records without an object, after the platform's own cleanup has had time to run. */
 async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
   const { code, stdout, stderr } = await platform.cli('media', 'orphans', '--min-age-hours', '0', '--json');
   if (code !== 0) return [`media orphans: ${stderr}`];
@@ -124,7 +126,7 @@ async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
   return [...found.orphans.map(({ key }) => `orphan ${key}`), ...found.missing.map(({ key }) => `missing object ${key}`)];
 }
 
-/** The feed against what has committed: the same changes of the same conversations, each once. */
+/** Compares the feed with the recorded commits: the same changes of the same conversations, each once. */
 async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ id: number; committed: number; emitted: number }>(
     `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as emitted
@@ -137,7 +139,7 @@ async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
   );
 }
 
-/** What came to the endpoint against the feed: each event that it wants, as often as it takes, and no other. */
+/** Compares deliveries with the feed: every subscribed event is received at least once, and no other. */
 async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<string[]> {
   const events = await sql<{ id: string; type: string; expected: boolean }>(
     `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as expected

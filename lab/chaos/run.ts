@@ -1,4 +1,4 @@
-/** One run: servers, platform, load, one fault after the other, rest, judgement. */
+/** One run: servers, platform, load, faults in sequence, idle phase, checks. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../libs/testing/wait-for.ts';
 import { checkHistory, type Problem } from './checker/check-history.ts';
@@ -13,7 +13,7 @@ import { startServers } from './servers.ts';
 import { hasNameSpaces } from './small-disk.ts';
 
 export interface RunOptions {
-  /** Faults begin until this time is over, and each at least once. */
+  /** Faults start until this time is over, each at least once. */
   readonly seconds: number;
   readonly seed: number;
   readonly faults: readonly string[];
@@ -30,11 +30,11 @@ export interface Result {
   readonly kinds: number;
 }
 
-/** Requests of each kind that are answered before the first fault: then all clients are at work. */
+/** Requests of each kind answered before the first fault: all clients are active then. */
 const enough = 3;
-/** Between two faults. */
+/** Delay between two faults. */
 const calmMs = 1_000;
-/** Only a failure takes so long. */
+/** Only reached by a failure. */
 const recoveryTimeoutMs = 240_000;
 
 export async function run(options: RunOptions): Promise<Result> {
@@ -88,7 +88,7 @@ async function harm(target: Target, { seconds, faults: names, history, log }: Ru
   return turns;
 }
 
-/** Resolves when so many requests of every kind that were sent after this time were answered. */
+/** Resolves when this many requests of every kind sent after this time were answered. */
 async function waitUntilAnswered({ entries }: History, after: number, count: number): Promise<void> {
   const done = new Map<string, number>();
   let seen = 0;
@@ -122,7 +122,7 @@ const allKinds = [
   'chat',
 ];
 
-/** A fault that harmed nothing has shown nothing: wrong where the machine allows it, and told aloud where it does not. */
+/** Faults without any effect prove nothing: a failure if the machine supports them, otherwise only logged. */
 function listHarmless(turns: readonly Turn[], log: (line: string) => void): Problem[] {
   const harmless = turns.filter(({ target }) => target === noDisk).map(({ fault }) => fault);
   if (harmless.length === 0) return [];
@@ -131,7 +131,7 @@ function listHarmless(turns: readonly Turn[], log: (line: string) => void): Prob
   return hasNameSpaces() ? [{ what: 'wrong', text, entries: [] }] : [];
 }
 
-/** A process that has ended by itself. */
+/** Processes that ended unexpectedly. */
 function listEnded({ platform }: ChaosPlatform): Problem[] {
   return [...platform.processes]
     .filter(([, item]) => item.hasEnded)

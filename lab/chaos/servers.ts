@@ -1,7 +1,7 @@
 /**
- * The servers of a run, each more than once where it can be: PostgreSQL with a synchronous standby, three NATS servers that hold the streams
- * together, and an object store, each with a small disk of its own but for two of NATS. Services reach them through proxies, which play the network. Nothing is
- * forced to the disk: processes are lost here, never the machine.
+ * Servers of a run, redundant where possible: PostgreSQL with a synchronous standby, a cluster of three NATS servers, and an object store,
+ * each with a separate small disk except two of the NATS servers. Services connect through proxies that simulate the network. No fsync:
+ * processes are killed, never the machine.
  */
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -24,28 +24,28 @@ export interface NatsMember {
   readonly name: string;
   readonly dataDir: string;
   server: NatsServer;
-  /** After its end, with the data that it had. */
+  /** Restarts the server with its data. */
   restart(): Promise<void>;
 }
 
 export interface ChaosServers {
   readonly postgres: PostgresPair;
   readonly databaseUrl: string;
-  /** Before both servers of PostgreSQL. */
+  /** In front of both PostgreSQL servers. */
   readonly databaseProxies: readonly TcpProxy[];
   readonly nats: readonly NatsMember[];
-  /** Of the proxies before them. */
+  /** Addresses of the proxies in front of NATS. */
   readonly natsUrl: string;
   readonly natsProxies: readonly TcpProxy[];
-  /** The one that leads the stream of jobs. @throws Error while none does */
+  /** Leader of the job stream. @throws Error if the stream has no leader */
   findLeader(): Promise<NatsMember>;
   readonly objectStore: { readonly dataDir: string; server: ObjectStoreServer; restart(): Promise<void> };
   readonly objectStoreProxy: TcpProxy;
-  /** On which this folder is; undefined where the machine allows none, or where the folder has no such disk. */
+  /** Disk that contains this folder; undefined if the machine or the folder has none. */
   findDisk(dir: string): SmallDisk | undefined;
-  /** Webhooks that nobody has worked yet. */
+  /** Unprocessed webhooks. */
   countWebhooks(): Promise<number>;
-  /** Resolves when every server has what the others have. */
+  /** Resolves when all replicas are in sync. */
   waitUntilWhole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -110,7 +110,7 @@ export async function startServers(dir: string, log: (line: string) => void): Pr
   }
 }
 
-/** What has started stops at the end, also when one of the others could not start. */
+/** Started servers are stopped at the end, even if another one fails to start. */
 async function startTogether(
   stops: (() => Promise<unknown>)[],
   [database, cluster, store]: [Promise<PostgresPair>, Promise<NatsMember[]>, Promise<ChaosServers['objectStore']>],
@@ -156,7 +156,7 @@ async function startStore(dataDir: string, logFile: string, log: (line: string) 
 interface StreamState {
   readonly name: string;
   readonly leader: string | undefined;
-  /** How many others have all that the leader has. */
+  /** Number of replicas in sync with the leader. */
   readonly current: number;
   readonly messages: number;
 }

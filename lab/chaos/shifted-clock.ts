@@ -1,7 +1,7 @@
 /**
- * Loaded into a service before its program (`--import`): a clock that can jump. On SIGUSR2 the process reads from a file of its own, in the folder that the query
- * of this module's address names, by how many milliseconds its clock is wrong from now on. Time that only goes forward (`performance.now`, timers) is right, as
- * with a real clock that is set.
+ * Preloaded into a service (`--import`): a clock that can jump. On SIGUSR2 the process reads its clock offset in milliseconds from its file
+ * in the folder given by the query of this module's URL. Monotonic time (`performance.now`, timers) is unaffected, as with a real clock
+ * change.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

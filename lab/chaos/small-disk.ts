@@ -1,6 +1,6 @@
 /**
- * File systems that can be full without harm to anything else: memory of a bounded size, each mounted in a folder of the run, which nobody else sees. That
- * needs neither root nor a container, but a name space of one's own; a machine that allows none has no small disks.
+ * File systems that can fill up without harm to others: bounded tmpfs mounts in a folder of the run, invisible to other processes. Needs a
+ * private name space but neither root nor a container; machines that do not allow one have no small disks.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
@@ -9,20 +9,22 @@ import { findProgram, listPath } from '../../libs/servers/tool-cache.ts';
 
 export interface SmallDisk {
   readonly dir: string;
-  /** Nothing more can be written; what has its place already can be written again. */
+  /** Fills the disk: new data is rejected, existing blocks can be overwritten. */
   fill(): void;
   empty(): void;
-  /** What is on it is gone. */
+  /** Unmounts the disk and removes its content. */
   remove(): void;
 }
 
 const sizeBytes = 4 * 1024 ** 3;
 const marker = 'COHERENCE_CHAOS_MOUNTS';
 const nameSpaces = ['--user', '--map-root-user', '--mount', '--'];
-/** What is being written meanwhile may need more than was counted. */
+/** Concurrent writes may need more space than was counted. */
 const fillAttempts = 50;
 
-/** Runs this program anew in name spaces where it may mount disks. Returns where it does so already, and where the machine allows none. */
+/**
+ * Re-executes this program in name spaces where it may mount disks. Returns if it already runs there, or if the machine does not allow it.
+ */
 export function enterNameSpaces(): void {
   const unshare = findProgram('unshare', listPath());
   if (process.platform !== 'linux' || process.env[marker] !== undefined || unshare === undefined) return;
@@ -31,10 +33,10 @@ export function enterNameSpaces(): void {
   process.execve?.(unshare, args, { ...process.env, [marker]: 'own' });
 }
 
-/** False where the machine allows none. */
+/** False if the machine does not allow name spaces. */
 export const hasNameSpaces = (): boolean => process.env[marker] !== undefined;
 
-/** @param dir made here @returns undefined where there can be none; the folder is an ordinary one then */
+/** @param dir created here @returns undefined if mounting is not possible; the folder is then an ordinary one */
 export function mountSmallDisk(dir: string): SmallDisk | undefined {
   mkdirSync(dir);
   if (!hasNameSpaces() || !mount(['-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', dir])) return undefined;

@@ -1,11 +1,11 @@
-/** The value files of `ci/` against the API server: every object of every one is one that it would take. */
+/** Validates the value files of `ci/` against the API server: every rendered object must be accepted. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, CommandError } from './commands.ts';
 import { chartDir, evaluationSecrets } from './release.ts';
 
-/** Kinds of others, with the file of their schema: where the cluster lacks one, it has it for the time of the check. */
+/** Third-party kinds, with the file of their CRD: installed during the check if the cluster lacks them. */
 const kindsOfOthers = [
   { group: 'keda.sh', version: 'v1alpha1', kind: 'ScaledObject', schema: 'scaledobject-keda-v1alpha1' },
   { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'HTTPRoute', schema: 'httproute-gateway-v1' },
@@ -15,10 +15,10 @@ const kindsOfOthers = [
 type KindOfOthers = (typeof kindsOfOthers)[number];
 
 const nameOf = ({ group, kind }: KindOfOthers): string => `${kind.toLowerCase()}s.${group}`;
-/** What the API server wants to exist before it takes a pod. */
+/** Must exist before the API server accepts a pod. */
 const accounts = ['coherence', 'shown-coherence'];
 
-/** Validates strictly, warnings of Pod Security included. @returns how many objects of how many files. */
+/** Validates strictly, including Pod Security warnings. @returns the number of objects and files */
 export async function checkAccepted(cluster: Cluster): Promise<string> {
   const made = await makeMissingKinds(cluster);
   try {
@@ -36,7 +36,7 @@ export async function checkAccepted(cluster: Cluster): Promise<string> {
 }
 
 async function countAccepted(cluster: Cluster, file: string): Promise<number> {
-  // A priority class is the platform team's own.
+  // The platform team provides the priority class.
   const args = ['template', 'shown', chartDir, '-f', join(chartDir, 'ci', file), '-f', '-', '--set', 'defaults.priorityClassName='];
   const values = file === 'evaluation-values.yaml' ? evaluationSecrets : {};
   const { status, stdout, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
@@ -52,7 +52,7 @@ function dryRun(cluster: Cluster, input: string): Promise<string> {
   return cluster.kubectl(['apply', '--server-side', '--force-conflicts', ...strictly, '-f', '-'], { input });
 }
 
-/** The validation is one: a field that a kind of others does not have is refused. */
+/** Verifies that validation is effective: an unknown field of a third-party kind must be rejected. */
 async function mustRefuse(cluster: Cluster): Promise<void> {
   for (const { group, version, kind } of kindsOfOthers) {
     const wrong = { apiVersion: `${group}/${version}`, kind, metadata: { name: 'wrong' }, spec: { noSuchField: 1 } };
@@ -62,7 +62,7 @@ async function mustRefuse(cluster: Cluster): Promise<void> {
   }
 }
 
-/** @returns the names of those that were made. */
+/** @returns the names of the created CRDs */
 async function makeMissingKinds(cluster: Cluster): Promise<string[]> {
   const listed = await cluster.kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
   const present = new Set(listed.split('\n').map((line) => line.replace(/^.*\//, '')));
@@ -91,7 +91,9 @@ function describeKind(other: KindOfOthers): object {
   };
 }
 
-/** As the API server wants schemas: closed by itself, and with a word of its own for a number or text. */
+/**
+ * Converts a schema to the form that the API server requires: without `additionalProperties: false`, and with `x-kubernetes-int-or-string`.
+ */
 function opened(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(opened);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,4 +1,4 @@
-/** What not every cluster can do: asked for by the check that needs it, and left out only when the environment says so. */
+/** Optional capabilities of a cluster: required by a check, and skipped only if the environment says so. */
 
 export const capabilities = {
   keda: 'KEDA (its operator and its metrics server), by which job workers scale with what waits for them',

@@ -1,4 +1,4 @@
-/** What the test shows, one after the other; each leaves the release as the next one needs it. */
+/** Checks of the test in order; each leaves the release in the state that the next one needs. */
 import { checkAccepted } from './accepted.ts';
 import { checkDrain } from './drain.ts';
 import { checkEvaluation } from './evaluation.ts';
@@ -29,13 +29,13 @@ import { refusals } from './refusals.ts';
 
 export interface Check {
   readonly title: string;
-  /** @returns what is worth telling, if anything. */
+  /** @returns details to print, if any */
   run(cluster: Cluster): Promise<string | undefined>;
 }
 
 let known: Known | undefined;
 
-/** A run that begins later finds what an earlier one's demo made. */
+/** Finds the data of an earlier run's demo when a run starts at a later check. */
 async function requireKnown(cluster: Cluster): Promise<Known> {
   return (known ??= await findKnown(cluster));
 }
@@ -110,7 +110,7 @@ export const checks: readonly Check[] = [
       withStoredKeys(cluster, await requireKnown(cluster), async () => {
         for (let index = 0; index < natsServers; index += 1) {
           await kill(cluster, `servers-coherence-nats-${index}`);
-          // Ready again is: it has every message that the others have.
+          // Ready means that it has every message that the other servers have.
           await cluster.kubectl(['rollout', 'status', 'statefulset/servers-coherence-nats', '--timeout=180s']);
         }
         await waitUntilReady(cluster);

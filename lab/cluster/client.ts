@@ -1,4 +1,4 @@
-/** Clients inside the cluster: k6 with steady load, and one that notes what was acknowledged (test/cluster). */
+/** Clients inside the cluster: k6 with a constant load, and one that records acknowledged writes (test/cluster). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
@@ -6,7 +6,7 @@ import { type Cluster, until } from './commands.ts';
 import { refer, serversImage } from './images.ts';
 import { apiToken, bookingSecret, clientApp, containerSecurity, gatewayUrl, loginSecret, password } from './release.ts';
 
-/** What the load reads; made by the demo. */
+/** Data that the load reads, created by the demo. */
 export interface Known {
   personId: number;
   listenerId: number;
@@ -24,7 +24,7 @@ export interface LoadSummary {
 export const describeLoad = ({ requests, p95Ms, maxMs }: LoadSummary): string =>
   `${requests} requests, 0 failed, p95 ${p95Ms} ms, longest ${maxMs} ms`;
 
-/** What `ledger.mjs write` tells. */
+/** Output of `ledger.mjs write`. */
 interface Written {
   attempts: number;
   refused: number;
@@ -81,7 +81,7 @@ export async function startClient(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s']);
 }
 
-/** A command in the pod. @returns what it printed. */
+/** Runs a command in the pod. @returns its output */
 export function execInClient(cluster: Cluster, command: readonly string[], timeoutMs?: number): Promise<string> {
   return cluster.kubectl(['exec', name, '--', ...command], timeoutMs === undefined ? {} : { timeoutMs });
 }
@@ -90,7 +90,7 @@ export async function findKnown(cluster: Cluster): Promise<Known> {
   return JSON.parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'prepare'])) as Known;
 }
 
-/** Runs a program in the pod while `work` is done, and ends it then; one of each name at a time. @returns what it printed. */
+/** Runs a program in the pod during `work`, then ends it; one at a time per name. @returns its output */
 async function runBeside(cluster: Cluster, called: string, program: readonly string[], work: () => Promise<void>): Promise<string> {
   const file = `/tmp/${called}.pid`;
   const ended = execInClient(cluster, ['sh', '-c', `echo $$ > ${file}; exec "$@"`, 'sh', ...program]).catch(
@@ -139,7 +139,7 @@ export async function measureLoad(
   return { summary, failures };
 }
 
-/** Writes while `work` is done, then asks for everything that was acknowledged. @throws Error when anything of it is lost or there twice. */
+/** Writes during `work`, then reads every acknowledged write. @throws Error if one is lost or duplicated */
 export async function withStoredKeys(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
   const written = await runBeside(cluster, 'ledger', ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
   const counts = parse(written) as Written;

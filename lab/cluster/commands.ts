@@ -1,10 +1,10 @@
-/** kubectl and helm against the cluster, in the namespace of the test. */
+/** Runs kubectl and helm against the cluster, in the namespace of the test. */
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Capability, describeAbsent } from './capabilities.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** What a program said when it failed. */
+/** Output of a failed program. */
 export class CommandError extends Error {}
 
 export interface Ended {
@@ -15,13 +15,13 @@ export interface Ended {
 
 export interface Cluster {
   readonly settings: ClusterSettings;
-  /** @returns its standard output. @throws CommandError */
+  /** @returns the standard output. @throws CommandError */
   kubectl(args: readonly string[], options?: { input?: string; timeoutMs?: number }): Promise<string>;
-  /** Never throws for a failure of helm's. */
+  /** Does not throw if helm fails. */
   helm(args: readonly string[], options?: { input?: string }): Promise<Ended>;
-  /** Creates or changes objects. */
+  /** Creates or updates objects. */
   apply(...objects: readonly object[]): Promise<void>;
-  /** Names of the pods that a selector finds and that are not being deleted. */
+  /** Names of the pods that match a selector and are not being deleted. */
   listPods(selector: string): Promise<Pod[]>;
 }
 
@@ -69,7 +69,7 @@ export function connectCluster(settings: ClusterSettings): Cluster {
   };
 }
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export function run(
   command: readonly string[],
   options: { input?: string; timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
@@ -79,7 +79,7 @@ export function run(
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.on('error', () => {}); // it did not want the input
+  child.stdin.on('error', () => {}); // the program did not read its input
   child.stdin.end(options.input ?? '');
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ status: 127, stdout, stderr: `${program}: ${error.message}` }));
@@ -89,19 +89,19 @@ export function run(
   });
 }
 
-/** @returns what helm printed. @throws Error with what it said when it failed. */
+/** @returns the output of helm. @throws Error with its output on failure */
 export async function mustSucceed(ended: Promise<Ended>): Promise<string> {
   const { status, stdout, stderr } = await ended;
   if (status !== 0) throw new Error(`${stderr.trim()}\n${stdout.trim()}`.slice(0, 2_500));
   return stdout;
 }
 
-/** SIGKILL, at once, and the API forgets the pod. */
+/** Sends SIGKILL immediately and deletes the pod from the API. */
 export async function kill(cluster: Cluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
 }
 
-/** What an object's controller says of it: the status of each condition, `True` or `False`, by type. */
+/** Conditions of an object: the status of each, `True` or `False`, by type. */
 export async function readConditions(cluster: Cluster, kind: string, name: string): Promise<Record<string, string>> {
   const { status } = JSON.parse(await cluster.kubectl(['get', kind, name, '-o', 'json'])) as {
     status?: { conditions?: { type: string; status: string }[] };
@@ -109,14 +109,14 @@ export async function readConditions(cluster: Cluster, kind: string, name: strin
   return Object.fromEntries((status?.conditions ?? []).map(({ type, status: value }) => [type, value]));
 }
 
-/** @returns true when the cluster has it, false when CLUSTER_WITHOUT says that it has not. @throws Error when it is merely absent. */
+/** @returns true if the cluster has the capability, false if CLUSTER_WITHOUT lists it. @throws Error if it is missing but not listed */
 export async function callUrl(cluster: Cluster, capability: Capability, probe: () => Promise<boolean>): Promise<boolean> {
   if (cluster.settings.without.has(capability)) return false;
   if (await probe()) return true;
   throw new Error(describeAbsent(capability));
 }
 
-/** Asks until it is so. @throws Error after `timeoutMs` with what the last attempt said. */
+/** Repeats `attempt` until it succeeds. @throws Error after `timeoutMs` with the result of the last attempt */
 export async function until(what: string, timeoutMs: number, attempt: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (let last = 'not so'; ;) {

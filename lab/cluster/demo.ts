@@ -1,4 +1,4 @@
-/** `npm run demo` in a pod: beside it the meeting provider and the language model that it plays are reached by the release. */
+/** Runs `npm run demo` in a pod, which also provides the simulated meeting provider and language model to the release. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
@@ -21,10 +21,10 @@ import {
 } from './release.ts';
 
 const name = othersApp;
-/** Folders that the image does not have: the demo, and the servers of others. */
+/** Folders missing in the image: the demo, and the simulated third-party servers. */
 const folders = ['tools/demo', 'libs/testing'];
 
-/** @returns the last line that the demo said. @throws Error with the end of its output. */
+/** @returns the last line of the demo's output. @throws Error with the end of its output */
 export async function runDemo(cluster: Cluster): Promise<string> {
   const { settings } = cluster;
   const configMaps = folders.map((folder) => ({
@@ -51,7 +51,7 @@ export async function runDemo(cluster: Cluster): Promise<string> {
         {
           name: 'demo',
           image: refer(settings, platformImage),
-          // Files of a ConfigMap are symbolic links to elsewhere.
+          // Files of a ConfigMap are symbolic links.
           command: ['node', '--preserve-symlinks', '--preserve-symlinks-main', 'tools/demo/main.ts'],
           env: describeEnv(),
           securityContext: containerSecurity,
@@ -85,7 +85,7 @@ function nameOf(folder: string): string {
 
 function describeService(): object {
   const ports = Object.entries(outerPorts).map(([inner, outer]) => ({ name: `port-${inner}`, port: Number(inner), targetPort: outer }));
-  // The pod is not ready when the demo has ended; its ports are asked for later too.
+  // The pod is not ready after the demo has ended, but its ports are still used.
   const spec = { selector: { app: name }, ports, publishNotReadyAddresses: true };
   return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };
 }

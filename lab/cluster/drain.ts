@@ -1,4 +1,4 @@
-/** Voluntary disruptions: what budgets let the cluster's owner do to the pods. */
+/** Voluntary disruptions: which evictions the disruption budgets allow. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeLoad, underLoad, type Known } from './client.ts';
 import { callUrl, type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
@@ -40,7 +40,7 @@ export async function checkDrain(cluster: Cluster, known: Known): Promise<string
   return reported;
 }
 
-/** @throws Error when the budget of a component lets both of its pods go at once, or none. */
+/** @throws Error if a budget allows evicting both pods of a component at once, or none */
 async function evictTwoOfEach(cluster: Cluster): Promise<void> {
   await until('every budget to allow one eviction', 60_000, async () => {
     const { items } = JSON.parse(await cluster.kubectl(['get', 'poddisruptionbudgets', '-o', 'json'])) as { items: Budget[] };
@@ -70,7 +70,7 @@ async function evict(cluster: Cluster, name: string): Promise<'taken' | 'refused
   }
 }
 
-/** Empties a node of the release's pods, of no other's. @returns what was done. */
+/** Evicts the release's pods from a node, and no others. @returns a description */
 async function drain(cluster: Cluster): Promise<string> {
   const before = await cluster.listPods(platformSelector);
   const [node = '', ...moreNodes] = await listNodes(cluster);
@@ -85,7 +85,7 @@ async function drain(cluster: Cluster): Promise<string> {
   let isOver = false;
   const watched = watchLeastReady(cluster, () => isOver);
   try {
-    // Pods of the only node have nowhere else to go: it takes them back at once, while the drain goes on.
+    // Pods of the only node cannot move: they are rescheduled there at once, while the drain continues.
     if (moreNodes.length === 0) {
       await until('the node to be cordoned', 30_000, async () => (await listNodes(cluster)).length === 0);
       await cluster.kubectl(['uncordon', node]);
@@ -105,7 +105,7 @@ async function drain(cluster: Cluster): Promise<string> {
   return `${onNode.size} pods drained from ${moreNodes.length === 0 ? 'the only node' : `one of ${moreNodes.length + 1} nodes`}`;
 }
 
-/** The fewest pods that any component had ready until it was over. */
+/** Minimum of ready pods per component until `isOver`. */
 async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise<number> {
   let least = replicas;
   while (!isOver()) {
@@ -116,7 +116,7 @@ async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise
   return least;
 }
 
-/** Names of the nodes that take pods, first the one that most pods of the release run on. */
+/** Names of the schedulable nodes; the one with most pods of the release is first. */
 async function listNodes(cluster: Cluster): Promise<string[]> {
   const { items } = JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as { items: Node[] };
   const open = items.filter(

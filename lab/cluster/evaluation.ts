@@ -1,4 +1,4 @@
-/** The profile `evaluation` as somebody tries it: one release with everything inside. */
+/** Tests the profile `evaluation` like a new user: one release that includes all servers. */
 import { join } from 'node:path';
 import { execInClient } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
@@ -22,7 +22,7 @@ const release = 'trial';
 const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
 
-/** A client's program: logs a person of the demo in, then makes a person (`-`) or reads the one with this id. Prints the id. */
+/** Client program: logs in as a demo person, then creates a person (`-`) or reads the one with this id. Prints the id. */
 const program = `
 const [id] = process.argv.slice(1);
 const ask = async (method, path, headers, body) => {
@@ -54,7 +54,7 @@ export async function checkEvaluation(cluster: Cluster): Promise<string> {
   return reported;
 }
 
-/** @returns seconds until every pod was ready. */
+/** @returns seconds until every pod was ready */
 async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
   const startedAt = performance.now();
   const { settings } = cluster;
@@ -85,7 +85,7 @@ function runProgram(cluster: Cluster, id: string): Promise<string> {
   return execInClient(cluster, ['node', '--input-type=module', '--eval', program, id]).then((text) => text.trim());
 }
 
-/** The servers, whose credentials anybody knows, are there for the release alone. */
+/** The servers have published credentials and must be reachable only by the release. */
 async function mustBeClosed(cluster: Cluster): Promise<void> {
   const ports = { nats: 4222, 'object-store': 7070, postgresql: 5432 };
   const targets = Object.entries(ports).map(([name, port]) => [`${fullname}-${name}`, port] as const);

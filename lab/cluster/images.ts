@@ -1,4 +1,4 @@
-/** The two images of the test: the platform's, and one with the servers that it needs beside it. */
+/** The two images of the test: the platform, and the servers it needs. */
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
@@ -12,12 +12,12 @@ const tag = 'cluster';
 export const platformImage = { registry: '', repository: 'coherence', tag };
 export const serversImage = { registry: '', repository: 'coherence-servers', tag };
 
-/** As the nodes know it. */
+/** Image reference for the nodes. */
 export function refer(settings: ClusterSettings, image: typeof platformImage): string {
   return `${settings.registry === '' ? '' : `${settings.registry}/`}${image.repository}:${image.tag}`;
 }
 
-/** Builds both and brings them to the nodes, as the settings say. @throws Error with what the command said. */
+/** Builds both images and loads them onto the nodes according to the settings. @throws Error with the output of the command */
 export async function provideImages(settings: ClusterSettings, log: (line: string) => void): Promise<void> {
   if (settings.imageCommand === '') return log('CLUSTER_IMAGE_COMMAND is not set: the images must be on the nodes');
   await provideImage(settings, repoDir, platformImage);
@@ -31,7 +31,7 @@ async function provideImage(settings: ClusterSettings, dir: string, image: typeo
     throw new Error(`CLUSTER_IMAGE_COMMAND failed for ${image.repository}:\n${`${stdout}\n${stderr}`.trim().slice(-2_000)}`);
 }
 
-/** The folder of the servers' image: programs that are cached here anyway, so that nothing is fetched. */
+/** Builds the folder of the servers' image from programs in the local cache, so that nothing is downloaded. */
 async function layOutServers(log: (line: string) => void): Promise<string> {
   const dir = join(repoDir, '.data', 'cluster', 'servers');
   rmSync(dir, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** Pods by what waits or is under way: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
+/**
+ * Scales pods by queue length: KEDA reads the lag of a job worker's consumers from the broker and adds pods (values, `autoscaling.type:
+ * keda`).
+ */
 import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
 
@@ -10,7 +13,7 @@ const lagThreshold = 2;
 const most = 3;
 const waiting = most * lagThreshold;
 const settleMs = 180_000;
-/** Longer than it takes to bring pods. */
+/** Longer than scaling up takes. */
 const busySeconds = 60;
 
 export async function checkLag(cluster: Cluster): Promise<string> {
@@ -35,7 +38,7 @@ const scaledBy = (natsMonitoringEndpoint: string): Values => ({
   components: { transcripts: { autoscaling: { type: 'keda', minReplicas: 1, maxReplicas: most, lagThreshold, natsMonitoringEndpoint } } },
 });
 
-/** The broker's own port for it; KEDA asks from another namespace. */
+/** Exposes the broker's monitoring port; KEDA reads it from another namespace. */
 function describeMonitoring(): object {
   const labels = { 'app.kubernetes.io/instance': 'servers', 'app.kubernetes.io/component': 'nats' };
   return { apiVersion: 'v1', kind: 'Service', metadata: { name: monitoring }, spec: { selector: labels, ports: [{ port: 8222 }] } };
@@ -50,7 +53,7 @@ async function hasMost(cluster: Cluster): Promise<boolean> {
   return (await cluster.listPods(selector)).filter(({ ready }) => ready).length === most;
 }
 
-/** As the autoscaler sees it: the most that any consumer of the worker has. */
+/** Lag as the autoscaler computes it: the maximum over the worker's consumers. */
 async function readLag(cluster: Cluster): Promise<number> {
   const { spec } = JSON.parse(await cluster.kubectl(['get', 'horizontalpodautoscaler', `keda-hpa-${name}`, '-o', 'json'])) as {
     spec: { metrics: { external: { metric: { name: string } } }[] };
@@ -63,7 +66,7 @@ async function readLag(cluster: Cluster): Promise<number> {
   return Math.max(...(await Promise.all(values)));
 }
 
-/** In the toolbox: a worker beside the real ones that takes as many messages and is busy with them for a while. */
+/** Runs in the toolbox: an additional worker that fetches as many messages as the real ones and processes them slowly. */
 async function keepBusy(cluster: Cluster): Promise<void> {
   const program = `
     import { setTimeout as sleep } from 'node:timers/promises';

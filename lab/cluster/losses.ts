@@ -1,4 +1,7 @@
-/** The loss of each server and of one pod of each service, under load, with two pods of each: what fails meanwhile, for how long, and that nothing acknowledged is lost. */
+/**
+ * Loses each server and one pod of each service under load, with two pods of each: measures which requests fail and for how long, and
+ * verifies that no acknowledged write is lost.
+ */
 import { execInClient, measureLoad, withStoredKeys, type Known } from './client.ts';
 import { callUrl, type Cluster, kill, mustSucceed, until } from './commands.ts';
 import { natsServers } from './nats-cluster.ts';
@@ -21,13 +24,13 @@ const stream = 'JOBS';
 
 interface Loss {
   readonly title: string;
-  /** From its first request that fails to its last one, at most. */
+  /** Maximum time from the first to the last failed request. */
   readonly failsForMs: number;
-  /** Loses it, and waits until everything is there again. */
+  /** Causes the loss, and waits for full recovery. */
   lose(): Promise<void>;
 }
 
-/** What k6 and the client saw. */
+/** Results of k6 and the client. */
 interface Row {
   readonly title: string;
   readonly requests: number;
@@ -37,7 +40,7 @@ interface Row {
   readonly acknowledged: string;
 }
 
-/** Straight to PostgreSQL, whose two addresses every service has. */
+/** Direct connections to PostgreSQL, whose two addresses every service has. */
 export async function checkLosses(cluster: Cluster, known: Known): Promise<string> {
   if (!(await hasCapacity(cluster, {}))) return 'not shown';
   const rows = await loseEach(cluster, known, [
@@ -55,7 +58,7 @@ export async function checkLosses(cluster: Cluster, known: Known): Promise<strin
   return rows;
 }
 
-/** By way of PgBouncer, which goes where the Service of the primary leads. */
+/** Connections through PgBouncer, which follows the primary's Service. */
 export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise<string> {
   await startPooler(cluster);
   if (!(await hasCapacity(cluster, { settings: { DATABASE_POOLER: 'transaction' }, secrets: { keys: listPooledKeys() } })))
@@ -72,7 +75,7 @@ export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise
   return rows;
 }
 
-/** Two pods of each service, with these values. @returns false when the cluster need not have room for them. */
+/** Scales to two pods of each service with these values. @returns false if the cluster is not required to have the capacity */
 function hasCapacity(cluster: Cluster, values: Values): Promise<boolean> {
   return callUrl(cluster, 'room', async () => {
     await mustSucceed(applyRelease(cluster, 'upgrade', { ...values, defaults: { replicas } }, takeOver));
@@ -84,7 +87,7 @@ function hasCapacity(cluster: Cluster, values: Values): Promise<boolean> {
   });
 }
 
-/** @returns a table. @throws Error with it when something acknowledged is lost or requests fail for too long. */
+/** @returns a table. @throws Error with the table if an acknowledged write is lost or requests fail for too long */
 async function loseEach(cluster: Cluster, known: Known, losses: readonly Loss[]): Promise<string> {
   const rows: Row[] = [];
   const wrong: string[] = [];
@@ -122,10 +125,10 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
   };
 }
 
-/** How `test/cluster/steady.js` writes a request that failed; status 0 = no answer. */
+/** Format in which `test/cluster/steady.js` logs a failed request; status 0 = no answer. */
 const statusPattern = /msg="?\w+: (\d+)/;
 
-/** `503`, or what kept k6 from getting an answer. */
+/** `503`, or the reason why k6 received no answer. */
 function describeKind(line: string): string {
   const status = statusPattern.exec(line)?.[1];
   return status === undefined || status === '0' ? 'no answer' : status;
@@ -155,12 +158,12 @@ async function losePod(cluster: Cluster, component: string): Promise<void> {
 
 async function loseNats(cluster: Cluster, server: string): Promise<void> {
   await kill(cluster, server);
-  // Ready again is: it has every message that the others have.
+  // Ready means that it has every message that the other servers have.
   await cluster.kubectl(['rollout', 'status', `statefulset/${nats}`, '--timeout=180s']);
   await waitUntilReady(cluster, replicas);
 }
 
-/** With its data; the pod that comes after it follows the one that was promoted. */
+/** Deletes the primary with its data; the replacement pod follows the promoted one. */
 async function losePrimary(cluster: Cluster): Promise<void> {
   await kill(cluster, await findPrimary(cluster));
   await makeSynchronous(cluster, await promoteStandby(cluster));
@@ -175,7 +178,7 @@ async function losePoolers(cluster: Cluster, count: number): Promise<void> {
   await waitUntilReady(cluster, replicas);
 }
 
-/** The servers of NATS, the one first that leads the stream of jobs. */
+/** NATS servers, the leader of the job stream first. */
 async function listNats(cluster: Cluster): Promise<{ server: string; leads: boolean }[]> {
   const program = `const answer = await fetch('http://${nats}-0.${nats}-peers:8222/jsz?streams=true');
     const { account_details: accounts } = await answer.json();

@@ -1,7 +1,7 @@
 /**
- * `npm run test:cluster`: installs the chart in a real cluster, which the environment names (docs/kubernetes.md), and shows what it
- * promises: availability, upgrades, refusals, security. Makes a namespace of its own and removes it. `--from N` begins at the N-th check
- * on what an earlier run with CLUSTER_KEEP=true left.
+ * `npm run test:cluster`: installs the chart in a real cluster configured by the environment (docs/kubernetes.md), and tests availability,
+ * upgrades, rejected values and security. Creates a namespace and removes it. `--from N` starts at check N on the release left by an
+ * earlier run with CLUSTER_KEEP=true.
  */
 import { parseArgs } from 'node:util';
 import { provideGoTool } from '../../libs/servers/go-tool.ts';
@@ -14,7 +14,7 @@ import { readClusterSettings } from './settings.ts';
 
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** @returns whether all checks passed. */
+/** @returns true if all checks passed */
 async function test(): Promise<boolean> {
   const { values } = parseArgs({ options: { from: { type: 'string', default: '1' } } });
   const given = readClusterSettings(process.env);
@@ -38,7 +38,7 @@ async function test(): Promise<boolean> {
         failed += 1;
         log(`FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`);
         await showState(cluster);
-        break; // the next ones build on it
+        break; // later checks depend on it
       }
     }
   } finally {

@@ -1,4 +1,6 @@
-/** Three NATS servers in the place of the profile's one, as docs/operations.md has them: each with a name, a route to the others and data of its own. */
+/**
+ * Replaces the profile's single NATS server with a cluster of three, as docs/operations.md describes: each with its name, routes and data.
+ */
 
 export interface ServerObject {
   readonly kind: string;
@@ -11,7 +13,7 @@ export interface ServerObject {
 export const natsServers = 3;
 const clusterPort = 6222;
 
-/** Objects of the profile `evaluation` with a cluster of NATS in them; everything else stays as it is. */
+/** Objects of the profile `evaluation` with a NATS cluster; everything else is unchanged. */
 export function clusterNats(objects: readonly ServerObject[], fullname: string): object[] {
   const name = `${fullname}-nats`;
   const peers = `${name}-peers`;
@@ -23,7 +25,7 @@ export function clusterNats(objects: readonly ServerObject[], fullname: string):
   const headless = {
     ...service,
     metadata: { ...service?.metadata, name: peers },
-    // Servers find each other before they are ready.
+    // Servers must find each other before they are ready.
     spec: { ...service?.spec, clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ name: 'cluster', port: clusterPort }] },
   };
   return [...changed, headless];
@@ -44,7 +46,7 @@ function withServers(set: ServerObject, serviceName: string): object {
   const containers = template.spec.containers.map((container) => ({ ...container, env: [...(container.env ?? []), podName] }));
   return {
     ...set,
-    // One alone never is ready: it waits for another.
+    // A single server never becomes ready: it waits for a peer.
     spec: {
       ...spec,
       serviceName,

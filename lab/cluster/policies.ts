@@ -1,8 +1,8 @@
-/** What the network lets through: asked with connections, from pods that the policies know and from others. */
+/** Tests the network policies with connections from pods that they allow and from others. */
 import { callUrl, type Cluster, until } from './commands.ts';
 import { clientApp, components, modelPort, othersApp, releaseName } from './release.ts';
 
-/** From where, to which host and port, and whether the chart promises that it is open. */
+/** Source, target host and port, and whether the chart allows the connection. */
 type Connection = readonly [from: string, to: string, port: number, isOpen: boolean];
 
 const deploymentOf = (component: string): string => `deploy/${releaseName}-${component}`;
@@ -11,9 +11,9 @@ const others = `pod/${othersApp}`;
 const serverOf = (name: string): string => `servers-coherence-${name}`;
 
 const connections: readonly Connection[] = [
-  [others, `${releaseName}-agents-metrics`, 9090, true], // one of metricsFrom
+  [others, `${releaseName}-agents-metrics`, 9090, true], // is in metricsFrom
   ...components.map((name) => [client, `${releaseName}-${name}-metrics`, 9090, false] as const),
-  [client, `${releaseName}-gateway`, 80, true], // one of gatewayFrom
+  [client, `${releaseName}-gateway`, 80, true], // is in gatewayFrom
   [deploymentOf('directory'), `${releaseName}-gateway`, 80, false],
   [client, `${releaseName}-media`, 8081, false],
   [deploymentOf('gateway'), `${releaseName}-media`, 8081, true],
@@ -28,7 +28,7 @@ const connections: readonly Connection[] = [
   [deploymentOf('directory'), othersApp, modelPort, false],
 ];
 
-/** The servers of others in the demo's pod, closed for a moment: whether the network enforces policies at all. */
+/** Checks whether the network enforces policies at all, by briefly closing the simulated servers in the demo's pod. */
 async function enforcesPolicies(cluster: Cluster): Promise<boolean> {
   const isOpen = async (): Promise<boolean> => (await findOpen(cluster, client, [[othersApp, modelPort]])).length === 1;
   await until(`${othersApp}:${modelPort} to be reached`, 30_000, isOpen);
@@ -63,7 +63,7 @@ export async function checkPolicies(cluster: Cluster): Promise<string> {
   return `${connections.length} connections, ${connections.filter(([, , , isOpen]) => isOpen).length} of them open`;
 }
 
-/** @returns which of the targets take a TCP connection within five seconds, as `host:port`. */
+/** @returns the targets that accept a TCP connection within five seconds, as `host:port` */
 export async function findOpen(cluster: Cluster, from: string, targets: readonly (readonly [string, number])[]): Promise<string[]> {
   const program = `for (const [host, port] of ${JSON.stringify(targets)}) {
     const socket = require('node:net').connect({ host, port, timeout: 5000 });

@@ -1,4 +1,4 @@
-/** PgBouncer in transaction mode, two of it, before PostgreSQL: as docs/operations.md has it. */
+/** Two PgBouncer pods in transaction mode in front of PostgreSQL, as docs/operations.md describes. */
 import type { Cluster } from './commands.ts';
 import { refer, serversImage } from './images.ts';
 import { postgresServer } from './postgres-pair.ts';
@@ -19,7 +19,7 @@ export async function startPooler(cluster: Cluster): Promise<void> {
     auth_file: '/etc/pgbouncer/users.txt',
     default_pool_size: 10,
     max_client_conn: 500,
-    // It would try again only after fifteen seconds.
+    // The default delay is fifteen seconds.
     server_login_retry: 1,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
@@ -64,7 +64,7 @@ export async function startPooler(cluster: Cluster): Promise<void> {
   await untilPooled(cluster);
 }
 
-/** All of them are there. */
+/** Waits until all pooler pods are ready. */
 export async function untilPooled(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['rollout', 'status', `deployment/${name}`, '--timeout=120s']);
 }

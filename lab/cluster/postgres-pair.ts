@@ -1,6 +1,6 @@
 /**
- * PostgreSQL with a standby in the place of the profile's one server: the Service leads to the one that takes writes, the peers have names of their
- * own, commits are answered when both have them. A pod that is lost is lost with its data; the new one follows what is left.
+ * Replaces the profile's PostgreSQL server with a pair: the Service points to the primary, each peer has its own name, and commits are
+ * acknowledged when both have them. A lost pod loses its data; the new one follows the remaining one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { platformImage, refer } from './images.ts';
 import type { ServerObject } from './nats-cluster.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** The Service that leads to the PostgreSQL that takes writes. */
+/** Service that points to the primary PostgreSQL server. */
 export const postgresServer = 'servers-coherence-postgresql';
 const name = postgresServer;
 const peers = `${name}-peers`;
@@ -22,7 +22,7 @@ interface PodSpec {
   containers: { args?: string[]; env?: object[]; volumeMounts?: object[] }[];
 }
 
-/** Objects of the profile `evaluation` with a pair of PostgreSQL in them; everything else stays as it is. */
+/** Objects of the profile `evaluation` with a pair of PostgreSQL servers; everything else is unchanged. */
 export function pairPostgres(objects: readonly ServerObject[], settings: ClusterSettings): ServerObject[] {
   const changed = objects.map((item) => {
     if (item.metadata.name !== name) return item;
@@ -30,7 +30,7 @@ export function pairPostgres(objects: readonly ServerObject[], settings: Cluster
   });
   const service = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name);
   if (service === undefined) throw new Error(`the profile has no Service ${name}`);
-  // A standby is found before it is ready: who is alone is told by there being no other name.
+  // A standby must be resolvable before it is ready: a server whose peer name does not resolve is alone.
   const spec = { ...service.spec, clusterIP: 'None', publishNotReadyAddresses: true };
   return [...changed, { ...service, metadata: { ...service.metadata, name: peers }, spec }];
 }
@@ -60,7 +60,7 @@ exec node --input-type=module --eval "$FOLLOW"`;
       { name: 'FOLLOW', value: follow },
     ],
   };
-  // Kept for a standby that is being copied.
+  // Retains WAL for a standby that is being copied.
   const containers = template.spec.containers.map((container) => ({
     ...container,
     args: [...(container.args ?? []), '-c', 'wal_keep_size=512MB'],
@@ -76,7 +76,7 @@ exec node --input-type=module --eval "$FOLLOW"`;
   };
 }
 
-/** Both are there: from now on a commit is answered when the other has it too. */
+/** Enables synchronous commit once both servers are running. */
 export async function makeSynchronous(cluster: Cluster, primary: string): Promise<void> {
   await cluster.kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=180s']);
   await execIn(
@@ -86,7 +86,7 @@ export async function makeSynchronous(cluster: Cluster, primary: string): Promis
   );
 }
 
-/** The pod that the Service leads to. */
+/** Pod that the Service points to. */
 export async function findPrimary(cluster: Cluster): Promise<string> {
   const { spec } = JSON.parse(await cluster.kubectl(['get', 'service', name, '-o', 'json'])) as {
     spec: { selector: Record<string, string> };
@@ -94,7 +94,7 @@ export async function findPrimary(cluster: Cluster): Promise<string> {
   return spec.selector[podLabel] ?? '';
 }
 
-/** As an operator does when the primary is lost: the standby takes writes, and the Service leads there. @returns its pod. */
+/** Promotes the standby like an operator after the loss of the primary, and points the Service to it. @returns its pod */
 export async function promoteStandby(cluster: Cluster): Promise<string> {
   const standby = (await findPrimary(cluster)) === postgresPods[0] ? postgresPods[1] : postgresPods[0];
   await execIn(cluster, standby, `${pgCtl} promote -D "$PGDATA"`);

@@ -1,4 +1,4 @@
-/** Values that cannot work, and words of the message that refuses them. */
+/** Invalid values, with parts of the expected error message. */
 import type { Values } from './release.ts';
 
 export const refusals: readonly { values: Values; message: string }[] = [

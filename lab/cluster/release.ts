@@ -1,4 +1,4 @@
-/** The release under test: where its servers are, its values, and helm's commands with them. */
+/** The release under test: locations of its servers, values, and helm commands. */
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { generateActorKeys } from '#libs/actor';
@@ -13,7 +13,7 @@ export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
 export const releaseName = 'coherence';
 export const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'] as const;
 export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
-/** Pods of the platform itself, without those of jobs. */
+/** Pods of the platform, without job pods. */
 export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
 export const gatewayUrl = `http://${releaseName}-gateway`;
 export const password = 'password-of-the-cluster-test';
@@ -24,25 +24,25 @@ export const loginSecret = 'login-key-of-the-cluster-test';
 const actorKeys = generateActorKeys();
 export const bookingSecret = 'cluster-test-booking-secret';
 export const providerToken = 'cluster-test-provider';
-/** Ports of the servers of others, which the demo plays. */
+/** Ports of third-party servers, simulated by the demo. */
 export const providerPort = 8790;
 export const modelPort = 8791;
-/** From the address of the demo's pod to its loopback, where it plays them. */
+/** Maps ports of the demo pod's address to its loopback, where the demo listens. */
 export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
-/** Labels `app` of the pods beside the release: the clients, and the servers of others. */
+/** `app` labels of the pods outside the release: clients and simulated third-party servers. */
 export const clientApp = 'client';
 export const othersApp = 'others';
 export const poolerApp = 'pgbouncer';
 
 export type Values = Record<string, unknown>;
 
-/** UPGRADING.md, "Replicas changed outside Helm": kubectl scale, or an autoscaler. */
+/** See UPGRADING.md, "Replicas changed outside Helm": needed after kubectl scale or an autoscaler. */
 export const takeOver = ['--force-conflicts'];
 
 export const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
 const readyTimeoutMs = 300_000;
 
-/** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is for the upgrade that must fail. */
+/** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is used by the upgrade that must fail. */
 export function describeSecrets(): object[] {
   const straight = (user: string, word = password): string => `postgresql://${user}:${word}@${postgresServer}:5432/coherence`;
   const toEither = (user: string): string => `postgresql://${user}:${password}@${postgresHosts}/coherence?target_session_attrs=read-write`;
@@ -83,16 +83,16 @@ export function describeSecrets(): object[] {
 const keyOf = (owner: string): string => `DATABASE_URL_${owner.toUpperCase()}`;
 const pooledKeyOf = (owner: string): string => `${keyOf(owner)}_POOLED`;
 
-/** Values `secrets.keys` that lead the services to the pooler. */
+/** `secrets.keys` values that point the services to the pooler. */
 export const listPooledKeys = (): Record<string, string> => Object.fromEntries(owners.map((owner) => [keyOf(owner), pooledKeyOf(owner)]));
 
-/** Any uid, as platforms that choose one give it; the image's own is another. */
+/** An arbitrary uid, as some platforms assign; differs from the image's uid. */
 export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
 
-/** What each component asks, so that two releases fit on any node. */
+/** Resources per component, small enough for two releases on any node. */
 export const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
 
-/** One replica of everything. */
+/** Values with one replica of everything. */
 export function describeValues(settings: ClusterSettings): Values {
   return {
     global: { imageRegistry: settings.registry },
@@ -123,7 +123,7 @@ export function describeValues(settings: ClusterSettings): Values {
   };
 }
 
-/** Everyone that the release has to do with, and nobody else. */
+/** All network peers of the release. */
 function describePeers(): Values {
   const app = (name: string): object => ({ podSelector: { matchLabels: { app: name } } });
   const server = (name: string): object => ({ podSelector: { matchLabels: { 'app.kubernetes.io/component': name } } });
@@ -139,19 +139,19 @@ function describePeers(): Values {
   };
 }
 
-/** As platform teams close a namespace: what no policy of the release allows is denied to its pods. */
+/** Denies all traffic that the release's policies do not allow, as platform teams do. */
 export function describeClosedNamespace(): object {
   const podSelector = { matchLabels: { 'app.kubernetes.io/instance': releaseName } };
   const spec = { podSelector, policyTypes: ['Ingress', 'Egress'] };
   return { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'closed' }, spec };
 }
 
-/** The demo plays the servers of others on its own loopback; this brings a port of the pod's loopback there. */
+/** Forwards a port of the pod to its loopback, where the demo listens. */
 function describeForwarder(settings: ClusterSettings, name: string, port: number): object {
   return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `${othersApp}:${port}`);
 }
 
-/** A container that passes TCP connections on. */
+/** A container that forwards TCP connections. */
 export function forwarder(settings: ClusterSettings, name: string, from: string, to: string): object {
   const [host, port] = from.split(':');
   const [toHost, toPort] = to.split(':');
@@ -171,7 +171,7 @@ export function forwarder(settings: ClusterSettings, name: string, from: string,
 
 export const containerSecurity = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 
-/** `helm install` or `upgrade`; values over those of the test. */
+/** Runs `helm install` or `upgrade`; `values` override those of the test. */
 export function applyRelease(
   cluster: Cluster,
   action: 'install' | 'upgrade',
@@ -196,7 +196,7 @@ function isValues(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Waits until every workload has `replicas` ready pods of its newest template, and none else. */
+/** Waits until every workload has exactly `replicas` ready pods, all of its newest template. */
 export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<void> {
   for (const name of components) {
     await cluster.kubectl(['rollout', 'status', `deployment/${releaseName}-${name}`, `--timeout=${readyTimeoutMs / 1_000}s`]);
@@ -207,7 +207,7 @@ export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<vo
   });
 }
 
-/** Pods that were told to end are gone, their last requests with them. */
+/** Waits until terminating pods are gone and their last requests have ended. */
 export async function waitUntilRemoved(cluster: Cluster, replicas: number): Promise<void> {
   await until('the old pods to be gone', 120_000, async () => {
     const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
@@ -215,7 +215,7 @@ export async function waitUntilRemoved(cluster: Cluster, replicas: number): Prom
   });
 }
 
-/** Names of a release's objects that are there, without those of finished Jobs, which go by themselves. */
+/** Names of a release's existing objects, without finished Jobs, which are removed automatically. */
 export async function listObjects(cluster: Cluster, release: string): Promise<string[]> {
   const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
   const names = await cluster.kubectl(['get', kinds, '--selector', `app.kubernetes.io/instance=${release}`, '-o', 'name']);
@@ -226,19 +226,22 @@ export async function listObjects(cluster: Cluster, release: string): Promise<st
     .toSorted();
 }
 
-/** What the values of the profile `evaluation` leave to whoever installs. */
+/** Secrets that the profile `evaluation` requires from the installer. */
 export const evaluationSecrets: Values = {
   evaluation: { password },
   secrets: { values: { ACTOR_SIGNING_KEY: actorKeys.signingKey, ACTOR_PUBLIC_KEY: actorKeys.publicKey } },
 };
 
-/** The programs of the servers' image in place of public images, for values under `evaluation`. */
+/** Uses the programs of the servers' image instead of public images; values under `evaluation`. */
 export function describeServerImages(): Values {
   const own = (command: string) => ({ image: serversImage, command: [command] });
   return { postgresql: own('start-postgresql'), nats: own('nats-server'), objectStore: own('versitygw') };
 }
 
-/** PostgreSQL, three NATS servers with the users of the contracts, and the object store, as the profile `evaluation` makes them, beside the release. */
+/**
+ * Starts PostgreSQL, three NATS servers with the users of the contracts, and the object store, rendered from the profile `evaluation`,
+ * outside the release.
+ */
 export async function startServers(cluster: Cluster): Promise<void> {
   const { settings } = cluster;
   const values = {

@@ -1,4 +1,4 @@
-/** Pods by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md says. */
+/** Scaling by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md describes. */
 import { describeLoad, underLoad, type Known } from './client.ts';
 import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
@@ -47,13 +47,13 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
   return reported;
 }
 
-/** UPGRADING.md, "Switching autoscaling on": another owner keeps the number of pods when helm gives it up. */
+/** See UPGRADING.md, "Switching autoscaling on": another field owner retains the number of pods when helm releases it. */
 async function handOver(cluster: Cluster): Promise<void> {
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { replicas: before } };
   await cluster.kubectl(['apply', '--server-side', '--field-manager=autoscaling', '-f', '-'], { input: JSON.stringify(deployment) });
 }
 
-/** @throws Error when the upgrade stopped a pod of the gateway. */
+/** @throws Error if the upgrade stopped a pod of the gateway */
 async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof applyRelease>): Promise<void> {
   const uids = await listReady(cluster);
   await mustSucceed(upgrade());
@@ -62,7 +62,7 @@ async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof ap
   if (removed.length > 0) throw new Error(`helm upgrade stopped ${removed.length} of ${uids.length} pods of the gateway`);
 }
 
-/** Uids of the gateway's pods that are ready and stay. */
+/** Uids of the gateway's ready pods that are not terminating. */
 async function listReady(cluster: Cluster): Promise<string[]> {
   return (await cluster.listPods(gatewaySelector)).filter(({ ready }) => ready).map(({ uid }) => uid);
 }

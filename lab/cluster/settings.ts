@@ -1,29 +1,29 @@
 import { capabilities, type Capability } from './capabilities.ts';
 
-/** How to reach the cluster, from the environment; docs/kubernetes.md has the values for kind, k3d and a plain cluster. */
+/** Cluster access, from the environment; docs/kubernetes.md lists the values for kind, k3d and a plain cluster. */
 export interface ClusterSettings {
-  /** Words before the arguments of kubectl. */
+  /** Command prefix for kubectl. */
   readonly kubectl: readonly string[];
-  /** Words before the arguments of helm; empty: helm of the tool cache. */
+  /** Command prefix for helm; empty: helm of the tool cache. */
   readonly helm: readonly string[];
-  /** Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and brings it to the nodes; empty: the images are there. */
+  /** Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and loads it onto the nodes; empty: the images already exist. */
   readonly imageCommand: string;
-  /** Under which the nodes know the images, e.g. `registry.example.org`; empty: none. */
+  /** Registry from which the nodes pull the images, e.g. `registry.example.org`; empty: none. */
   readonly registry: string;
   readonly namespace: string;
-  /** Base of the images, handed to the image command as `$BASE_IMAGE`; empty: the Dockerfile's own. */
+  /** Base of the images, passed to the image command as `$BASE_IMAGE`; empty: that of the Dockerfile. */
   readonly baseImage: string;
-  /** Whether the namespace stays, to be looked at. */
+  /** Whether the namespace is retained for inspection. */
   readonly keep: boolean;
-  /** Requests a second under which the release is upgraded and scaled. */
+  /** Requests per second during upgrades and scaling. */
   readonly rate: number;
-  /** What the cluster has not got and need not have. */
+  /** Capabilities that the cluster is not required to have. */
   readonly without: ReadonlySet<Capability>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @throws Error that names a variable and what it must be. */
+/** @throws Error that names the variable and its allowed values */
 export function readClusterSettings(env: Variables): ClusterSettings {
   const namespace = env['CLUSTER_NAMESPACE'] || 'coherence-cluster-test';
   if (!/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(namespace))

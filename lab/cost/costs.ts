@@ -1,6 +1,6 @@
-/** What operations cost, part by part, as `npm run bench:cost` measures it. */
+/** Cost of operations per part, as measured by `npm run bench:cost`. */
 
-/** Parts of a platform that do work, each of which may have several processes. */
+/** Parts of a platform that do work; each may have several processes. */
 export const parts = [
   'gateway',
   'conversations',
@@ -15,31 +15,31 @@ export const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-/** Of one request. */
+/** Cost of one request. */
 export interface PartCost {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
-  /** Read and written, of connections and files. */
+  /** Bytes read and written, on connections and files. */
   readonly bytes: number;
-  /** Written to disks. */
+  /** Bytes written to disks. */
   readonly diskBytes: number;
 }
 
 export interface OperationCost {
   readonly operation: string;
   readonly parts: Readonly<Record<Part, PartCost>>;
-  /** Milliseconds for which it holds a connection of PostgreSQL. */
+  /** Milliseconds for which the request uses a PostgreSQL connection. */
   readonly connectionMs: number;
-  /** Times that PostgreSQL waits for its disk, commits of several connections together being one. */
+  /** Disk syncs of PostgreSQL; a group commit counts as one. */
   readonly databaseSyncs: number;
-  /** Durable messages, each of which NATS writes to its disk before it confirms. */
+  /** Durable messages, each of which NATS writes to disk before it confirms. */
   readonly messages: number;
 }
 
 export interface MeasuredCosts {
-  /** What it was measured on, for people. */
+  /** Readable description of the machine. */
   readonly machine: string;
-  /** Synced writes that its disk does in a second, one after the other. */
+  /** Sequential synced writes per second of the disk. */
   readonly syncsPerSecond: number;
   /** MB (PSS) of the busy processes. */
   readonly megabytes: Readonly<Record<Part, number>>;
@@ -48,7 +48,7 @@ export interface MeasuredCosts {
 
 const kilo = 1_000;
 
-/** The tables of docs/scaling.md, in Markdown. */
+/** Tables of docs/scaling.md, in Markdown. */
 export function renderCosts({ operations, megabytes }: MeasuredCosts): string {
   const services = parts.filter((part) => !['gateway', 'postgresql', 'nats', 'store'].includes(part));
   const groups: readonly (readonly [string, readonly Part[]])[] = [

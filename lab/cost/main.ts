@@ -1,8 +1,6 @@
 /**
- * `npm run bench:cost`: measures what each kind of request costs at each part (processor, memory, connections, syncs, bytes), and prints it as the tables
- * of docs/scaling.md.
- *   --seconds N   of each kind (default 4)
- *   --only TEXT   only kinds whose name contains it
+ * `npm run bench:cost`: measures the cost of each kind of request per part (processor, memory, connections, syncs, bytes), and prints it as
+ * the tables of docs/scaling.md. --seconds N per kind (default 4) --only TEXT only kinds whose name contains TEXT
  */
 import { parseArgs } from 'node:util';
 import { renderCosts } from './costs.ts';

@@ -1,4 +1,4 @@
-/** Measures what each kind of request costs at each part, on a platform of its own after the demo. */
+/** Measures the cost of each kind of request per part, on a dedicated platform after the demo. */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -13,19 +13,22 @@ import { type MeasuredCosts, type OperationCost, type Part, parts } from './cost
 import { type Counted, nothing, readCounted } from './processes.ts';
 import { listRequests } from './requests.ts';
 
-/** Name of a process of `npm start` → part. */
+/** Process name of `npm start` → part. */
 const partOf: Readonly<Record<string, Part>> = { 'api-gateway': 'gateway', PostgreSQL: 'postgresql', NATS: 'nats' };
 const streamNames = Object.keys(streams);
 const connections = 8;
 const warmUpSeconds = 2;
-/** For what goes on after the answer: jobs, write-ahead logs. */
+/** Time for work after the answer: jobs, write-ahead logs. */
 const settleMs = 1_500;
-/** What a platform does by itself is measured for so long, and is no cost of requests; before, code that was busy is still being compiled. */
+/**
+ * Duration of the measurement of background work, which is subtracted from the cost of requests; before it, recently used code is still
+ * being compiled.
+ */
 const idleMs = 5_000;
 const restMs = 10_000;
 const sampleEveryMs = 100;
 
-/** @param wants chooses operations by their name. @throws Error where there is no `/proc` */
+/** @param isSelected selects operations by name. @throws Error if `/proc` does not exist */
 export function measure(seconds: number, isSelected: (operation: string) => boolean, log: (line: string) => void): Promise<MeasuredCosts> {
   return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, log, async (platform) => {
     const baseUrl = `http://127.0.0.1:${platform.settings['PORT']}`;
@@ -35,7 +38,7 @@ export function measure(seconds: number, isSelected: (operation: string) => bool
     const meter = await openMeter(platform);
     try {
       const idle = await measureIdle(meter, log);
-      // Those that leave work behind come first, so that it is done when costs are counted.
+      // Operations that leave work behind run first, so that it is finished when costs are measured.
       log('everything once, to warm up');
       for (const [, makeRequest] of requests.toReversed()) await play(makeRequest, warmUpSeconds);
       const operations: OperationCost[] = [];
@@ -56,7 +59,7 @@ export function measure(seconds: number, isSelected: (operation: string) => bool
   });
 }
 
-/** What the platform does in a second without requests, after a rest. */
+/** Measures the platform's background work per second after an idle phase. */
 async function measureIdle(meter: Meter, log: (line: string) => void): Promise<Reading> {
   log('nothing, for comparison');
   await sleep(restMs);
@@ -78,16 +81,16 @@ interface Reading {
 
 interface Meter {
   read(): Promise<Reading>;
-  /** Connections of PostgreSQL that are in use right now. */
+  /** PostgreSQL connections currently in use. */
   countBusy(): Promise<number>;
   close(): Promise<void>;
 }
 
 async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> {
   const database = new pg.Client({ connectionString: settings['DATABASE_URL'], application_name: 'cost' });
-  database.on('error', () => {}); // its statements fail by themselves
+  database.on('error', () => {}); // its statements report their own errors
   await database.connect();
-  // The user of the admin CLI, who may ask for the streams by their names.
+  // User of the admin CLI, which can read the streams by name.
   const { host, username, password } = new URL(settings['NATS_URL'] ?? '');
   const nats = await connect({ servers: host, user: username, pass: password, name: 'cli', inboxPrefix: '_INBOX.cli' });
   const manager = await jetstreamManager(nats, { checkAPI: false });
@@ -119,7 +122,7 @@ async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> 
   };
 }
 
-/** `scale` × (after − before − what there would have been anyway), never below nothing. */
+/** `scale` × (after − before − background work), at least zero. */
 function differ(after: Reading, before: Reading, anyway: (value: (reading: Reading) => number) => number, scale: number): Reading {
   const value = (of: (reading: Reading) => number): number => Math.max(0, of(after) - of(before) - anyway(of)) * scale;
   return {
@@ -133,7 +136,7 @@ function differ(after: Reading, before: Reading, anyway: (value: (reading: Readi
   };
 }
 
-/** `idle` = what there is in a second without any request. */
+/** `idle` = background work per second. */
 async function measureOne(
   meter: Meter,
   { idle, seconds, load }: { idle: Reading; seconds: number; load: (seconds: number) => Promise<number> },
@@ -158,11 +161,11 @@ async function measureOne(
   const passed = (performance.now() - beganAt) / 1_000;
   const { counted, databaseSyncs, messages } = differ(after, before, (of) => of(idle) * passed, 1 / requests);
   const busy = samples.reduce((sum, count) => sum + count, 0) / samples.length;
-  // Little's law: connections in use = requests a second × seconds for which each uses one.
+  // Little's law: connections in use = requests per second × seconds for which each uses one.
   return { parts: counted, connectionMs: (busy * seconds * 1_000) / requests, databaseSyncs, messages };
 }
 
-/** Of a file on the disk of this folder: a block of 8 KB, then its sync, again and again. */
+/** Writes and syncs a block of 8 KB repeatedly in a file in this folder. */
 function measureSyncs(): number {
   const dir = mkdtempSync(join(process.cwd(), '.data', 'syncs-'));
   const file = openSync(join(dir, 'block'), 'w');

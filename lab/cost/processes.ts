@@ -1,27 +1,27 @@
-/** What the kernel has counted of processes, with those that they have started; Linux alone. */
+/** Kernel counters of processes and their children; Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RecordedProcess } from '../../tools/start/start-lock.ts';
 
 export interface Counted {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
-  /** Read and written by calls of the system: files and connections (those of PostgreSQL's connections are not counted by Linux). */
+  /** Bytes read and written by system calls: files and connections (Linux does not count those of PostgreSQL's connections). */
   readonly bytes: number;
-  /** Written to disks. */
+  /** Bytes written to disks. */
   readonly diskBytes: number;
 }
 
-/** The kernel counts in these. */
+/** Clock tick of the kernel's counters. */
 const tickMs = 10;
 
-/** By recorded name. */
+/** Counters by recorded name. */
 export function readCounted(processes: readonly Pick<RecordedProcess, 'name' | 'identity'>[]): Map<string, Counted> {
   const all = new Map<number, Counted & { parent: number }>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      // Own time and that of children who have ended (proc(5): fields 14 to 17).
+      // Own time plus that of exited children (proc(5): fields 14 to 17).
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
       const io = readFileSync(`/proc/${pid}/io`, 'utf8');
       const counter = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1] ?? 0);
@@ -32,7 +32,7 @@ export function readCounted(processes: readonly Pick<RecordedProcess, 'name' | '
         diskBytes: counter('write_bytes'),
       });
     } catch {
-      // It has ended meanwhile.
+      // The process has exited.
     }
   }
   const together = (pid: number): Counted =>

@@ -1,10 +1,10 @@
-/** The kinds of requests whose cost is measured. */
+/** Kinds of requests whose cost is measured. */
 import { randomUUID } from 'node:crypto';
 import { demoValues } from '#libs/config';
 import type { DemoPlatform } from '../bench/demo-platform.ts';
 import type { Request } from '../bench/load.ts';
 
-/** Several are changed in turn: writers of one conversation wait for each other, and for the disk. */
+/** Alternates between several conversations: writers of one conversation wait for each other and for the disk. */
 const changedCount = 37;
 const changedFrom = Date.UTC(2033, 0, 1);
 
@@ -13,20 +13,20 @@ const boundary = 'cost-boundary';
 
 const describePerson = (): string => JSON.stringify({ name: 'Visitor', contact: { email: `visitor-${randomUUID()}@example.org` } });
 
-/** Who asks, by headers. */
+/** Headers of the callers. */
 interface Callers {
   readonly password: string;
   readonly gate: Record<string, string>;
   readonly shared: Record<string, string>;
   readonly user: Record<string, string>;
-  /** May create people. */
+  /** Can create people. */
   readonly editor: Record<string, string>;
   readonly key: Record<string, string>;
-  /** Of the user. */
+  /** Id of the user's person. */
   readonly personId: string;
 }
 
-/** By name; of the demo's people, conversation and agent. */
+/** Requests by name; they use the demo's people, conversation and agent. */
 export async function listRequests(
   baseUrl: string,
   settings: DemoPlatform['settings'],
@@ -70,7 +70,7 @@ async function logAllIn(baseUrl: string, settings: DemoPlatform['settings']): Pr
   };
 }
 
-/** The one that the demo has left; `find` is the way to it by person, journey and time. */
+/** Conversation created by the demo, found with `find` by person, journey and time. */
 async function findConversation(baseUrl: string, { personId, user }: Callers): Promise<{ path: string; find: string }> {
   const answer = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${personId}`, { headers: user });
   const [found] = (await answer.json()) as { id: number; start: string }[];
@@ -81,7 +81,7 @@ async function findConversation(baseUrl: string, { personId, user }: Callers): P
 const findPath = (personId: string, time: string): string =>
   `/api/coherence/conversations?${new URLSearchParams({ person_id: personId, journey: 'open-circle', time }).toString()}`;
 
-/** Paths of those that are changed. */
+/** Paths of the conversations to change. */
 async function makeConversations(baseUrl: string, { personId, shared }: Callers): Promise<string[]> {
   const paths: string[] = [];
   for (let count = 0; count < changedCount; count += 1) {
@@ -129,7 +129,7 @@ function describeRequests(
     'download audio, each 10 MB': get(`${path}/audio`, shared),
     'upload audio, each 1 MB': (index) => ({ method: 'POST', path: `${changedAt(index)}/audio`, headers: form, body: upload }),
     'read 100 events': get('/api/v1/events?limit=100', user),
-    // Before those that leave jobs behind, which would be counted with it.
+    // Runs before requests that leave jobs behind, which would be counted here.
     'log in': () => logIn(callers, 'ada@example.org'),
     'take a webhook': () => ({
       method: 'POST',

@@ -1,4 +1,4 @@
-/** The chart's dashboards as Grafana reads them: their panels, and what a panel shows of the samples that Prometheus has. */
+/** Reads the chart's dashboards like Grafana: their panels, and what each panel shows from Prometheus' samples. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,13 +6,13 @@ export interface Panel {
   readonly type: 'row' | 'stat' | 'timeseries';
   readonly title: string;
   readonly description?: string;
-  /** In the grid of 24 columns. */
+  /** Position in the grid of 24 columns. */
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
   readonly fieldConfig?: {
     readonly defaults: {
       readonly unit: string;
-      /** Shown instead of "No data"; a panel that has it may be empty. */
+      /** Shown instead of "No data"; a panel with this text may be empty. */
       readonly noValue?: string;
       readonly custom?: { readonly fillOpacity: number; readonly stacking: { readonly mode: 'none' | 'normal' } };
     };
@@ -20,7 +20,7 @@ export interface Panel {
 }
 
 export interface Dashboard {
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -28,7 +28,7 @@ export interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly allValue?: string }[] };
 }
 
-/** One line of a panel; `values` belong to the times of the range, null where there is none. */
+/** One line of a panel; `values` correspond to the times of the range, null = no value. */
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -40,7 +40,7 @@ export interface Range {
   readonly stepSeconds: number;
 }
 
-/** A series as Prometheus answers a range query. */
+/** Series of a Prometheus range query. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [seconds: number, value: string])[];
@@ -57,7 +57,7 @@ export function readDashboards(): Dashboard[] {
     }));
 }
 
-/** The expression as Grafana would send it with every variable on "All". @throws Error for a variable that the dashboard does not have. */
+/** Replaces variables like Grafana with every variable set to "All". @throws Error for a variable that the dashboard does not define */
 export function fillVariables(expr: string, { name, templating }: Dashboard, rateInterval: string): string {
   return expr.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_all, braced?: string, bare?: string) => {
     const variable = braced ?? bare ?? '';
@@ -69,8 +69,8 @@ export function fillVariables(expr: string, { name, templating }: Dashboard, rat
 }
 
 /**
- * @returns the lines that have at least one value, named by the legend.
- * @throws Error when the legend names a label that a series does not have.
+ * @returns the lines with at least one value, named by the legend
+ * @throws Error if the legend uses a label that a series does not have
  */
 export function toLines(series: readonly Series[], legendFormat: string, range: Range): Line[] {
   const { fromSeconds, toSeconds, stepSeconds } = range;
@@ -81,7 +81,7 @@ export function toLines(series: readonly Series[], legendFormat: string, range: 
       const value = Number(text);
       if (Number.isFinite(value)) line[Math.round((seconds - fromSeconds) / stepSeconds)] = value;
     }
-    if (line.every((value) => value === null)) return []; // e.g. a quantile of nothing
+    if (line.every((value) => value === null)) return []; // e.g. a quantile of an empty series
     return [{ name: nameLine(legendFormat, metric), values: line }];
   });
 }

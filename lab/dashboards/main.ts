@@ -1,7 +1,7 @@
 /**
- * `node lab/dashboards/main.ts [--minutes 6]`: draws the chart's dashboards into `docs/images/dashboard-<name>.png`, from what Prometheus scraped of a
- * platform of its own under the average load and some demo conversations. It fails when a panel's query is refused, when a panel has no
- * data although it does not say what it shows then (`noValue`), when a legend names a label that is not there, or when an alert cannot be evaluated.
+ * `node lab/dashboards/main.ts [--minutes 6]`: renders the chart's dashboards to `docs/images/dashboard-<name>.png`, from Prometheus data
+ * of a dedicated platform under the average load and demo conversations. Fails if a panel's query is rejected, a panel without `noValue`
+ * has no data, a legend uses a missing label, or an alert cannot be evaluated.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { type Prometheus, scrapeSeconds, startPrometheus } from './prometheus.ts
 const repoDir = join(import.meta.dirname, '..', '..');
 /** Grafana's `$__rate_interval` is at least four scrapes. */
 const rateInterval = `${6 * scrapeSeconds}s`;
-/** Between two demo conversations. */
+/** Delay between two demo conversations. */
 const pauseMs = 20_000;
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -49,7 +49,7 @@ async function run(minutes: number): Promise<void> {
   }
 }
 
-/** The average load, and conversations with everything that a demo has, one after the other. */
+/** Runs the average load, and demo conversations in sequence. */
 async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<Ended> {
   log(`playing the average load for ${minutes} minutes`);
   const load = runNode(['lab/load/main.ts', 'average'], { RATE: '5', WARM_UP: '1m', DURATION: `${minutes - 1}m`, ...variables });
@@ -59,7 +59,7 @@ async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<
     if (demo.code !== 0) throw new Error(`The demo has failed:\n${demo.output}`);
     end = await Promise.race([load, sleep(pauseMs, undefined)]);
   }
-  if (end.code !== 0) log(end.output); // a slow machine crosses thresholds; its panels have data all the same
+  if (end.code !== 0) log(end.output); // a slow machine exceeds thresholds, but its panels still have data
   return end;
 }
 
@@ -80,7 +80,7 @@ function runNode(args: readonly string[], variables: NodeJS.ProcessEnv): Promise
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output, endedAtMs: Date.now() })));
 }
 
-/** @throws Error that names every panel with which something is wrong; the pictures are drawn all the same. */
+/** @throws Error that lists every panel with a problem; the pictures are rendered anyway */
 async function draw(prometheus: Prometheus, range: Range): Promise<void> {
   const problems: string[] = [];
   const pictures = new Map<string, Picture>();

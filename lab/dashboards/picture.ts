@@ -1,4 +1,4 @@
-/** Draws dashboards with uPlot, the library that Grafana draws its time series with, in a headless Chromium. */
+/** Renders dashboards with uPlot, Grafana's time series library, in a headless Chromium. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -7,7 +7,7 @@ import { chromiumProgram, provideDebianProgram } from '../../libs/servers/debian
 import type { Progress } from '../../libs/servers/tool-cache.ts';
 import type { Line, Panel } from './dashboard.ts';
 
-/** What `page.html` draws. */
+/** Input of `page.html`. */
 export interface Picture {
   readonly title: string;
   readonly description: string;
@@ -20,17 +20,17 @@ export interface DrawnPanel extends Pick<Panel, 'type' | 'title' | 'gridPos'> {
   readonly description: string;
   readonly unit: string;
   readonly stacked: boolean;
-  /** Percent of opacity under a line. */
+  /** Opacity in percent of the area under a line. */
   readonly fill: number;
   readonly lines: readonly Line[];
-  /** Shown when there are no lines. */
+  /** Shown if there are no lines. */
   readonly noValue: string;
 }
 
 const plotStyle = fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css'));
 const plotScript = fileURLToPath(import.meta.resolve('uplot/dist/uPlot.iife.min.js'));
 
-/** Writes one PNG per picture. @throws Error of the page when it could not be drawn. */
+/** Writes one PNG per picture. @throws Error with the page's error if rendering failed */
 export async function drawPictures(pictures: ReadonlyMap<string, Picture>, progress: Progress): Promise<void> {
   const [executablePath = ''] = await provideDebianProgram(chromiumProgram, progress);
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });

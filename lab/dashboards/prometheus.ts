@@ -1,4 +1,6 @@
-/** Prometheus that scrapes the platform of `npm start`, as the chart's ServiceMonitor lets it, and evaluates the chart's alerts. */
+/**
+ * Prometheus that scrapes the platform of `npm start` with the settings of the chart's ServiceMonitor, and evaluates the chart's alerts.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -7,9 +9,9 @@ import { type ServerProcess, startServerProcess } from '../../libs/servers/serve
 import type { Range, Series } from './dashboard.ts';
 
 export interface Prometheus extends ServerProcess {
-  /** @throws Error with what Prometheus says of an expression that it does not take. */
+  /** @throws Error with Prometheus' message for an invalid expression */
   queryRange(expr: string, range: Range): Promise<Series[]>;
-  /** Alerts that are firing. @throws Error when a rule could not be evaluated. */
+  /** Firing alerts. @throws Error if a rule could not be evaluated */
   listFiring(): Promise<string[]>;
 }
 
@@ -18,7 +20,7 @@ const filesDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'cohere
 const alertsFile = join(filesDir, 'alerts.yaml');
 const platformFile = join(filesDir, 'platform.json');
 
-/** The chart's alerts as Prometheus itself reads rules, for one installation in each namespace. They are written as the chart writes them. */
+/** The chart's alerts as Prometheus rules, for one installation per namespace, rendered like the chart does. */
 export function describeRules(namespaces: readonly string[]): string {
   const alerts = parse(readFileSync(alertsFile, 'utf8')) as { expr: string; runbook: string; instant?: string }[];
   const components = Object.keys((JSON.parse(readFileSync(platformFile, 'utf8')) as { components: object }).components);
@@ -35,7 +37,7 @@ export function describeRules(namespaces: readonly string[]): string {
   return stringify({ groups });
 }
 
-/** @param metricsPorts of the services, all on this machine. */
+/** @param metricsPorts metrics ports of the services on this machine */
 export async function startPrometheus(program: string, dir: string, metricsPorts: readonly number[]): Promise<Prometheus> {
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'alerts.yaml'), describeRules(['coherence']));

@@ -15,7 +15,7 @@ const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
 const search = (p50: number, p95: number) => ({ ...summary().operations, search: { count: 100, p50, p95, p99: 200 } });
 
 describe('compareSummaries (rules/operations#load)', () => {
-  it('finds nothing worse in a run that is like the other', () => {
+  it('reports nothing for two similar runs', () => {
     const { worse, markdown } = compareSummaries(summary(), summary({ release: '1.1.0' }), 0.2);
     expect(worse).toEqual([]);
     expect(markdown).toContain('# average: 1.0.0 → 1.1.0');
@@ -23,7 +23,7 @@ describe('compareSummaries (rules/operations#load)', () => {
     expect(markdown).toContain('Nothing is worse.');
   });
 
-  it('names what got slower by more than the tolerance, and what got faster', () => {
+  it('reports operations that got slower or faster than the tolerance', () => {
     const slower = compareSummaries(summary(), summary({ operations: search(20, 75) }), 0.2);
     expect(slower.worse).toEqual(['search']);
     expect(slower.markdown).toContain('| search | 20 | 20 | 0 % | 60 | 75 | +25 % | slower |');
@@ -34,11 +34,11 @@ describe('compareSummaries (rules/operations#load)', () => {
   it.each([
     ['within the tolerance', search(23, 71)],
     ['by less than 5 ms', { ...search(20, 60), upload: { count: 10, p50: 100, p95: 204, p99: 210 } }],
-  ])('forgives what got slower %s', (_title, operations) => {
+  ])('tolerates operations that got slower %s', (_title, operations) => {
     expect(compareSummaries(summary(), summary({ operations }), 0.2).worse).toEqual([]);
   });
 
-  it('counts more failed requests, crossed thresholds and operations that are gone as worse', () => {
+  it('reports more failed requests, crossed thresholds and missing operations as worse', () => {
     const { search: kept } = summary().operations;
     const after = summary({ failed_share: 0.001, passed: false, operations: kept === undefined ? {} : { search: kept } });
     expect(compareSummaries(summary(), after, 0.2).worse).toEqual(['upload', 'failed requests', 'thresholds']);
@@ -48,7 +48,7 @@ describe('compareSummaries (rules/operations#load)', () => {
     [{ suite: 'spike' }, 'different suites'],
     [{ load: { duration: '1m', visits_per_second: 10 } }, 'different loads'],
     [{ format: 2 }, 'formats'],
-  ])('refuses to compare with %j', (changes, text) => {
+  ])('rejects a comparison with %j', (changes, text) => {
     expect(() => compareSummaries(summary(), summary(changes), 0.2)).toThrow(text);
   });
 });
@@ -62,14 +62,14 @@ describe('selectPhase (rules/operations#load)', () => {
     operations: { 'search (first)': times, 'search (second)': { ...times, p95: 90 } },
   });
 
-  it('lets the halves of one run be compared', () => {
+  it('allows comparing the halves of one run', () => {
     const { worse, markdown } = compareSummaries(selectPhase(soak, 'first'), selectPhase(soak, 'second'), 0.2);
     expect(worse).toEqual(['search', 'failed requests']);
     expect(markdown).toContain('# soak: first → second');
     expect(markdown).toContain('requests 100 → 100; failed 0.000 % → 2.000 %');
   });
 
-  it('refuses a part that the run does not have', () => {
+  it('rejects a phase that the run does not have', () => {
     expect(() => selectPhase(soak, 'peak')).toThrow('no part "peak"');
   });
 });

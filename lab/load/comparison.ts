@@ -1,6 +1,6 @@
-/** Two summaries of one suite side by side: what got slower, and whether by more than runs differ anyway. */
+/** Compares two summaries of one suite: which operations became slower by more than the usual variation between runs. */
 
-/** As test/load/summary.js writes it. */
+/** Format written by test/load/summary.js. */
 export interface LoadSummary {
   readonly format: number;
   readonly suite: string;
@@ -21,16 +21,16 @@ interface Times {
 
 export interface Comparison {
   readonly markdown: string;
-  /** What is worse in the second: operations, or `failed requests`. */
+  /** What became worse in the second: operations, or `failed requests`. */
   readonly worse: readonly string[];
 }
 
-/** Differences below this are noise whatever their share, milliseconds. */
+/** Milliseconds below which any difference is noise. */
 const noiseMs = 5;
 
 /**
- * One part of a run as a summary of its own, so that two parts can be compared: what has become slower between `first` and `second` of a soak.
- * @throws Error when the run has no such part.
+ * Returns one phase of a run as a summary, so that phases can be compared, e.g. `first` and `second` of a soak.
+ * @throws Error if the run does not have this phase
  */
 export function selectPhase(summary: LoadSummary, phase: string): LoadSummary {
   const ending = ` (${phase})`;
@@ -47,8 +47,8 @@ export function selectPhase(summary: LoadSummary, phase: string): LoadSummary {
 }
 
 /**
- * @param tolerance share by which a 50th or 95th percentile may grow.
- * @throws Error when the two do not measure the same.
+ * @param tolerance allowed relative increase of a 50th or 95th percentile
+ * @throws Error if the summaries do not measure the same operations
  */
 export function compareSummaries(before: LoadSummary, after: LoadSummary, tolerance: number): Comparison {
   if (before.format !== after.format) throw new Error(`the summaries have the formats ${before.format} and ${after.format}`);

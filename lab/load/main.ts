@@ -1,6 +1,6 @@
 /**
  * `npm run load:smoke` and `node lab/load/main.ts average|spike|soak`: builds k6, seeds the platform that `npm start` runs in this folder,
- * or one of its own when none runs (`--own`: always), runs the suite and leaves the summary in `.data/load`. Against other platforms:
+ * or a dedicated one if none runs (`--own`: always), runs the suite and writes the summary to `.data/load`. For other platforms see
  * test/load/README.md.
  */
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const suites = ['smoke', 'average', 'spike', 'soak'];
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** @returns the exit status: k6's, which is 99 when a threshold is crossed. */
+/** @returns the exit status of k6, which is 99 if a threshold is exceeded */
 async function run(args: readonly string[]): Promise<number> {
   const suite = args.find((arg) => !arg.startsWith('--')) ?? 'smoke';
   if (!suites.includes(suite)) throw new Error(`There is no suite "${suite}"; there are ${suites.join(', ')}.`);
@@ -57,27 +57,27 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What the summary calls the run unless RELEASE says otherwise. */
+/** Name of the run in the summary, unless RELEASE is set. */
 function readVersion(): string {
   return (JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** Settings of the platform that runs with this data folder. */
+/** Settings of the platform running with this data folder. */
 function readRunning(dataDir: string): Settings | undefined {
   const settings = readSettings({}, join(dataDir, 'environment.json'));
   return settings['API_TOKEN'] === undefined ? undefined : settings;
 }
 
-/** Visitors need an answer: where no language model is configured, one is played as in the demo. */
+/** Simulates a language model like the demo if none is configured: visitors need answers. */
 async function playModel(settings: Settings): Promise<LlmServer | undefined> {
   const { DEMO_MODEL_PORT: port, LLM_API_KEY: apiKey } = settings;
   if (port === undefined) return undefined;
   try {
     return await startLlm({ port: Number(port), apiKey: apiKey ?? '' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined; // a demo plays it already
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined; // a demo already runs one
     throw error;
   }
 }

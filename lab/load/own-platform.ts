@@ -1,4 +1,4 @@
-/** A platform for one load run: `npm start` with a folder and ports of its own, gone afterwards. */
+/** A dedicated platform for one load run: `npm start` with its own folder and ports, removed afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const startTimeoutMs = 300_000;
 /** Longer than the services take to stop. */
 const stopTimeoutMs = 60_000;
-/** Variables that would make it somebody else's platform. */
+/** Variables that would make it use external servers. */
 const foreign = /^(DATABASE_URL|NATS_URL|S3_ENDPOINT)/;
 
 /**
- * Resolves when it is ready.
- * @param variables of the run, e.g. who plays the language model.
- * @throws Error with what `npm start` has said.
+ * Resolves when the platform is ready.
+ * @param variables environment of the run, e.g. the simulated language model
+ * @throws Error with the output of `npm start`
  */
 export async function startOwnPlatform(variables: Readonly<Record<string, string>> = {}): Promise<OwnPlatform> {
   const parent = join(repoDir, '.data', 'load');
@@ -30,7 +30,7 @@ export async function startOwnPlatform(variables: Readonly<Record<string, string
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
   const child = spawn(process.execPath, [join('tools', 'start', 'main.ts')], {
     cwd: repoDir,
-    // All visitors come from one address here, and write to one agent.
+    // All visitors share one IP address and one agent.
     env: {
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',

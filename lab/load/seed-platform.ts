@@ -1,4 +1,4 @@
-/** Seeds a platform by the admin CLI, as an operator would. */
+/** Seeds a platform through the admin CLI, as an operator would. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { describeSeed, describeWorkspace, newPrefix, type Seed } from './workspa
 
 const repoDir = join(import.meta.dirname, '..', '..');
 
-/** Applies a workspace of its own and writes the seed to `file`. @throws Error with what the CLI has said. */
+/** Applies the load workspace and writes the seed to `file`. @throws Error with the output of the CLI */
 export async function seedPlatform(file: string, env: NodeJS.ProcessEnv): Promise<Seed> {
   const prefix = newPrefix();
   const folder = mkdtempSync(join(tmpdir(), 'load-seed-'));

@@ -1,6 +1,6 @@
 /**
- * `node lab/load/seed.ts [FILE]`: prepares a platform for a load run and writes what the scripts in test/load need to FILE (default
- * `.data/load/seed.json`). It reaches the platform as the admin CLI does: by NATS_URL, or the `npm start` of this folder.
+ * `node lab/load/seed.ts [FILE]`: prepares a platform for a load run and writes the input of the scripts in test/load to FILE (default
+ * `.data/load/seed.json`). Connects like the admin CLI: through NATS_URL, or to the `npm start` of this folder.
  */
 import { join, resolve } from 'node:path';
 import { seedPlatform } from './seed-platform.ts';

@@ -1,4 +1,4 @@
-/** What a load run works with: people with accounts, a journey and an agent of its own, told apart from everything else by a prefix. */
+/** Test data of a load run: people with accounts, a journey and an agent, distinguished from other data by a prefix. */
 import { randomBytes } from 'node:crypto';
 
 /** Read by test/load/settings.js. */
@@ -7,19 +7,19 @@ export interface Seed {
   readonly journey: string;
   readonly agent: string;
   readonly webhookSecret: string;
-  /** Number of the first update; a seed serves one run, since repeated updates and bookings are worked once. */
+  /** Number of the first update. A seed serves one run only, since repeated updates and bookings are processed once. */
   readonly firstUpdate: number;
   readonly people: readonly { readonly id: number; readonly email: string; readonly password: string }[];
 }
 
-/** Logins are limited to 10 per minute and address by default; every run logs each of them in. */
+/** Logins are limited to 10 per minute and address by default; every run logs in each of these people. */
 const peopleCount = 8;
 
 export function newPrefix(): string {
   return `load-${randomBytes(4).toString('hex')}`;
 }
 
-/** The document for `workspace apply`. */
+/** Document for `workspace apply`. */
 export function describeWorkspace(prefix: string): Record<string, unknown> {
   const keys = Array.from({ length: peopleCount }, (_, index) => `${prefix}-${index + 1}`);
   return {
@@ -50,7 +50,7 @@ export function describeWorkspace(prefix: string): Record<string, unknown> {
   };
 }
 
-/** @param ids what `workspace apply --json` has printed as `ids`. @throws Error when a person is missing there. */
+/** @param ids the `ids` printed by `workspace apply --json`. @throws Error if a person is missing */
 export function describeSeed(prefix: string, ids: Readonly<Record<string, Readonly<Record<string, number>>>>): Seed {
   const people = Array.from({ length: peopleCount }, (_, index) => {
     const key = `${prefix}-${index + 1}`;

@@ -1,4 +1,4 @@
-/** Acts on many, each done once. */
+/** Bulk actions, each measured once. */
 
 export interface Act {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface DoneAct {
   readonly seconds: number;
 }
 
-/** @throws Error at the first answer that is not 2xx */
+/** @throws Error on the first answer that is not 2xx */
 export async function measureActs(baseUrl: string, token: string, acts: readonly Act[], log: (line: string) => void): Promise<DoneAct[]> {
   const done: DoneAct[] = [];
   for (const { name, path, body } of acts) {

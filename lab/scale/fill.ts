@@ -1,26 +1,26 @@
 /**
- * Fills the migrated, empty database of a platform by set-based SQL: what `npm run bench:scale` and the tests of query plans stand on.
- * Everything follows from running numbers, so that two fillings of one size are the same.
+ * Fills the migrated, empty database of a platform with set-based SQL, for `npm run bench:scale` and query plan tests. All values derive
+ * from sequence numbers, so that two databases of one size are identical.
  */
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Tx } from '#libs/orm';
 
-/** What fills an empty database. */
+/** Content for an empty database. */
 export interface Seed {
-  /** Large tables; their indexes are made after the rows. */
+  /** Large tables; their indexes are created after the rows. */
   readonly tables: readonly string[];
-  /** Tables whose next id follows from the rows. */
+  /** Tables whose next id is set from the rows. */
   readonly identities: readonly string[];
   readonly steps: readonly { readonly what: string; readonly sql: string }[];
 }
 
-/** One of these with a row is a filled database. */
+/** A database with a row in one of these is considered filled. */
 const emptyTables = ['directory.people', 'directory.holons', 'conversations.conversations'] as const;
 
 /**
- * One transaction: an interrupted filling leaves nothing. Indexes are made after the rows, which takes a fraction of the time.
- * @param say told what is under way.
- * @throws Error when the database holds people, holons or conversations already.
+ * Uses one transaction: an interrupted run leaves nothing. Indexes are created after the rows, which takes a fraction of the time.
+ * @param log receives progress messages
+ * @throws Error if the database already contains people, holons or conversations
  */
 export async function fillDatabase(options: { url: string; seed: Seed; log: (line: string) => void }): Promise<void> {
   const { seed, log } = options;
@@ -57,7 +57,7 @@ export async function fillDatabase(options: { url: string; seed: Seed; log: (lin
   }
 }
 
-/** True when there is anything that a filling would collide with. */
+/** True if the database contains data that would conflict. */
 export async function isFilled(url: string): Promise<boolean> {
   const logger = createLogger({ service: 'seed', level: 'warn' });
   const database = await createDatabase({ url, schema: 'public', poolSize: 1, logger, applicationName: 'seed' });
@@ -79,8 +79,8 @@ async function holdsRows(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Drops the indexes of the tables, those of constraints too where no other table refers to them.
- * @returns the statements that make them again.
+ * Drops the indexes of the tables, including those of constraints that no other table references.
+ * @returns the statements that recreate them
  */
 async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ removed: string; again: string }>(

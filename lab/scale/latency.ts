@@ -1,4 +1,4 @@
-/** Latencies of the same requests on two platforms at the same time, so that a noisy machine disturbs both alike. */
+/** Measures latencies of the same requests on two platforms concurrently, so that noise affects both alike. */
 import { Pool } from 'undici';
 import type { Measurement, Request } from '../bench/load.ts';
 
@@ -8,8 +8,8 @@ export interface Subject {
 }
 
 /**
- * Each of `connections` loops asks one platform, waits for the whole answer, then asks the other.
- * @throws Error at the first answer that is not 2xx.
+ * Each of `connections` loops calls one platform, waits for the whole answer, then calls the other.
+ * @throws Error on the first answer that is not 2xx
  */
 export async function measurePair(
   subjects: readonly [Subject, Subject],
@@ -53,11 +53,11 @@ export async function measurePair(
 
 export interface AnswerSize {
   rows: number;
-  /** Of a page: all that match. */
+  /** Total matches of a page's query. */
   matches: number;
 }
 
-/** On the average of `count` requests; an answer that is no list is one row. */
+/** Average of `count` requests; an answer that is not a list counts as one row. */
 export async function measureAnswers({ baseUrl, request }: Subject, count: number): Promise<AnswerSize> {
   const sum = { rows: 0, matches: 0 };
   for (let index = 0; index < count; index++) {

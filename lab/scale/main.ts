@@ -1,19 +1,16 @@
 /**
- * `npm run bench:scale`: fills two databases, a small and a large one, starts a platform on each, and measures the same requests on
- * both at the same time. Prints latencies with their ratio, and of conversations time and memory of a search that streams everything.
- *   --surface NAME    `conversations` (the default), `v1`, the lists and searches of the open API, `ops`, the lists of operators and the
- *                     redrive of ten thousand jobs, or `transcripts`, the search in what was said: in one database, with p95 and what
- *                     an import keeps of its speed
- *   --rows N          utterances of `transcripts` (10,000,000)
- *   --conversations N, --people N, --holons N   the large size; 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000
- *                     people and 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people
- *   --jobs N, --receipts N   for operators; 1,000,000 each, in the small size ten times `--small`
- *   --small N         conversations of the small size (1,000), people and holons in proportion; for the open API people and holons
- *   --seconds N       length of one measurement (8)
- *   --connections N   requests under way (4)           --only TEXT,…  operations whose name contains a TEXT; `stream` is one
- *   --targets N       different things that the requests of an operation name, as far as both sizes have them (20; 10 for the open API)
- *   --data DIR        keeps the servers' data there and takes up what is there, so that a second run need not fill again
- * `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
+ * `npm run bench:scale`: fills a small and a large database, starts a platform on each, and measures the same requests on both
+ * concurrently. Prints latencies with their ratio, and for conversations the time and memory of a search that streams everything. --surface
+ * NAME `conversations` (default), `v1`: lists and searches of the open API, `ops`: operator lists and the
+ * redrive of ten thousand jobs, or `transcripts`: transcript search in one database, with p95 and the
+ * import rate during indexing --rows N utterances of `transcripts` (10,000,000) --conversations N, --people N, --holons N the large size;
+ * 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000
+ * people and 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people --jobs N, --receipts N for
+ * operators; 1,000,000 each, in the small size ten times `--small` --small N conversations of the small size (1,000), people and holons in
+ * proportion; for the open API people and holons --seconds N length of one measurement (8) --connections N concurrent requests (4) --only
+ * TEXT,… operations whose name contains a TEXT; `stream` is one --targets N distinct objects used by the requests of an operation, limited
+ * to what both sizes have (20; 10 for the open API) --data DIR stores the servers' data there and reuses existing data, so that a second
+ * run need not fill again `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
  */
 import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
@@ -140,10 +137,10 @@ async function measureBoth(
   }
 }
 
-/** How often the tables of the promise were read from end to end so far. */
+/** Number of sequential scans so far on the tables that must not be scanned. */
 async function countScans({ pool }: Side, tables: readonly string[]): Promise<Map<string, number>> {
   if (tables.length === 0) return new Map();
-  await sleep(2_000); // processes tell of their scans once in a while
+  await sleep(2_000); // processes report their scans with a delay
   const { rows } = await pool.query<{ name: string; scans: string }>(
     `select schemaname || '.' || relname as name, seq_scan as scans from pg_stat_user_tables where schemaname || '.' || relname = any($1) order by 1`,
     [tables],

@@ -1,4 +1,4 @@
-/** Resident memory of processes while something runs. */
+/** Samples the resident memory of processes. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ export interface MemoryUse {
 
 const sampleMs = 25;
 
-/** Begins to sample; `stop` tells the peaks. A process that ended counts with what was seen of it. */
+/** Starts sampling; `stop` returns the peaks. An exited process counts with its last sample. */
 export function watchMemory(processes: readonly { name: string; pid: number }[]): { stop(): MemoryUse[] } {
   const uses = processes.map(({ name, pid }) => {
     const bytes = readResidentBytes(pid) ?? 0;
@@ -35,6 +35,6 @@ function readResidentBytes(pid: number): number | undefined {
     }
     return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
   } catch {
-    return undefined; // it has ended
+    return undefined; // it has exited
   }
 }

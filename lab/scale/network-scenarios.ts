@@ -1,11 +1,11 @@
-/** The measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
+/** Measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
 import { pick, type Request } from '../bench/load.ts';
 import { personTarget, plantedPair, plantedWord, responsibleTarget, targetCount, targetHolonId, type NetworkSizes } from './network-sql.ts';
 import type { Scenario } from './scenarios.ts';
 
 const day = '2026-06-01T00:00:00Z';
 
-/** @param token of somebody who sees nothing private */
+/** @param token token of an account that cannot read private objects */
 export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[] {
   const callRoute = createRouteCall(sizes, token);
   return [...describeSearch(callRoute), ...describePeople(callRoute), ...describeHolons(callRoute), ...describeLists(callRoute)];

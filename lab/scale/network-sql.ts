@@ -1,6 +1,6 @@
 /**
- * The rows of a network for the open API. What a request meets does not depend on the size: each planted word is in 20 people and 20 holons,
- * a target holon has 50 members, a person 6 memberships and 10 notes. What grows is the rest.
+ * Rows of a network for the open API. Objects used by a request do not depend on the size: each planted word is in 20 people and 20 holons,
+ * a target holon has 50 members, a person 6 memberships and 10 notes. Only the rest grows.
  */
 import type { Seed } from './fill.ts';
 
@@ -11,9 +11,9 @@ export interface NetworkSizes {
   holons: number;
 }
 
-/** Things of each kind that are there for the measured requests to name. */
+/** Objects of each kind for the measured requests. */
 export const targetCount = 10;
-/** Rows that hold a planted word. */
+/** Rows that contain a planted word. */
 export const matchesOfWord = 20;
 export const membersOfTarget = 50;
 export const journeyCount = 100;
@@ -23,11 +23,11 @@ const notesOfPerson = 10;
 const childrenPerHolon = 10;
 const relationshipsOfTarget = 20;
 const workOfResponsible = 20;
-/** Dates lie so many days around the day of the filling. */
+/** Dates are within this many days of the day of filling. */
 const followUpDays = 40;
 const classIds = { place: 1, circle: 2, closedCircle: 3, workshop: 4, guild: 5 } as const;
 
-/** Half of the people take part, those with an even id. */
+/** Half of the people have memberships: those with an even id. */
 const activePeople = ({ people }: NetworkSizes): number => people / 2;
 export const membershipCount = (sizes: NetworkSizes): number => activePeople(sizes) * membershipsOfPerson;
 export const relationshipCount = (sizes: NetworkSizes): number => 2 * sizes.holons;
@@ -37,7 +37,7 @@ export const noteCount = (sizes: NetworkSizes): number => activePeople(sizes) * 
 const pick = (seed: number, limit: number, n = 'n'): string => `((hashint4extended(${n}, ${seed}) & 2147483647) % ${limit})::integer`;
 
 const syllables = 20;
-/** Two words at most are planted with one middle. */
+/** At most two words with the same middle are planted. */
 const otherEndCount = syllables - 2;
 const beginnings = [
   'Ber',
@@ -106,36 +106,36 @@ const ends = [
   'stein',
 ];
 
-/** Where a word is planted. */
+/** Columns in which a word is planted. */
 const plantedKinds = ['name', 'description', 'channel'] as const;
 type PlantedKind = (typeof plantedKinds)[number];
 const middleOf = (kind: PlantedKind, target: number): number => (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
 const endOf = (kind: PlantedKind, target: number): number => (target + middleOf(kind, target)) % syllables;
 
-/** A word whose last two syllables, and so each longer part of it, are in no other. */
+/** A word whose last two syllables, and so each longer part of it, are in no other word. */
 export function plantedWord(kind: PlantedKind, target: number): string {
   return `${beginnings[target]}${middles[middleOf(kind, target)]}${ends[endOf(kind, target)]}`;
 }
-/** Ends that follow a middle in the words of all others. */
+/** Endings that follow a middle in all other words. */
 const otherEnds = middles.map((_, middle) => {
   const planted = plantedKinds.flatMap((kind) =>
     Array.from({ length: targetCount }, (__, target) => (middleOf(kind, target) === middle ? endOf(kind, target) : -1)),
   );
   return ends.filter((_end, end) => !planted.includes(end)).slice(0, otherEndCount);
 });
-/** Two characters that no other text has next to each other. */
+/** Two characters that are adjacent in no other text. */
 export const plantedPair = (target: number): string => `x${String.fromCodePoint(98 + target)}`;
 
 const sqlList = (texts: readonly string[]): string => `array['${texts.join(`','`)}']`;
 const words = (kind: PlantedKind): string => sqlList(Array.from({ length: targetCount }, (_, target) => plantedWord(kind, target)));
 const pairs = sqlList(Array.from({ length: targetCount }, (_, target) => plantedPair(target)));
 
-/** `planted` of a row: which target's word it holds, or null; `stride` rows lie between two that hold words of one kind. */
+/** `planted` of a row: the target whose word it contains, or null; `stride` is the distance between rows with words of one kind. */
 const strideOf = (rows: number): number => rows / (targetCount * matchesOfWord);
 const plantedAt = (rows: number, offset: number): string =>
   `case when n % ${strideOf(rows)} = ${offset} then n / ${strideOf(rows)} % ${targetCount} + 1 end`;
 
-/** Three syllables and what is planted, for `n` from 1 to `rows`. */
+/** Three syllables and the planted word, for `n` from 1 to `rows`. */
 function texts(rows: number): string {
   return `(select *, (${sqlList(beginnings)})[1 + a] || (${sqlList(middles)})[1 + b] || (array[${otherEnds.map(sqlList).join(',')}])[1 + b][1 + c] as word
     from (select n, ${pick(1, syllables)} as a, ${pick(2, syllables)} as b, ${pick(3, otherEndCount)} as c, ${plantedAt(rows, 0)} as in_name,
@@ -151,21 +151,21 @@ const times = `timestamptz '2024-01-01T00:00:00Z' + n % 1000000 * interval '1 mi
 /** The holon with this number from 0 is a target: 50 members, 20 relationships. */
 const targetHolon = (sizes: NetworkSizes, target: string): string => `(${strideOf(sizes.holons)} * (100 + ${target}) + 4)`;
 export const targetHolonId = (sizes: NetworkSizes, target: number): number => strideOf(sizes.holons) * (100 + target) + 4;
-/** Somebody who takes part. */
+/** A person with memberships. */
 export const personTarget = (sizes: NetworkSizes, target: number): number =>
   (sizes.people / targetCount / 10) * (3 + 7 * target) - (((sizes.people / targetCount / 10) * (3 + 7 * target)) % 2);
-/** Somebody with work to do. */
+/** A person with a worklist. */
 export const responsibleTarget = (target: number): number => 51 + 100 * target;
 const isTargetHolon = (sizes: NetworkSizes): string =>
   `(n % ${strideOf(sizes.holons)} = 4 and n / ${strideOf(sizes.holons)} between 100 and ${99 + targetCount})`;
-/** Any holon but a target. */
+/** Any holon except the targets. */
 function otherHolon(sizes: NetworkSizes, seed: number, n: string): string {
   const any = `(1 + ${pick(seed, sizes.holons, n)})`;
   return `(${any} - (${any} % ${strideOf(sizes.holons)} = 4)::integer)`;
 }
 
 const followUp = `case when ${pick(14, 4)} > 0 then current_date + ${pick(5, 2 * followUpDays)} - ${followUpDays} end`;
-/** Every `share`-th row is the work of a target, half of the others that of somebody else. */
+/** Every `share`-th row is assigned to a target, half of the others to another person. */
 function responsible(sizes: NetworkSizes, rows: number): string {
   const share = rows / (targetCount * workOfResponsible);
   return `case when n % ${share} = 0 then 51 + 100 * (n / ${share} % ${targetCount})
@@ -287,7 +287,7 @@ function workflowSteps(sizes: NetworkSizes): Seed['steps'] {
   ];
 }
 
-/** What the triggers keep: values of channels, counts of use, tallies (docs/performance-notes.md#worklist-tallies). */
+/** Tables that triggers maintain: channel values, usage counts, tallies (docs/performance-notes.md#worklist-tallies). */
 function configuredSteps(): Seed['steps'] {
   const channels = [
     ['people', 'contact'],

@@ -1,4 +1,4 @@
-/** What is measured of `/api/ops` (P7): lists, the same at every size, and acts on many. */
+/** Measured requests of `/api/ops` (P7): lists, the same at every size, and bulk actions. */
 import { operatorLists, encodePosition, formatInstantKey } from '#libs/cursor';
 import { pick, type Request } from '../bench/load.ts';
 import type { Act } from './acts.ts';
@@ -17,7 +17,7 @@ const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
 type List = (name: string, path: string, query?: (target: number) => Readonly<Record<string, string | number>>) => Scenario;
 
-/** @param token of a member of `ops_viewers` */
+/** @param token token of a member of `ops_viewers` */
 export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario[] {
   const list = createList(token);
   return [{ ...list('', 'overview'), grows: true }, ...listJobs(list), ...listWebhooks(list), ...listPipelines(list, sizes)];
@@ -122,7 +122,7 @@ function listPipelines(list: List, sizes: OperatorSizes): Scenario[] {
   ];
 }
 
-/** What an operator does with ten thousand jobs of one error: counts them, redrives them, and is told that nothing is left (P3). */
+/** Operator actions on ten thousand jobs with one error: counts them, redrives them, and verifies that none are left (P3). */
 export function operatorActs(): Act[] {
   const path = '/api/ops/jobs/redrive';
   const choice = { filter: { error: sameError, state: 'dead', service: 'media' } };

@@ -1,6 +1,6 @@
 /**
- * What operators look through (P7): jobs and receipts of two weeks, spread over the services, and conversations in a pipeline step. What is rare is
- * old, so that a list that is newest first must go past everything else; each request meets as much at every size.
+ * Data for operator lists (P7): jobs and receipts of two weeks, spread over the services, and conversations in a pipeline step. Rare rows
+ * are old, so that a list that is newest first must skip everything else; each request matches the same number of rows at every size.
  */
 import type { Seed } from './fill.ts';
 
@@ -9,14 +9,14 @@ export interface OperatorSizes {
   receipts: number;
 }
 
-/** Jobs of each service in ten. */
+/** Jobs per service, out of ten. */
 const shares = { conversations: 3, transcripts: 3, media: 2, agents: 2 } as const;
-/** Receipts in ten that are messages to agents. */
+/** Receipts out of ten that are messages to agents. */
 const messages = 3;
-/** Jobs that died, receipts that were refused: of each table, its oldest. */
+/** Dead jobs and rejected receipts: the oldest of each table. */
 const deadJobs = 400;
 export const plantedCount = 10;
-/** Conversations of the seldom journey, and dead imports of others. */
+/** Conversations of the rare journey, and dead imports of others. */
 const seldomCount = 5;
 const deadImports = 20;
 const weeks = `interval '14 days'`;
@@ -25,11 +25,11 @@ export const conversationCount = ({ jobs }: OperatorSizes): number => Math.ceil(
 const jobsOf = ({ jobs }: OperatorSizes, service: keyof typeof shares): number => Math.round((jobs * shares[service]) / 10);
 const bookingCount = ({ receipts }: OperatorSizes): number => Math.round((receipts * (10 - messages)) / 10);
 
-/** Dead jobs of one error, which operators redrive together; those of the media service that came after its other dead ones. */
+/** Dead jobs with one error, which operators redrive together: jobs of the media service that are newer than its other dead ones. */
 export const sameErrorCount = (sizes: OperatorSizes): number => Math.min(10_000, Math.floor(jobsOf(sizes, 'media') / 2));
 export const sameError = 'The provider was away: no answer within 60 s';
 
-/** A text that is in one job and one receipt of each kind. */
+/** A text contained in one job and one receipt of each kind. */
 export const plantedText = (target: number): string => `planted-${String(target + 1).padStart(4, '0')}-text`;
 export const plantedPerson = (target: number): number => 900_000 + target;
 /** Has one job in each service. */
@@ -60,9 +60,9 @@ export function operatorSeed(sizes: OperatorSizes): Seed {
   };
 }
 
-/** When the row `n` of `count` came: evenly over two weeks, the last one now. */
+/** Time of row `n` of `count`: evenly spread over two weeks up to now. */
 const instant = (count: number): string => `(now() - ${weeks} * (${count} - n) / ${count})`;
-/** A UUID of version 7 of that time. */
+/** A UUID of version 7 with that time. */
 const idAt = (count: number, series = '000'): string =>
   `(lpad(to_hex((extract(epoch from ${instant(count)}) * 1000)::bigint), 12, '0') || '7${series}' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
 
@@ -79,7 +79,7 @@ function jobRows(service: keyof typeof shares, count: number, sizes: OperatorSiz
     from generate_series(1, ${count}) n`;
 }
 
-/** Of every conversation in a pipeline step; the oldest died. */
+/** Imports of all conversations in a pipeline step; the oldest failed. */
 function importRows(sizes: OperatorSizes): string {
   const count = Math.floor(conversationCount(sizes) / 10);
   return `insert into transcripts.jobs (id, type, payload, state, error, attempts, created_at, started_at, finished_at)
@@ -113,7 +113,7 @@ function messageRows(count: number): string {
     from generate_series(1, ${count}) n`;
 }
 
-/** Somebody to sign in, and conversations of which every tenth is in a step with a job: the oldest of these in that of a seldom journey. */
+/** An account for signing in, and conversations of which every tenth is in a step with a job: the oldest of these on a rare journey. */
 function pipelineSteps(sizes: OperatorSizes): Seed['steps'] {
   const isSeldom = `n % 10 = 0 and n <= ${10 * seldomCount}`;
   return [

@@ -1,4 +1,4 @@
-/** The tables of `npm run bench:scale`. */
+/** Tables of `npm run bench:scale`. */
 import { quantile, type Measurement } from '../bench/load.ts';
 import type { DoneAct } from './acts.ts';
 import type { AnswerSize } from './latency.ts';
@@ -8,9 +8,9 @@ export interface LatencyRow {
   operation: string;
   small: Measurement;
   large: Measurement;
-  /** Of [small, large]. They should be alike, or the sizes are not what is compared. */
+  /** [small, large]. They should be equal, otherwise other effects than the size are compared. */
   answers: readonly [AnswerSize, AnswerSize];
-  /** Held against no goal. */
+  /** Not compared with a target. */
   grows: boolean;
 }
 
@@ -37,7 +37,7 @@ export function renderLatencies(rows: readonly LatencyRow[]): string {
   );
 }
 
-/** Held against a goal of the large side alone (P7). */
+/** Compares only the large side with a target (P7). */
 export function renderTails(rows: readonly LatencyRow[], p95GoalMs: number): string {
   const lines = rows.map(({ operation, small, large, answers, grows }) => {
     const p95 = quantile(large, 0.95);

@@ -1,11 +1,11 @@
-/** The measured requests, the same at every size. */
+/** Measured requests, the same at every size. */
 import { pick, type Request } from '../bench/load.ts';
 import type { Targets } from './targets.ts';
 
 export interface Scenario {
   name: string;
   request: (index: number) => Request;
-  /** What it counts grows with the data, and its time with it: shown, but held against no goal. */
+  /** The counted rows and the time grow with the data: shown, but not compared with a target. */
   grows?: true;
 }
 
@@ -13,7 +13,7 @@ const base = '/api/coherence';
 
 export interface Tokens {
   shared: string;
-  /** Of somebody who is no superuser, so that private classes count. */
+  /** Token of an account that is not a superuser, so that private classes apply. */
   user: string;
 }
 

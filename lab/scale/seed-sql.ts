@@ -1,8 +1,8 @@
 /**
- * The rows of a filled platform. Numbers that a request meets do not depend on the size: 50 conversations of a journey, 50 or 100 of an
- * event, 10 events below a place, about 10 conversations of a guest, 500 of a host, 30 links to a holon; 200 people and 20 linked holons in
- * the conversations of a place, since those who meet are neighbours; and texts of one length. What grows is the rest. The conversations of a
- * journey lie as far apart in the table as they can.
+ * Rows of a filled platform. The numbers that a request matches do not depend on the size: 50 conversations of a journey, 50 or 100 of an
+ * event, 10 events below a location, about 10 conversations of a guest, 500 of a host, 30 links to a holon; 200 people and 20 linked holons
+ * in the conversations of a location, since participants are drawn from neighbours; and texts of one length. Only the rest grows. The
+ * conversations of a journey are spread as far apart in the table as possible.
  */
 import type { Seed } from './fill.ts';
 
@@ -12,14 +12,14 @@ export interface SeedSizes {
   holons: number;
 }
 
-/** Conversations of one statement. */
+/** Conversations per statement. */
 const batchSize = 50_000;
 
 export const conversationsPerJourney = 50;
-/** Children of a holon; its position in the tree is that of a heap. */
+/** Children of a holon; tree positions are those of a heap. */
 export const childrenPerHolon = 10;
 const stepsPerJourney = 4;
-/** Out of how many each conversation of a journey takes its hosts, guests and linked holons. */
+/** Number of candidates from which each conversation of a journey draws its hosts, guests and linked holons. */
 const neighbours = { hosts: 2, guests: 100, holons: 12 };
 const classIds = { place: 1, circle: 2, closedCircle: 3 } as const;
 
@@ -30,12 +30,12 @@ const innerHolons = (sizes: SeedSizes): number => Math.floor((sizes.holons - 2) 
 
 /** A reproducible number below `limit` for the row `n`. */
 const pick = (seed: number, limit: number | string): string => `((hashint4extended(n, ${seed}) & 2147483647) % ${limit})::integer`;
-/** The same number for one of `neighbours`, beside those of the journeys before and after. */
+/** Like `pick`, for one of `neighbours`, adjacent to those of the previous and next journey. */
 const pickNear = (sizes: SeedSizes, seed: number, count: number, limit: number): string =>
   `(((journey - 1)::bigint * ${limit} / ${journeyCount(sizes)} + ${pick(seed, count)}) % ${limit})::integer`;
-/** As many digits for every row. */
+/** Pads to the same number of digits in every row. */
 const padded = (number: string): string => `lpad(${number}::text, 7, '0')`;
-/** The event that owns the journey with this SQL number. */
+/** Event that owns the journey with this SQL number. */
 const eventOf = (sizes: SeedSizes, journey: string): string =>
   `(${innerHolons(sizes)} + 1 + (${journey} - 1) % ${sizes.holons - innerHolons(sizes)})`;
 
@@ -52,7 +52,7 @@ export function conversationSeed(sizes: SeedSizes): Seed {
   };
 }
 
-/** What the directory holds: people, classes, a tree of holons whose leaves are events, and their journeys. */
+/** Rows of the directory: people, classes, a tree of holons whose leaves are events, and their journeys. */
 function directorySteps(sizes: SeedSizes): Seed['steps'] {
   const journeys = journeyCount(sizes);
   return [
@@ -106,8 +106,8 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
 }
 
 /**
- * Conversations `first` to `last`: a host and two guests, up to two linked holons, three years of dates; 1 in 100 without a start, 1 in
- * 20 open-ended, 1 in 200 with more text than a page holds.
+ * Conversations `first` to `last`: a host and two guests, up to two linked holons, three years of dates; 1 in 100 without a start, 1 in 20
+ * open-ended, 1 in 200 with more text than fits on a page.
  */
 function conversationRows(sizes: SeedSizes, first: number, last: number): string {
   const hosts = hostCount(sizes);

@@ -1,4 +1,4 @@
-/** Fills the migrated, empty database of a platform with conversations, or with what was said in them: what tests of query plans stand on too. */
+/** Fills the migrated, empty database of a platform with conversations or transcripts, also for query plan tests. */
 import { fillDatabase } from './fill.ts';
 import { conversationSeed, type SeedSizes } from './seed-sql.ts';
 import { type TranscriptSizes, transcriptSeed } from './transcript-sql.ts';

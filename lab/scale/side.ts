@@ -1,4 +1,4 @@
-/** One of the two measured platforms: a filled database of its own and the services on it. */
+/** One of the two measured platforms: a filled database and its services. */
 import { createLogger } from '#libs/logger';
 import pg from 'pg';
 import { startBenchPlatform, type BenchPlatform } from '../bench/platform.ts';
@@ -10,10 +10,10 @@ import type { StreamTarget } from './stream.ts';
 
 export interface Side {
   baseUrl: string;
-  tokens: Tokens & { /** Of somebody who may read everything. */ superuser: string };
+  tokens: Tokens & { /** Tokens of an account that can read everything. */ superuser: string };
   settings: Readonly<Record<string, string>>;
   stream: StreamTarget;
-  /** On the side's database. */
+  /** Connects to this side's database. */
   pool: pg.Pool;
   stop(): Promise<void>;
 }
@@ -22,12 +22,12 @@ const password = 'a password of the benchmark';
 const reader = { email: 'reader@example.org', password };
 const superuser = { email: 'root@example.org', password };
 
-/** @param options.name of the database; one that is filled already is taken as it is. */
+/** @param options.name name of the database; a filled one is reused */
 export async function startSide(options: {
   servers: BenchServers;
   name: string;
   seed: Seed;
-  /** Of the account that asks. */
+  /** Group of the calling account. */
   group?: string | undefined;
   log: (line: string) => void;
 }): Promise<Side> {
@@ -74,7 +74,7 @@ async function ensureDatabase(serverUrl: string, name: string): Promise<string> 
   return url.href;
 }
 
-/** A token of an account of the first person, made when there is none; neither superuser nor editor unless options say so. */
+/** Returns a token of an account of the first person, created if missing; neither superuser nor editor unless options say so. */
 async function login(
   platform: BenchPlatform,
   pool: pg.Pool,

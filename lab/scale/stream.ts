@@ -1,4 +1,4 @@
-/** `GET /conversations/search` without a filter: everything, to the client. */
+/** `GET /conversations/search` without a filter: streams everything to the client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Client } from 'undici';
@@ -19,12 +19,12 @@ export interface StreamResult {
 }
 
 const path = '/api/coherence/conversations/search';
-/** Every item has one; no text of a filled database does. */
+/** Every item contains this; no text of a filled database does. */
 const itemMark = Buffer.from('"event":');
 const readBeforeLeavingBytes = 256 * 1024;
 const stopDeadlineMs = 30_000;
 
-/** Reads everything. @throws Error when the answer is not 200 or breaks off. */
+/** Reads everything. @throws Error if the answer is not 200 or is aborted */
 export async function streamEverything(target: StreamTarget): Promise<StreamResult> {
   const client = new Client(target.baseUrl, { bodyTimeout: 60_000, headersTimeout: 60_000 });
   const watch = watchMemory(target.processes);
@@ -47,9 +47,9 @@ export async function streamEverything(target: StreamTarget): Promise<StreamResu
 }
 
 /**
- * Reads the beginning, then goes away.
- * @returns milliseconds until PostgreSQL runs the query no more.
- * @throws Error when the query was not seen running, or runs on.
+ * Reads the first bytes, then disconnects.
+ * @returns milliseconds until PostgreSQL no longer runs the query
+ * @throws Error if the query was not seen running, or does not stop
  */
 export async function closeStream(target: StreamTarget, pool: Pool): Promise<number> {
   const client = new Client(target.baseUrl);

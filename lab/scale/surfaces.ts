@@ -1,4 +1,4 @@
-/** The surfaces that are measured: what fills their databases and what is asked of them. */
+/** The measured surfaces: the content of their databases and the requests. */
 import { conversationSeed, conversationsPerJourney, type SeedSizes } from './seed-sql.ts';
 import { networkScenarios } from './network-scenarios.ts';
 import { membershipCount, networkSeed, noteCount, relationshipCount, type NetworkSizes } from './network-sql.ts';
@@ -14,17 +14,17 @@ import { alignTargets, readTargets } from './targets.ts';
 type Pair<Value> = readonly [Value, Value];
 
 export interface Surface {
-  /** Names of the databases. */
+  /** Database names. */
   readonly names: Pair<string>;
   readonly seeds: Pair<Seed>;
   readonly descriptions: Pair<string>;
-  /** Group of the account that asks. */
+  /** Group of the calling account. */
   readonly group?: string;
-  /** What is promised of the large side alone. */
+  /** Targets of the large side only. */
   readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[]; readonly actSeconds: number };
-  /** Done once each on the large side, when all else is measured: they change what is there. */
+  /** Run once each on the large side after all other measurements, since they change data. */
   readonly acts?: readonly Act[];
-  /** The same requests of both sides. @param most different things that the requests of an operation name */
+  /** The same requests for both sides. @param most maximum number of distinct objects used by the requests of an operation */
   readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
 }
 
@@ -59,7 +59,7 @@ export function networkSurface(large: NetworkSizes, smallRecords: number): Surfa
   };
 }
 
-/** P7: every list is quick among a million, and reads no table from end to end. */
+/** P7: every list is fast among a million rows and scans no table. */
 export function operatorSurface(large: OperatorSizes, smallRecords: number): Surface {
   const small: OperatorSizes = { jobs: 10 * smallRecords, receipts: 10 * smallRecords };
   const describe = (sizes: OperatorSizes): string =>

@@ -1,5 +1,5 @@
 /**
- * What the measured requests name, read from a filled database: things that everybody may see, with the same number of conversations at
+ * Objects used by the measured requests, read from a filled database: visible to all callers, with the same number of conversations at
  * every size.
  */
 import type { Pool } from 'pg';
@@ -7,7 +7,7 @@ import { childrenPerHolon, conversationsPerJourney } from './seed-sql.ts';
 
 export interface Targets {
   conversationIds: number[];
-  /** Open events that own one journey's conversations. */
+  /** Open events that own the conversations of one journey. */
   events: string[];
   /** Holons whose ten children are such events. */
   locations: string[];
@@ -15,7 +15,7 @@ export interface Targets {
   linked: string[];
   /** People in about ten conversations. */
   guests: number[];
-  /** Filters that one conversation at least passes together; the place is one with ten children. */
+  /** Filters that at least one conversation matches together; the location has ten children. */
   combinations: { holon_slug: string; connected_holon_slug: string; person_id: number }[];
   journeys: { id: number; slug: string; event_slug: string }[];
   /** A guest, a journey and the time of their conversation. */
@@ -25,10 +25,7 @@ export interface Targets {
 const usualLinks = 30;
 const usualMeetings = 10;
 
-/**
- * Cuts each kind to as many as both sides have: a side whose requests name more things would show how well its caches hold them, not its
- * size.
- */
+/** Truncates each kind to the number that both sides have: with more objects, a side would measure its caches instead of its size. */
 export function alignTargets(left: Targets, right: Targets): [Targets, Targets] {
   const shorten = (targets: Targets, other: Targets): Targets => {
     const entries = Object.entries(targets) as [keyof Targets, Targets[keyof Targets]][];
@@ -37,7 +34,7 @@ export function alignTargets(left: Targets, right: Targets): [Targets, Targets] 
   return [shorten(left, right), shorten(right, left)];
 }
 
-/** @param most of each kind. */
+/** @param most maximum per kind */
 export async function readTargets(pool: Pool, most: number): Promise<Targets> {
   const list = async <Row extends object>(sql: string): Promise<Row[]> => {
     const { rows } = await pool.query<Row>(`${sql} limit ${most}`);

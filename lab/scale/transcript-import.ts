@@ -1,4 +1,4 @@
-/** How much of its speed an import keeps while what it brings is made searchable (T3): rounds with the index's job, and with the job put off. */
+/** Measures how much indexing slows down an import (T3): rounds with the indexing job, and with the job postponed. */
 import { createLogger } from '#libs/logger';
 import { connectBus, newContext } from '#libs/nats';
 import { transcripts } from '#services/transcripts';
@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { emptyConversations, usualRowsPerConversation as rowsPerConversation, wordOf } from './transcript-sql.ts';
 
 export interface ImportSpeed {
-  /** Rows a second. */
+  /** Rows per second. */
   readonly withIndex: number;
   readonly withoutIndex: number;
-  /** From the end of an import of a round until all of it is found. */
+  /** Seconds from the end of a round's import until all of it can be found. */
   readonly searchableSeconds: number;
 }
 
@@ -21,7 +21,7 @@ const jobType = transcripts.jobs.indexTranscripts.type;
 export async function measureImport(options: {
   readonly settings: Readonly<Record<string, string>>;
   readonly pool: Pool;
-  /** The first conversation without a transcript. */
+  /** First conversation without a transcript. */
   readonly firstId: number;
   readonly log: (line: string) => void;
 }): Promise<ImportSpeed> {
@@ -54,7 +54,7 @@ export async function measureImport(options: {
       const speed = await importRound(round + 2);
       const endedAt = performance.now();
       if (isIndexed) await waitForIndex(pool);
-      // The first round of either is the warm-up.
+      // The first round of each is the warm-up.
       if (round < 0) continue;
       speeds[`${isIndexed}`].push(speed);
       if (isIndexed) waited = Math.max(waited, (performance.now() - endedAt) / 1_000);
@@ -79,13 +79,13 @@ function makeRows(seed: number) {
   }));
 }
 
-/** What an earlier run on the same data has imported would be left as it is. */
+/** Deletes imports of an earlier run on the same data, which would otherwise not be imported again. */
 async function forgetImports(pool: Pool, firstId: number): Promise<void> {
   for (const table of ['transcript_rows', 'search_segments', 'speakers', 'import_evidence', 'legacy_transcripts'])
     await pool.query(`delete from transcripts.${table} where conversation_id >= $1`, [firstId]);
 }
 
-/** Jobs of the index that are made from now on wait for a day, or do not. */
+/** Postpones new indexing jobs by a day, or stops postponing them. */
 async function putOff(pool: Pool, expected: boolean): Promise<void> {
   await pool.query('drop trigger if exists put_off on transcripts.jobs');
   if (!expected) return;

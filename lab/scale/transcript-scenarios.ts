@@ -1,4 +1,4 @@
-/** What is asked of the search in what was said: rare and frequent words, phrases, prefixes, filters, pages far down. */
+/** Requests to the transcript search: rare and frequent words, phrases, prefixes, filters, late pages. */
 import type { Pool } from 'pg';
 import { pick, type Request } from '../bench/load.ts';
 import { vocabulary, wordOf } from './transcript-sql.ts';
@@ -16,7 +16,7 @@ interface TranscriptTargets {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Things that a filter names. */
+/** Objects used by filters. */
 export async function readTranscriptTargets(pool: Pool, most: number): Promise<TranscriptTargets> {
   const list = async <Value>(sql: string): Promise<Value[]> =>
     (await pool.query<{ value: Value }>(`${sql} limit ${most}`)).rows.map((row) => row.value);
@@ -40,7 +40,7 @@ const toRequest = (token: string, query: Query): Request => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** The address of a page so many pages down, or of the last one. */
+/** URL of the page this many pages further, or of the last one. */
 async function followPages(baseUrl: string, token: string, query: Query, pages: number): Promise<Request> {
   let request = toRequest(token, query);
   for (let page = 0; page < pages; page++) {
@@ -52,7 +52,7 @@ async function followPages(baseUrl: string, token: string, query: Query, pages: 
   return request;
 }
 
-/** @param tokens of somebody who may read everything, and of somebody who took part in some conversations */
+/** @param tokens of an account that can read everything, and of one that took part in some conversations */
 export async function transcriptScenarios(
   baseUrl: string,
   tokens: { readonly all: string; readonly own: string },

@@ -1,4 +1,4 @@
-/** `--surface transcripts`: the search in what was said, in one large database (T3). */
+/** `--surface transcripts`: transcript search in one large database (T3). */
 import { type Measurement, quantile, runLoad } from '../bench/load.ts';
 import type { BenchServers } from '../bench/servers.ts';
 import { renderTable } from './report.ts';

@@ -1,6 +1,6 @@
 /**
- * What was said in conversations, for the search in it: 1,000 utterances each of 12 made-up words. How often a word is said follows its rank, as in
- * any language: the first is in more than half of the utterances, the last in one of a hundred thousand.
+ * Transcripts for the search: 1,000 utterances each of 12 generated words. Word frequency follows rank, as in natural language: the first
+ * is in more than half of the utterances, the last in one of a hundred thousand.
  */
 import type { Seed } from './fill.ts';
 import { conversationSeed } from './seed-sql.ts';
@@ -14,7 +14,7 @@ const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', '
 const syllablesPerWord = 4;
 export const vocabulary = syllables.length ** syllablesPerWord;
 
-/** Neighbours in rank begin alike. */
+/** Words with adjacent ranks have the same prefix. */
 export function wordOf(rank: number): string {
   const at = (position: number): string => syllables[Math.floor(rank / syllables.length ** position) % syllables.length] ?? '';
   return Array.from({ length: syllablesPerWord }, (_, index) => at(syllablesPerWord - 1 - index)).join('');
@@ -60,7 +60,10 @@ const facts = `insert into transcripts.search_conversations (conversation_id, st
   select id, coalesce(start_at, '0001-01-01 00:00:00+00'), start_at is not null, event_id, journey_id, participant_ids, updated_at
   from conversations.conversations`;
 
-/** Rows `first` to `last` with their words, as the importer and its index would leave them: words of a-z are the same to PostgreSQL's `simple`. `offset 0`: each rank is made once. */
+/**
+ * Rows `first` to `last` with their words, as the importer and its index would store them: for words of a-z PostgreSQL's `simple` gives the
+ * same result. `offset 0` generates each rank only once.
+ */
 function utterances(rowsPerConversation: number, first: number, last: number): string {
   const names = Array.from({ length: wordsPerRow }, (_, index) => index);
   const list = `'{${syllables.join(',')}}'::text[]`;

@@ -9,11 +9,11 @@ const digestFile = /^[0-9a-f]{64}\n$/;
 
 export interface OpenedBackup {
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest, by which all of the backup is known. */
+  /** SHA-256 of the manifest. It identifies the whole backup. */
   readonly digest: string;
 }
 
-/** Ids, newest first, including incomplete backups. */
+/** Backup ids, newest first, including incomplete backups. */
 export async function listIds(target: BackupTarget): Promise<string[]> {
   return (await target.folders(backupsFolder)).filter(isBackupId).toReversed();
 }
@@ -23,9 +23,9 @@ export async function isComplete(target: BackupTarget, id: string): Promise<bool
 }
 
 /**
- * A complete backup, the newest when `id` is undefined.
- * @param expected digest that it must have
- * @throws BackupError when there is none, or when its manifest is not the one that was stored
+ * Opens a complete backup, or the newest one when `id` is undefined.
+ * @param expected required digest
+ * @throws BackupError when the backup does not exist, or its manifest does not match the stored digest
  */
 export async function openBackup(target: BackupTarget, id: string | undefined, expected?: string): Promise<OpenedBackup> {
   const chosen = id ?? (await findNewest(target));
@@ -49,7 +49,7 @@ async function findNewest(target: BackupTarget): Promise<string | undefined> {
   return undefined;
 }
 
-/** The newest complete backup whose objects were sealed for the same keys. */
+/** Finds the newest complete backup whose objects are encrypted for the same keys. */
 export async function findPrevious(target: BackupTarget, recipients: readonly string[]): Promise<Manifest | undefined> {
   for (const id of await listIds(target)) {
     if (!(await isComplete(target, id))) continue;
@@ -59,7 +59,7 @@ export async function findPrevious(target: BackupTarget, recipients: readonly st
   return undefined;
 }
 
-/** Ids of backups that were broken off behind their database since `previous`: their objects need not be copied again. */
+/** Ids of backups since `previous` that were interrupted after their database dump. Their objects need not be copied again. */
 export async function listAbandoned(
   target: BackupTarget,
   recipients: readonly string[],
@@ -74,7 +74,7 @@ export async function listAbandoned(
   return found;
 }
 
-/** An incomplete but recent backup whose database is complete; it is resumed. */
+/** Finds an incomplete but recent backup whose database dump is complete; it is resumed. */
 export async function findUnfinished(
   target: BackupTarget,
   recipients: readonly string[],

@@ -1,4 +1,6 @@
-/** Makes a backup: the database of one moment, then the objects, then the manifest; its digest is written last and makes it complete. */
+/**
+ * Creates a backup: a database snapshot, then the objects, then the manifest. The digest is written last and marks the backup as complete.
+ */
 import { Readable } from 'node:stream';
 import { lastBackupKey, type ObjectStore } from '#libs/object-store';
 import { findPrevious, findUnfinished, listAbandoned, type OpenedBackup } from './catalog.ts';
@@ -12,31 +14,31 @@ import type { Seal } from './seal.ts';
 import type { BackupTarget } from './target.ts';
 
 export interface CreateOptions {
-  /** Of a role that reads every schema. */
+  /** URL of a role that can read every schema. */
   readonly url: string;
   readonly schemas: readonly string[];
   readonly target: BackupTarget;
   readonly seal: Seal;
-  /** Of this release. */
+  /** Version of this release. */
   readonly version: string;
-  /** Absent: who was erased is not copied either. */
+  /** Absent: the erasure list is not copied either. */
   readonly store: ObjectStore | undefined;
   readonly withObjects: boolean;
-  /** Begin anew although one was broken off. */
+  /** Starts a new backup even if an interrupted one exists. */
   readonly fresh: boolean;
-  /** Tables that are read at once. */
+  /** Number of tables read in parallel. */
   readonly connections: number;
-  /** Called when the server allows fewer, and why. */
+  /** Called with the reason when the server allows fewer connections. */
   readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
 
-/** What was broken off goes on for so long; its database is of the time when it began. */
+/** How long an interrupted backup can be resumed. Its database snapshot is from when it started. */
 const resumedForMs = 24 * 3_600_000;
 
 export async function createBackup(options: CreateOptions): Promise<OpenedBackup & { readonly resumed: boolean }> {
   const { target, seal, store, withObjects } = options;
-  await store?.ensureBucket(); // as the media service does at its start
+  await store?.ensureBucket(); // as the media service does at startup
   const begun = options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
   const draft = begun ?? (await dump(options));
   if (Object.keys(draft.schemas).length === 0) throw new BackupError('the database has no schema of the platform');
@@ -54,7 +56,7 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   return { manifest, digest, resumed: begun !== undefined };
 }
 
-/** What the target has of objects, the complete backup before those that were broken off. */
+/** Lists objects that the target already has: from the previous complete backup first, then from interrupted ones. */
 async function listKnown({ target, seal: { recipients } }: CreateOptions, current: string): Promise<AsyncIterable<ObjectEntry>[]> {
   const previous = await findPrevious(target, recipients);
   const abandoned = await listAbandoned(target, recipients, { previous: previous?.id, current });
@@ -70,7 +72,7 @@ async function dump(options: CreateOptions): Promise<Draft> {
   return draft;
 }
 
-/** Monitoring sees by it how old the newest backup is. */
+/** Writes the object from which monitoring reads the age of the newest backup. */
 async function reportAge(store: ObjectStore, { id, version, taken_at: takenAt }: Manifest): Promise<void> {
   const text = JSON.stringify({ id, version, taken_at: takenAt });
   await store.putStream(lastBackupKey, Readable.from([Buffer.from(text)]), { contentType: 'application/json' });

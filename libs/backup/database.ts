@@ -1,4 +1,4 @@
-/** The rows of the database in a backup: one packed and sealed file for each table, all of one moment. */
+/** The database rows in a backup: one compressed and encrypted file per table, all from one snapshot. */
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
@@ -9,18 +9,18 @@ import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.t
 import type { Seal, Unseal } from './seal.ts';
 import { type BackupTarget, checked } from './target.ts';
 
-/** Told as bytes pass. */
+/** Called as bytes are transferred. */
 export type OnProgress = (what: string, bytes: number) => void;
 
 /**
- * Ids that were given after the backup are not given again: what others remember under them (links, exports, events) must not come to mean
- * something else.
+ * Ids assigned after the backup are not assigned again: clients may have stored them (links, exports, events), and they must not refer to
+ * other rows.
  */
 export const idGap = 100_000;
-/** Positions of the feed, which clients keep as cursors: an event that came under one that was given already would be told to nobody. */
+/** Positions of the feed, which clients store as cursors. An event with an already used position would not be delivered. */
 const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position' }];
 
-/** The same for a database that PostgreSQL's own means put back to an earlier moment. */
+/** Advances ids in a database that was restored with PostgreSQL's own tools, as `loadDatabase` does. */
 export async function raiseGivenIds(url: string, schemas: readonly string[]): Promise<void> {
   await advanceIdSequences(url, { schemas, counters, gap: idGap });
 }
@@ -32,14 +32,14 @@ export interface DumpOptions {
   readonly seal: Seal;
   readonly id: string;
   readonly version: string;
-  /** Tables that are read at once. */
+  /** Number of tables read in parallel. */
   readonly connections: number;
-  /** Called when the server allows fewer, and why. */
+  /** Called with the reason when the server allows fewer connections. */
   readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
 
-/** Stores every table as it is at one moment, while others go on writing. */
+/** Stores a consistent snapshot of every table without blocking writers. */
 export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
   const { url, target, seal, id, version, connections, onFewer, onProgress } = options;
   const snapshot = await openSnapshot(url, options.schemas).catch(refuse);
@@ -66,7 +66,7 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
       const what = `${table.schema}.${table.name}`;
       const counted = countBytes((bytes) => onProgress(what, bytes));
       const packed = createZstdCompress();
-      // A failure of the store ends the reading, too: whoever fails first takes the others along.
+      // A failed upload also ends the read, and vice versa.
       const [stored] = await Promise.all([
         storeOrEnd(target, tablePath(draft, table.schema, table.name), seal, packed),
         pipeline(rows, counted.stream, packed),
@@ -101,7 +101,7 @@ async function storeOrEnd(target: BackupTarget, path: string, seal: Seal, body: 
   }
 }
 
-/** Fills the empty tables of the schemas with the rows of the backup: all, or none when anything is not as the manifest says. */
+/** Fills the empty tables of the schemas with the rows of the backup: all rows, or none when anything differs from the manifest. */
 export async function loadDatabase(options: {
   readonly url: string;
   readonly manifest: Manifest;
@@ -134,7 +134,7 @@ async function loadTable(
   if (body === undefined) throw new BackupError(`${path} is missing`);
   const what = `${table.schema}.${table.name}`;
   const opened = Readable.from(await unseal(checked(body, { path, bytes: entry.stored_bytes, sha256: entry.sha256 })));
-  // More than the manifest says is not even written: a small file can unpack to any size.
+  // Stops before writing more bytes than the manifest states: a small file can decompress to any size.
   const counted = countBytes((bytes) => onProgress(what, bytes), { path, bytes: entry.bytes });
   const rows = loader.write(table);
   await pipeline(opened, createZstdDecompress(), counted.stream, rows).catch((error: unknown) => {
@@ -147,12 +147,12 @@ async function loadTable(
   }
 }
 
-/** What the unpacking says of bytes that are not what was packed. */
+/** Whether decompression failed because the input is not valid compressed data. */
 function isPacking(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ZSTD_');
 }
 
-/** The tables of this release at the migrations of the backup are exactly those of the backup. */
+/** Checks that the tables of this release at the migrations of the backup are exactly the tables of the backup. */
 function checkTables(manifest: Manifest, tables: readonly CopyTable[]): void {
   const expected = describeTables(
     Object.entries(manifest.schemas).flatMap(([schema, item]) => item.tables.map(({ name, columns }) => ({ schema, name, columns }))),

@@ -1,6 +1,6 @@
 /**
- * Who was erased, kept outside the database so that a restored one can be told again: small files of ids and digests, in the object store and
- * beside the backups. Each place is given what the other has.
+ * Erasure records, stored outside the database so that erasures can be repeated after a restore: small files of ids and digests, in the
+ * object store and in the backup target. Each side is synchronised with the other.
  */
 import { Readable } from 'node:stream';
 import { erasuresPrefix, type ObjectStore } from '#libs/object-store';

@@ -1,4 +1,4 @@
-/** Why a backup cannot be made, used or trusted, for whoever runs it. */
+/** Explains to operators why a backup cannot be created, used or trusted. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

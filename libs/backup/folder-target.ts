@@ -1,4 +1,4 @@
-/** Backups in a folder of this machine, or of a volume that is mounted. */
+/** Backups in a local folder or a mounted volume. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { constants, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { BackupError } from './errors.ts';
 import { type BackupTarget, checkPath, type StoredFile } from './target.ts';
 
-/** A file under way has this end; none is left of a name without it. */
+/** Suffix of files that are still being written; the final name exists only for complete files. */
 const unfinished = '.part~';
 
 export function createFolderTarget(root: string): BackupTarget {
@@ -35,7 +35,7 @@ export function createFolderTarget(root: string): BackupTarget {
 }
 
 async function writeFile(location: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile> {
-  // Speech and contacts of people are in it: nobody else's to read.
+  // Backups contain speech and contact details, so only the owner can read them.
   await mkdir(dirname(location), { recursive: true, mode: 0o700 });
   const draft = `${location}${unfinished}`;
   const hash = createHash('sha256');
@@ -61,7 +61,7 @@ async function writeFile(location: string, body: AsyncIterable<Uint8Array>): Pro
   return { sizeBytes, sha256: hash.digest('hex') };
 }
 
-/** The new name is on the disk, too. */
+/** Makes the rename durable on disk. */
 async function syncFolder(location: string): Promise<void> {
   const folder = await open(location, constants.O_RDONLY);
   try {
@@ -74,7 +74,7 @@ async function syncFolder(location: string): Promise<void> {
 async function statFile(location: string): Promise<{ size: number } | undefined> {
   const stat = await lstat(location).catch(ignoreMissing);
   if (stat === undefined) return undefined;
-  // A link could lead anywhere.
+  // A symbolic link could point anywhere.
   if (!stat.isFile()) throw new BackupError(`${location} is not a file`);
   return stat;
 }
@@ -86,24 +86,24 @@ function openFile(location: string): Promise<Readable> {
   });
 }
 
-/** A folder without files is none, as in a bucket. */
+/** Removes empty folders, which do not exist in a bucket either. */
 async function removeEmptyFolders(root: string, location: string): Promise<void> {
   for (let folder = location; folder.length > root.length; folder = dirname(folder)) {
     try {
       await rmdir(folder);
     } catch {
-      return; // something is in it
+      return; // folder is not empty
     }
   }
 }
 
 async function* listFiles(root: string, folder: string, after: string): AsyncGenerator<{ path: string; sizeBytes: number }> {
   const entries = await readFolder(join(root, ...folder.split('/')));
-  // A folder's place among files is that of its name with the slash behind it, as in a bucket.
+  // Sorts a folder by its name with a trailing slash, as a bucket does.
   const sortKey = (entry: { name: string; isDirectory(): boolean }): string => (entry.isDirectory() ? `${entry.name}/` : entry.name);
   for (const entry of entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
     const path = `${folder}/${entry.name}`;
-    // Of a folder nothing is behind `after` when its own place is before that, unless `after` is in it.
+    // Skips a folder that sorts before `after`, unless `after` is inside it.
     if (entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`))) yield* listFiles(root, path, after);
     else if (entry.isFile() && path > after && !entry.name.endsWith(unfinished))
       yield { path, sizeBytes: (await lstat(join(root, path))).size };

@@ -1,9 +1,9 @@
-/** Two sorted listings side by side: one request a page answers for all keys of that page. */
+/** Compares two sorted listings in parallel: one request per page covers all keys of that page. */
 export interface Keyed {
   readonly key: string;
 }
 
-/** Asked for keys in their order, finds the item of each. */
+/** Returns a look-up by key. Keys must be requested in ascending order. */
 export function follow<Item extends Keyed>(items: AsyncIterable<Item>): (key: string) => Promise<Item | undefined> {
   const iterator = items[Symbol.asyncIterator]();
   let current: Item | undefined;

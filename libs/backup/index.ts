@@ -1,4 +1,4 @@
-/** Backups of an installation: made, verified, restored (rules/operations#backups). */
+/** Backups of an installation: create, verify, restore (rules/operations#backups). */
 export { isComplete, listIds, openBackup } from './catalog.ts';
 export { createBackup } from './create.ts';
 export { idGap, raiseGivenIds } from './database.ts';

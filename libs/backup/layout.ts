@@ -1,12 +1,12 @@
 /**
  * Names of files in a target:
  *
- *     backups/<id>/manifest.json, manifest.sha256      a backup is complete when the second is there
- *     backups/<id>/draft.json                          the database is there, objects may be missing
- *     backups/<id>/database/<schema>/<table>.zst[.age]
- *     backups/<id>/objects/<n>.jsonl                   which objects belong to it
- *     objects/<pool>/<key>                             their bytes, once for all backups
- *     erasures/<name>.json                             who was erased
+ * backups/<id>/manifest.json, manifest.sha256 complete when the second file exists
+ * backups/<id>/draft.json database dump complete, objects may be missing
+ * backups/<id>/database/<schema>/<table>.zst[.age]
+ * backups/<id>/objects/<n>.jsonl objects that belong to the backup
+ * objects/<pool>/<key> their bytes, once for all backups
+ * erasures/<name>.json erasure records
  */
 import { randomBytes } from 'node:crypto';
 import { poolOf } from './seal.ts';
@@ -19,13 +19,13 @@ const backupId = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
 
 export const isBackupId = (text: string): boolean => backupId.test(text);
 
-/** Ids are in the order of time, to the millisecond, which the first three digits behind the second are. */
+/** Returns an id that sorts by time; the first three digits after the seconds are milliseconds. */
 export function newBackupId(now: Date): string {
   const milliseconds = now.getUTCMilliseconds().toString(16).padStart(3, '0');
   return `${now.toISOString().replace(/[-:]|\.\d+/g, '')}-${milliseconds}${randomBytes(2).toString('hex').slice(1)}`;
 }
 
-/** When the backup of that id was begun. */
+/** Start time of the backup with this id. */
 export function timeOfId(id: string): Date {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? [];
   return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

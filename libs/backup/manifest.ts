@@ -1,6 +1,6 @@
 /**
- * What a backup says of itself. Everything in it is input: whoever can write where backups are kept can write a manifest, so names are bounded,
- * paths follow from names, and nothing of it becomes a statement or a place on a disk before it was checked here.
+ * The manifest of a backup. Its content is untrusted input: anyone who can write to the target can write a manifest. So names are bounded,
+ * paths are derived from names, and every value is validated here before it is used in a statement or a path.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '#libs/contract';
@@ -17,7 +17,7 @@ const table = Type.Object({
   name,
   columns: Type.Array(name, { minItems: 1, maxItems: 1_600 }),
   rows: size,
-  /** Of the rows as text, before they are packed. */
+  /** Size of the rows as text, before compression. */
   bytes: size,
   stored_bytes: size,
   sha256: digest,
@@ -27,30 +27,30 @@ const schema = Type.Object({
   tables: Type.Array(table, { maxItems: 10_000 }),
   sequences: Type.Array(Type.Object({ name, value: wholeNumber }), { maxItems: 10_000 }),
 });
-/** A list names so many objects at most, and they are checked and copied list by list. */
+/** Maximum number of objects in a list. Objects are verified and copied list by list. */
 export const objectsOfList = 1_000;
 const objectList = Type.Object({ count: Type.Integer({ minimum: 1, maximum: objectsOfList }), bytes: size, sha256: digest });
 
 export const manifestSchema = Type.Object({
   format: Type.Literal(1),
   id: Type.String({ pattern: '^\\d{8}T\\d{6}Z-[0-9a-f]{6}$' }),
-  /** Of the release that made it. */
+  /** Release that created the backup. */
   version: Type.String({ maxLength: 64 }),
   postgres: Type.String({ maxLength: 64 }),
-  /** The moment of the database. */
+  /** Time of the database snapshot. */
   taken_at: time,
   finished_at: time,
-  /** Public keys, age; nobody's = not encrypted. */
+  /** age public keys; empty: not encrypted. */
   encrypted_to: Type.Array(Type.String({ pattern: '^age1[0-9a-z]{1,4000}$' }), { maxItems: 10 }),
   schemas: Type.Record(name, schema, { maxProperties: 100 }),
-  /** Null: made without the bytes of the objects. */
+  /** Null: created without object bytes. */
   objects: Type.Union([Type.Null(), Type.Array(objectList, { maxItems: 1_000_000 })]),
 });
 export type Manifest = Static<typeof manifestSchema>;
 export type TableEntry = Static<typeof table>;
 export type ObjectList = Static<typeof objectList>;
 
-/** What a table takes of the manifest of a backup that is being made. */
+/** The manifest fields that are known once the database dump is complete. */
 export type Draft = Omit<Manifest, 'finished_at' | 'objects'>;
 
 const checkManifest = compileSchema(manifestSchema);
@@ -64,12 +64,12 @@ export const objectEntrySchema = Type.Object({
 export type ObjectEntry = Static<typeof objectEntrySchema>;
 const checkEntry = compileSchema(objectEntrySchema);
 
-/** Whether an object of that key can be in a backup. */
+/** Whether an object with this key can be in a backup. */
 export const isObjectKey = (key: string): boolean => checkEntry({ key, bytes: 0, stored_bytes: 0, sha256: '0'.repeat(64) }) === undefined;
 
 export const hashOf = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** @throws BackupError when the text is no manifest of the backup `id` */
+/** @throws BackupError when the text is not a manifest of the backup `id` */
 export function readManifest(text: string, id: string): Manifest {
   const value = parse(text, `the manifest of ${id}`);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
@@ -81,7 +81,7 @@ export function readManifest(text: string, id: string): Manifest {
   return manifest;
 }
 
-/** @throws BackupError when a line names something that no object is called */
+/** @throws BackupError when a line has an invalid object key */
 export function readObjectEntries(text: string, what: string): ObjectEntry[] {
   let last = '';
   return text

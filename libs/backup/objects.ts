@@ -1,6 +1,6 @@
 /**
- * The bytes of the objects. Objects never change under their key, so each is kept once for all backups, and a backup names those that belong to
- * it in lists of a thousand: a list that is there needs not be made again, which is how a backup that was broken off goes on.
+ * The object bytes of backups. Objects are immutable, so each is stored once for all backups. A backup references its objects in lists of a
+ * thousand; existing lists are not written again, so an interrupted backup can resume.
  */
 import { Readable } from 'node:stream';
 import { type ObjectStore, platformPrefix } from '#libs/object-store';
@@ -22,9 +22,9 @@ import { poolOf, type Seal, type Unseal } from './seal.ts';
 import { type BackupTarget, checked, readText } from './target.ts';
 
 const copiedAtOnce = 4;
-/** A list is written when so much was copied since the last one: what an interruption costs at most, beside one object. */
+/** Bytes copied before the next list is written: limits the work that an interruption repeats, besides one object. */
 const bytesOfList = 256 * 1024 * 1024;
-/** A thousand lines, each with a key of a kilobyte. */
+/** A thousand lines, each with a key of one kilobyte. */
 export const maxListBytes = 2 * 1024 * 1024;
 const contentType = 'application/octet-stream';
 
@@ -37,11 +37,11 @@ export interface ObjectsOptions {
 export interface DumpObjectsOptions extends ObjectsOptions {
   readonly seal: Seal;
   readonly draft: Draft;
-  /** What earlier backups of the same pool say of its objects, each in the order of the keys. */
+  /** Objects listed by earlier backups of the same pool, each in key order. */
   readonly known: readonly AsyncIterable<ObjectEntry>[];
 }
 
-/** Copies missing objects to the target. Both sides are listed page by page; unchanged objects cause no request. */
+/** Copies missing objects to the target. Both sides are listed page by page; unchanged objects need no request. */
 export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectList[]> {
   const { store } = options;
   const { lists, last } = await readMadeLists(options);
@@ -54,7 +54,7 @@ export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectLi
   return dump.finish();
 }
 
-/** The lists that were written before the backup was interrupted, and the last key that they name. */
+/** Returns the lists written before the interruption, and the last key in them. */
 async function readMadeLists({ target, draft }: DumpObjectsOptions): Promise<{ lists: ObjectList[]; last: string | undefined }> {
   const lists: ObjectList[] = [];
   let last: string | undefined;
@@ -74,7 +74,7 @@ async function* readDraftLists(target: BackupTarget, id: string): AsyncGenerator
   }
 }
 
-/** Objects that a backup without a manifest has copied, in the order of their keys. */
+/** Objects already copied by a backup without a manifest, in key order. */
 export async function* listDraftObjects(target: BackupTarget, id: string): AsyncGenerator<ObjectEntry> {
   for await (const { entries } of readDraftLists(target, id)) yield* entries;
 }
@@ -86,13 +86,13 @@ class ObjectDump {
   readonly #lists: ObjectList[];
   readonly #known: readonly ((key: string) => Promise<ObjectEntry | undefined>)[];
   readonly #stored: (key: string) => Promise<{ readonly sizeBytes: number } | undefined>;
-  /** Of the next list, in the order of their keys. */
+  /** Entries of the next list, in key order. */
   #entries: ObjectEntry[] = [];
   #batch: (ObjectEntry | string)[] = [];
   #toCopy = 0;
   #copiedBytes = 0;
 
-  /** @param after the last key of the lists that exist */
+  /** @param after last key of the existing lists */
   constructor(options: DumpObjectsOptions, lists: ObjectList[], after: string | undefined) {
     const { target, draft, known } = options;
     const pool = `${objectsFolder}/${poolOf(draft.encrypted_to)}`;
@@ -142,7 +142,7 @@ class ObjectDump {
   async #copy(key: string): Promise<ObjectEntry | undefined> {
     const { store, target, seal, draft, onProgress } = this.#options;
     const object = await store.get(key);
-    if (object === undefined) return undefined; // removed since it was listed
+    if (object === undefined) return undefined; // removed after it was listed
     const stored = await target.write(objectPath(draft, key), await seal.seal(object.body as AsyncIterable<Uint8Array>));
     onProgress('objects', object.sizeBytes);
     this.#copiedBytes += object.sizeBytes;
@@ -161,7 +161,7 @@ class ObjectDump {
   }
 }
 
-/** Objects of a backup in the order of their keys. @throws BackupError when a list is not the one that was stored */
+/** Objects of a backup in key order. @throws BackupError when a list does not match its stored digest */
 export async function* listObjects(target: BackupTarget, manifest: Manifest): AsyncGenerator<ObjectEntry, undefined> {
   let last = '';
   for (const [index, { bytes, sha256 }] of (manifest.objects ?? []).entries()) {
@@ -171,7 +171,7 @@ export async function* listObjects(target: BackupTarget, manifest: Manifest): As
     if (Buffer.byteLength(text) !== bytes || hashOf(text) !== sha256)
       throw new BackupError(`${path} is not what was stored: its digest differs`);
     for (const entry of readObjectEntries(text, path)) {
-      // What the platform itself keeps there (who was erased) never comes from a backup's objects.
+      // The platform's own objects (erasure records) are never restored from a backup.
       if (entry.key <= last || entry.key.startsWith(platformPrefix))
         throw new BackupError(`${path} names what no backup has: ${entry.key}`);
       last = entry.key;
@@ -181,7 +181,7 @@ export async function* listObjects(target: BackupTarget, manifest: Manifest): As
   return undefined;
 }
 
-/** Puts back what the listing of the store does not name. @returns how many, and how many were there */
+/** Restores the objects that are missing in the store. @returns how many were restored, and how many existed */
 export async function loadObjects({
   store,
   target,
@@ -195,7 +195,7 @@ export async function loadObjects({
     const path = objectPath(manifest, key);
     const body = await target.read(path);
     if (body === undefined) throw new BackupError(`${path} is missing`);
-    // The store keeps nothing of a body that fails.
+    // The store discards the object when the body fails.
     await store.putStream(key, await unseal(checked(body, { path, bytes: storedBytes, sha256 })), { contentType });
     counts.restored += 1;
     onProgress('objects', bytes);

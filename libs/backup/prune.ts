@@ -12,7 +12,7 @@ export interface Pruned {
   readonly objects: number;
 }
 
-/** Complete backups younger than `keepDays` stay, and the newest in any case; so does what may still be under way. */
+/** Keeps complete backups younger than `keepDays`, always the newest one, and backups that may still be running. */
 export async function pruneBackups(target: BackupTarget, keepDays: number, now: Date, dryRun: boolean): Promise<Pruned> {
   const retained: Manifest[] = [];
   const removed: string[] = [];
@@ -25,7 +25,7 @@ export async function pruneBackups(target: BackupTarget, keepDays: number, now: 
     else removed.push(id);
   }
   for (const id of dryRun ? [] : removed) await removeBackup(target, id);
-  // An object of a backup under way may be in no list yet.
+  // Objects of a running backup may not be in a list yet.
   const objects = isUnderWay ? 0 : await removeObjects(target, retained, dryRun);
   return { backups: removed, objects };
 }

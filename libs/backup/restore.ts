@@ -10,11 +10,11 @@ import { loadObjects } from './objects.ts';
 import type { Unseal } from './seal.ts';
 import type { BackupTarget } from './target.ts';
 
-/** What migrations put into tables; the rows of a backup take its place. */
+/** Tables that migrations fill; the rows of the backup replace these. */
 const seededTables = ['audit_head', 'feed_head'];
 
 export interface RestoreOptions {
-  /** Of a role that may make schemas. */
+  /** URL of a role that can create schemas. */
   readonly url: string;
   readonly target: BackupTarget;
   readonly manifest: Manifest;
@@ -22,7 +22,7 @@ export interface RestoreOptions {
   readonly store: ObjectStore | undefined;
   /** Names of all migrations that this release knows, by schema. */
   readonly known: Readonly<Record<string, readonly string[]>>;
-  /** Makes the schemas, with these migrations and no others; with undefined, all there are. */
+  /** Creates the schemas with these migrations only; undefined: with all migrations. */
   readonly migrate: (only: Readonly<Record<string, readonly string[]>> | undefined) => Promise<void>;
   readonly onProgress: OnProgress;
 }
@@ -32,12 +32,12 @@ export interface Restored {
   readonly erasures: number;
 }
 
-/** What is left of a restore that ended behind its rows; each step may be taken again. */
+/** Remaining steps when a restore failed after loading the rows; each step can be repeated. */
 const restOfRestore = 'run tools/migrate.ts, then `doctor --after-restore`, while no service runs';
 
 /**
- * The rows of the database are there as a whole or not at all. Run again after a failure before them, what is there already is left as it is; behind
- * them it cannot begin again, and says how to go on.
+ * Restores a backup. Database rows are loaded completely or not at all. After a failure before they are loaded, a second run skips what
+ * exists; after a later failure it cannot restart, and the error states the remaining steps.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { url, target, manifest, store, known, migrate } = options;
@@ -52,7 +52,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation. Where a restore has brought these rows and failed behind them, ${restOfRestore}`,
     );
   }
-  // Objects first: when the database is there, everything is.
+  // Objects are restored first, so that all objects of the loaded database exist.
   if (store !== undefined) await store.ensureBucket();
   const objects = store === undefined || manifest.objects === null ? null : await loadObjects({ ...options, store });
   const erasures = store === undefined ? 0 : await bringErasures(store, target);
@@ -63,7 +63,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   return { objects, erasures };
 }
 
-/** @throws BackupError that says how to go on, in the place of what the work throws */
+/** @throws BackupError that states the remaining steps, instead of the original error */
 export async function afterRows<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -78,7 +78,7 @@ export async function afterRows<Result>(work: () => Promise<Result>): Promise<Re
   }
 }
 
-/** A release restores backups of itself and of earlier releases. */
+/** A release can restore its own backups and those of earlier releases. */
 function checkRelease(manifest: Manifest, known: Readonly<Record<string, readonly string[]>>): void {
   for (const [schema, { migrations }] of Object.entries(manifest.schemas)) {
     const own = known[schema];

@@ -1,6 +1,6 @@
 /**
- * Encryption of what is stored: age, to public keys. Who makes backups needs no secret to do so and cannot read the earlier ones; the secret
- * key is needed for a restore alone.
+ * Encryption of backups with age public keys. Creating a backup needs no secret and does not allow reading earlier ones; only a restore
+ * needs the secret key.
  */
 import { Readable } from 'node:stream';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -8,21 +8,21 @@ import { BackupError } from './errors.ts';
 import { hashOf } from './manifest.ts';
 
 export interface Seal {
-  /** Public keys, in their order; none = stored as it is. */
+  /** Public keys in a fixed order; empty: not encrypted. */
   readonly recipients: readonly string[];
   seal(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Opens what was sealed. */
+/** Decrypts a body. */
 export type Unseal = (body: AsyncIterable<Uint8Array>) => Promise<AsyncIterable<Uint8Array>>;
 
-/** @throws BackupError for what is no public key of age */
+/** @throws BackupError for an invalid age public key */
 export function createSeal(keys: readonly string[]): Seal {
   const recipients = [...new Set(keys)].toSorted();
   if (recipients.length === 0) return { recipients, seal: (body) => Promise.resolve(body) };
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
-    // A secret key in the place of a public one is not repeated.
+    // The error does not repeat a secret key passed by mistake.
     if (recipient.startsWith('AGE-SECRET-KEY-')) throw new BackupError('a secret key was given where a public one, age1…, is needed');
     try {
       encrypter.addRecipient(recipient);
@@ -33,7 +33,7 @@ export function createSeal(keys: readonly string[]): Seal {
   return { recipients, seal: async (body) => fromWeb(await encrypter.encrypt(toWeb(body))) };
 }
 
-/** @param identities secret keys @throws BackupError for what is none; it is not repeated */
+/** @param identities secret keys @throws BackupError for an invalid key, without repeating it */
 export function createUnseal(encryptedTo: readonly string[], identities: readonly string[]): Unseal {
   if (encryptedTo.length === 0) return (body) => Promise.resolve(body);
   if (identities.length === 0) throw new BackupError('the backup is encrypted: its secret key is needed');
@@ -56,12 +56,12 @@ export function createUnseal(encryptedTo: readonly string[], identities: readonl
   };
 }
 
-/** Where objects that were sealed for these keys are kept together; another set of keys begins anew. */
+/** Name of the pool of objects encrypted for these keys. Another set of keys starts a new pool. */
 export function poolOf(recipients: readonly string[]): string {
   return recipients.length === 0 ? 'plain' : `age-${hashOf(recipients.join('\n')).slice(0, 16)}`;
 }
 
-/** A new pair of keys. */
+/** Generates a key pair. */
 export async function generateKeys(): Promise<{ secret: string; recipient: string }> {
   const secret = await generateX25519Identity();
   return { secret, recipient: await identityToRecipient(secret) };

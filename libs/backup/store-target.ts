@@ -1,4 +1,4 @@
-/** Backups in a bucket, below a prefix. */
+/** Backups in a bucket, under a prefix. */
 import type { ObjectStore } from '#libs/object-store';
 import { BackupError } from './errors.ts';
 import { type BackupTarget, checkPath } from './target.ts';
@@ -6,7 +6,7 @@ import { type BackupTarget, checkPath } from './target.ts';
 const contentType = 'application/octet-stream';
 const address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 
-/** Bucket and prefix of `s3://bucket/prefix`; undefined for what is no such address. @throws BackupError for a bad one */
+/** Bucket and prefix of `s3://bucket/prefix`; undefined for other text. @throws BackupError for an invalid address */
 export function readStoreAddress(text: string): { bucket: string; prefix: string } | undefined {
   if (!text.startsWith('s3://')) return undefined;
   const [, bucket, path = ''] = address.exec(text) ?? [];
@@ -30,7 +30,7 @@ export function createStoreTarget(store: ObjectStore, prefix: string, location: 
     folders: async (folder) => {
       const names: string[] = [];
       const root = `${keyOf(folder)}/`;
-      // From each name on to what comes behind everything in it (`0` is behind `/`): one request a folder.
+      // Skips past everything below each name (`0` sorts after `/`): one request per folder.
       for (let after: string | undefined; ;) {
         const next = await first(store.list(root, after));
         if (next === undefined) return names;

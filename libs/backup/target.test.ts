@@ -3,14 +3,14 @@ import { checkPath } from './target.ts';
 
 describe('checkPath (rules/operations#backups)', () => {
   it.each(['manifest.json', 'objects/age-c16974b6/audio/5/-PLvvv1U5io.mp3', 'objects/plain/thumbnails/1/_x2.jpg'])(
-    'takes %s, as names of files of a backup are',
+    'accepts %s, a file name of a backup',
     (path) => {
       expect(checkPath(path)).toBe(path);
     },
   );
 
   it.each(['', '/etc/passwd', '../x', 'objects/../x', 'objects/./x', 'objects/.x', 'objects//x', 'objects/x/', 'a\u0000', 'a\\b', 'a b'])(
-    'refuses %j, which could lead out of the target',
+    'rejects %j, which could leave the target',
     (path) => {
       expect(() => checkPath(path)).toThrow('is not a name of a file of a backup');
     },

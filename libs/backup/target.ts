@@ -1,4 +1,4 @@
-/** Where backups are kept: a folder, or a bucket of any S3-compatible store. */
+/** Backup targets: a folder, or a bucket of any S3-compatible store. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { BackupError } from './errors.ts';
@@ -9,33 +9,33 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-/** Paths are of names that {@link checkPath} allows, with `/` between them. */
+/** Paths consist of names allowed by {@link checkPath}, separated by `/`. */
 export interface BackupTarget {
   /** For people. */
   readonly location: string;
-  /** Stores what `body` yields, read no faster than it can be stored: whole, or not at all. What was there is replaced. */
+  /** Stores `body` completely or not at all, with back-pressure. Replaces an existing file. */
   write(path: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   read(path: string): Promise<Readable | undefined>;
   sizeOf(path: string): Promise<number | undefined>;
-  /** Files below a folder, in the order of their paths' bytes; only those behind the path `after`. */
+  /** Files below a folder in byte order of their paths; only those after the path `after`. */
   list(folder: string, after?: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number }>;
-  /** Names of the folders right in a folder, in their order. */
+  /** Names of the direct subfolders, sorted. */
   folders(folder: string): Promise<string[]>;
   remove(path: string): Promise<void>;
   close(): void;
 }
 
-/** Random names of objects begin with - and _ too (`isObjectKey`). */
+/** Random object names can also start with - and _ (`isObjectKey`). */
 const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,250}$/;
 
-/** @throws BackupError for what would lead out of the target */
+/** @throws BackupError for a path outside the target */
 export function checkPath(path: string): string {
   if (path.length > 2_000 || !path.split('/').every((part) => segment.test(part)))
     throw new BackupError(`"${path}" is not a name of a file of a backup`);
   return path;
 }
 
-/** A small file. @throws BackupError when it is over `maxBytes` */
+/** Reads a small file. @throws BackupError when it exceeds `maxBytes` */
 export async function readText(target: BackupTarget, path: string, maxBytes: number): Promise<string | undefined> {
   const body = await target.read(path);
   if (body === undefined) return undefined;
@@ -49,7 +49,7 @@ export async function readText(target: BackupTarget, path: string, maxBytes: num
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Passes a file on and fails at its end when it is not the expected one. */
+/** Passes a file through; throws at its end when size or digest differ. */
 export async function* checked(
   body: AsyncIterable<Uint8Array>,
   expected: { readonly path: string; readonly bytes: number; readonly sha256: string },

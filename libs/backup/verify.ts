@@ -1,4 +1,4 @@
-/** Reads a backup to its last byte and says everything that is not as it was stored. No secret key is needed. */
+/** Reads a complete backup and reports everything that differs from what was stored. Does not need the secret key. */
 import type { OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
 import { objectPath, tablePath } from './layout.ts';
@@ -15,7 +15,7 @@ export interface Verification {
   readonly problems: readonly string[];
 }
 
-/** @param options.manifest of `openBackup`, which has judged it */
+/** @param options.manifest from `openBackup`, which has validated it */
 export async function verifyBackup(options: {
   readonly target: BackupTarget;
   readonly manifest: Manifest;
@@ -54,7 +54,7 @@ export async function verifyBackup(options: {
     }
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
-    problems.push(error.message); // a list of objects: what it named is unknown
+    problems.push(error.message); // an object list: its objects are unknown
   }
   return { files, bytes, problems };
 }

@@ -40,7 +40,7 @@ describe('settings in files (SECRETS_DIR)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('win over variables of their name, without the line break at their end, and other files are left alone', () => {
+  it('override variables of the same name, without a trailing line break; other files are ignored', () => {
     mkdirSync(join(folder, '..data'));
     writeFileSync(join(folder, '..data', 'NATS_URL'), 'nats://mounted:4222\n');
     symlinkSync(join('..data', 'NATS_URL'), join(folder, 'NATS_URL'));
@@ -50,14 +50,14 @@ describe('settings in files (SECRETS_DIR)', () => {
     expect(loadConfig(Type.Object(natsSettings), env).NATS_URL).toBe('nats://mounted:4222');
   });
 
-  it('are refused when the folder does not exist, and not looked for without one', () => {
+  it('are rejected when the folder does not exist, and not read when none is configured', () => {
     expect(() => readEnvironment({ SECRETS_DIR: join(folder, 'absent') })).toThrow(/ENOENT.*absent/);
     expect(readEnvironment({ LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
   });
 });
 
 describe('loadConfig (architecture#configuration)', () => {
-  it('takes text, numbers and booleans from the environment, the rest from the defaults', () => {
+  it('reads text, numbers and booleans from the environment, and uses defaults otherwise', () => {
     const config = loadConfig(schema, { NATS_URL: 'nats://localhost:4222', PORT: '9000', FORCE: 'TRUE', RATIO: '0.5', OTHER: 'x' });
     const declared = Object.entries(telemetrySettings as Record<string, { readonly default?: unknown }>);
     expect(config).toEqual({
@@ -79,7 +79,7 @@ describe('loadConfig (architecture#configuration)', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('takes lists of hosts with commas and white space, and names a list with another entry (D90)', () => {
+  it('parses host lists with commas and white space, and names a list with an invalid entry (D90)', () => {
     const read = (value: string) => {
       try {
         return loadConfig(Type.Object(webhookHostSettings), { WEBHOOK_ALLOWED_HOSTS: value }).WEBHOOK_ALLOWED_HOSTS;
@@ -105,12 +105,12 @@ describe('loadConfig (architecture#configuration)', () => {
       );
   });
 
-  it('treats an empty variable as absent', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadConfig(schema, { NATS_URL: 'nats://x', PORT: '', NOTE: '' })).toMatchObject({ PORT: 8080 });
     expect(problemsOf({ NATS_URL: '' })).toEqual([expect.stringMatching(/^NATS_URL is missing/)]);
   });
 
-  it('tells all problems at once, in words', () => {
+  it('reports all problems together, in words', () => {
     const problems = problemsOf({
       NATS_URL: 'localhost',
       LOG_LEVEL: 'loud',
@@ -129,11 +129,11 @@ describe('loadConfig (architecture#configuration)', () => {
     ]);
   });
 
-  it.each(['1e3', '0x10', '12 ', '1.0', ''])('refuses "%s" as a whole number, or takes the default when empty', (text) => {
+  it.each(['1e3', '0x10', '12 ', '1.0', ''])('rejects "%s" as a whole number, or uses the default when empty', (text) => {
     expect(problemsOf({ NATS_URL: 'nats://x', PORT: text })).toHaveLength(text === '' ? 0 : 1);
   });
 
-  it('never repeats a value, which may be a secret', () => {
+  it('never prints a value, which may be a secret', () => {
     const secret = 'hunter2-hunter2';
     const all = Type.Object({ ...databaseSettings, ...s3Settings });
     expect(() => loadConfig(all, { DATABASE_URL: secret, S3_ENDPOINT: secret })).toThrow(ConfigError);

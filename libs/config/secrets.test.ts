@@ -37,13 +37,13 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('secrets where others reach the platform', () => {
+describe('secrets of a platform reachable from other machines', () => {
   it.each([
     ['in production', production],
     ['on every address', { HOST: '::' }],
     ['on an address of the machine', { HOST: '192.0.2.7' }],
     ['in production on the loopback address', { ...production, HOST: '127.0.0.1' }],
-  ])('are refused when anybody knows or may guess them: %s', (_where, env) => {
+  ])('are rejected when they are public or easy to guess: %s', (_where, env) => {
     expect(problemsOf({ ...sound, ...env })).toEqual([]);
     expect(problemsOf({ ...sound, ...env, API_TOKEN: 'demo-api-token' })).toEqual([
       'API_TOKEN is, or holds, a password that anybody knows: make one with: npm run --silent cli -- secrets generate',
@@ -64,13 +64,13 @@ describe('secrets where others reach the platform', () => {
   });
 
   it.each([{}, { HOST: '127.0.0.1' }, { HOST: '127.8.9.1' }, { HOST: '::1' }, { HOST: 'localhost' }, { NODE_ENV: 'development' }])(
-    'may be anything on the loopback address: %j',
+    'may have any value on the loopback address: %j',
     (env) => {
       expect(problemsOf({ ...sound, HOOK_SECRET: '', ROTATED: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
     },
   );
 
-  it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])('are never blank, wherever the process listens: %j', (blank) => {
+  it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])('are never blank, on any listening address: %j', (blank) => {
     for (const env of [production, {}]) {
       const given = { ...sound, ...env, API_TOKEN: blank, PROVIDER_TOKEN: blank, ROTATED: blank };
       expect(problemsOf(given)).toEqual([
@@ -81,17 +81,17 @@ describe('secrets where others reach the platform', () => {
     }
   });
 
-  it('are told all at once with everything else, and never repeated', () => {
+  it('are reported together with all other problems, without their values', () => {
     const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2', ROTATED: long };
     expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is missing too
     expect(problemsOf(env).join()).not.toContain('hunter2');
   });
 
-  describe('of which several values are accepted (K8)', () => {
+  describe('secrets with several accepted values (K8)', () => {
     const rotated = (values: string, env: object = production): readonly string[] => problemsOf({ ...sound, ...env, ROTATED: values });
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(minSecretLength));
 
-    it('are each held to what one is', () => {
+    it('are each validated like a single value', () => {
       expect(rotated(` ${a}\n${b}\t${c}  ${d}\n`)).toEqual([]);
       expect(rotated(`${a} demo-api-token`)).toEqual([
         expect.stringMatching(/^ROTATED, value 2, is, or holds, a password that anybody knows: /),
@@ -104,7 +104,7 @@ describe('secrets where others reach the platform', () => {
       expect(rotated('short demo-api-token', {})).toEqual([]);
     });
 
-    it('are four at most, everywhere, and told without repeating them', () => {
+    it('are limited to four on any address, and reported without their values', () => {
       for (const env of [production, {}]) {
         expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env)[0]).toMatch(/^ROTATED must be one value, or up to 4 separated by white space/);
         expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env).join()).not.toContain('hunter2');
@@ -113,20 +113,20 @@ describe('secrets where others reach the platform', () => {
       expect(rotated('')).toEqual([expect.stringMatching(/^ROTATED is missing/)]);
     });
 
-    it('are read in their order, each once', () => {
+    it('are read in order, each once', () => {
       expect(listSecretValues(' new \n old\told new ')).toEqual(['new', 'old']);
       expect(listSecretValues('')).toEqual([]);
     });
   });
 
-  it('of other people have the length that these chose', () => {
+  it('of external services may have any length', () => {
     expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'x' })).toEqual([]);
     expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'minioadmin' })).toHaveLength(1);
   });
 });
 
-describe('what npm start uses on the loopback address', () => {
-  it('is known to be public, whatever it is', () => {
+describe('defaults of npm start on the loopback address', () => {
+  it('are all recognised as public secrets', () => {
     expect(Object.values(demoValues).filter((value) => !isPublicSecret(value))).toEqual([]);
   });
 });
@@ -138,7 +138,7 @@ describe('the loopback address', () => {
 });
 
 describe('replaceSecrets', () => {
-  it('puts names in the place of secrets, wherever they stand, and leaves all else', () => {
+  it('replaces secrets by names at any position, and leaves other text unchanged', () => {
     const names = new Set<string>();
     const config = {
       messaging: { bot_token: '1:a', webhook_secret: 'b', echo_channel: '@c', apiKey: '' },
@@ -158,7 +158,7 @@ describe('replaceSecrets', () => {
     expect([...names]).toHaveLength(4);
   });
 
-  it('gives every secret a name of its own', () => {
+  it('assigns a unique name to every secret', () => {
     const names = new Set<string>();
     replaceSecrets({ 'a-b': { token: 'x' }, a_b: { token: 'y' } }, 'steps', names);
     expect([...names]).toEqual(['STEPS_A_B_TOKEN', 'STEPS_A_B_TOKEN_2']);

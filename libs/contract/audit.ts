@@ -1,6 +1,6 @@
 /**
- * The audit log of a service as operations: pages for the gateway and the admin CLI, and its chain of hashes for `audit verify` and `audit export`
- * (A1, A2). Here and not in the audit library, so that importing a contract does not load its statements.
+ * The audit log of a service as operations: pages for the gateway and the admin CLI, and its hash chain for `audit verify` and `audit
+ * export` (A1, A2). Declared here, not in the audit library, so that importing a contract does not load the SQL statements.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -40,7 +40,7 @@ const entryFacts = {
   outcome: Type.Enum([...auditOutcomes], { description: '`refused`: somebody tried, and nothing was changed.' }),
 };
 
-/** One entry as its service keeps it: the email of an account is looked up when the entry is read, so that the log holds none. */
+/** An entry as stored. The account's email is added when the entry is read, so that the log contains none. */
 export const auditEntry = Type.Object({
   id: Type.Integer({ description: 'Place in the log of its service, from 1, without gaps.' }),
   at: instant('When, by the clock of the database.'),
@@ -49,7 +49,7 @@ export const auditEntry = Type.Object({
 });
 export type AuditEntry = Static<typeof auditEntry>;
 
-/** One entry as clients see it. */
+/** An entry as returned to clients. */
 export const publicAuditEntry = Type.Object({
   id: Type.String({ description: '`<service>:<place in its log>`.' }),
   at: instant('When, by the clock of the database.'),
@@ -58,7 +58,7 @@ export const publicAuditEntry = Type.Object({
 });
 export type PublicAuditEntry = Static<typeof publicAuditEntry>;
 
-/** An entry as a link of the chain (docs/adr/audit-log-hash-chain.md). */
+/** An entry as a link of the hash chain (docs/adr/audit-log-hash-chain.md). */
 export const auditLink = Type.Object({
   ...auditEntry.properties,
   previous_hash: hash('The hash of the entry before it.'),
@@ -84,7 +84,7 @@ const auditFilter = {
 };
 const page = { request: Type.Object(auditFilter), reply: Type.Object({ items: Type.Array(auditEntry) }) };
 
-/** RPCs of the audit log, to be spread into the service's contract. */
+/** RPCs of the audit log, to be spread into the service contract. */
 export function auditRpcs(service: string) {
   return {
     listAudit: rpc({

@@ -20,13 +20,13 @@ const callers = { other: withoutActor };
 const get = rpc({ subject: 'things.thing.get', callers, summary: 'Get', request: empty, reply: empty });
 
 describe('defineService (architecture#contracts)', () => {
-  it('refuses a subject that is declared twice', () => {
+  it('rejects a subject that is declared twice', () => {
     expect(() => defineService({ service: 'things', rpcs: { get, again: get }, jobs: {}, events: {} })).toThrow(
       '"things.thing.get" is declared twice',
     );
   });
 
-  it('refuses a subject, job or event of another service', () => {
+  it('rejects a subject, job or event of another service', () => {
     expect(() => defineService({ service: 'other', rpcs: { get }, jobs: {}, events: {} })).toThrow('belongs to another service');
     const jobs = { clean: job({ type: 'things.clean', summary: 'Clean', payload: empty }) };
     expect(() => defineService({ service: 'other', rpcs: {}, jobs, events: {} })).toThrow('belongs to another service');
@@ -49,7 +49,7 @@ describe('defineService (architecture#contracts)', () => {
     expect(declare('things.thing.get', { things: withoutActor })).toThrow('the service itself');
   });
 
-  it('keeps subjects of the admin CLI for it alone', () => {
+  it('restricts subjects of the admin CLI to it', () => {
     expect(declare('admin.things.thing.get', byOperators)).not.toThrow();
     expect(declare('things.thing.get', byOperators)).toThrow('"admin."');
     expect(declare('admin.things.thing.get', byClients)).toThrow('"admin."');
@@ -84,7 +84,7 @@ describe('route (architecture#contracts)', () => {
     reply: empty,
   });
 
-  it('needs exactly one of rpc and handler', () => {
+  it('requires exactly one of rpc and handler', () => {
     // @ts-expect-error neither of them
     expect(() => route(base)).toThrow('exactly one of rpc and handler');
     // @ts-expect-error both of them
@@ -92,7 +92,7 @@ describe('route (architecture#contracts)', () => {
     expect(route({ ...base, rpc: get }).rpc).toBe(get);
   });
 
-  it('wants toRequest from a route whose fields are not what the operation takes', () => {
+  it('requires toRequest when the fields of the route differ from the operation', () => {
     expect(route({ ...base, params, rpc: byId }).rpc).toBe(byId);
     // @ts-expect-error the operation takes a name, and the route does not say which
     route({ ...base, params, rpc: byName });
@@ -100,7 +100,7 @@ describe('route (architecture#contracts)', () => {
     route({ ...base, rpc: byId });
   });
 
-  it('holds what toRequest makes of the input against the schemas of both', () => {
+  it('checks the result of toRequest against the schemas of both', () => {
     const query = Type.Object({ limit: Type.Optional(Type.Integer()) });
     const said = route({
       ...base,
@@ -116,7 +116,7 @@ describe('route (architecture#contracts)', () => {
     route({ ...base, params, rpc: byName, toRequest: (input) => ({ name: input.params.slug }) });
   });
 
-  it('gives a handler the types of its own route', () => {
+  it('passes the types of its route to a handler', () => {
     const replies = { 200: { description: 'OK', schema: Type.Object({ ok: Type.Literal(true) }) } };
     const handled = route({ ...base, params, replies, handler: 'thing' });
     const input: Pick<InputOf<typeof handled>, 'params'> = { params: { id: 1 } };

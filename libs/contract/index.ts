@@ -1,4 +1,4 @@
-/** Contracts as frozen data: the words in which services and routes are declared (architecture#contracts). */
+/** Contracts as frozen data: how services and routes are declared (architecture#contracts). */
 export { Type } from './type.ts';
 export { nullable } from './type.ts';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';

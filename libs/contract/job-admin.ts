@@ -1,13 +1,13 @@
 /**
- * Operations that every service with jobs has, for operators: through the gateway (P2, P3), and for the admin CLI under subjects of its own.
- * Here and not in the job library, so that importing a contract does not load the database with it.
+ * Operator operations of every service with jobs: through the gateway (P2, P3), and for the admin CLI under separate subjects. Declared
+ * here, not in the job library, so that importing a contract does not load the database.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers, type Callers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
 
-/** Every state of a job. */
+/** All job states. */
 export const jobStates = ['queued', 'running', 'succeeded', 'dead', 'cancelled'] as const;
 const stateSchema = Type.Enum([...jobStates], {
   description:
@@ -45,7 +45,7 @@ const attempt = Type.Object({
   error: nullable(Type.String({ description: 'Why it did not succeed; null for one that did, that runs, or that was given back.' })),
 });
 
-/** One job with everything; secrets are left out. */
+/** One job with all fields; secrets are redacted. */
 export const jobDetailsSchema = Type.Object({
   ...facts,
   attempts: Type.Array(attempt, { description: 'Every attempt, those before a redrive too, oldest first; the newest thousand.' }),
@@ -54,7 +54,7 @@ export const jobDetailsSchema = Type.Object({
   traceparent: nullable(Type.String({ description: 'W3C trace context of what caused it.' })),
 });
 
-/** Which jobs are meant; what is absent limits nothing. */
+/** Filter for jobs; absent fields do not restrict. */
 const filterSchema = {
   state: Type.Optional(stateSchema),
   type: Type.Optional(Type.String({ maxLength: 200 })),
@@ -66,10 +66,10 @@ const filterSchema = {
   created_before: Type.Optional(instant('Those of before.')),
 };
 
-/** Ids that one call may name. */
+/** Maximum number of ids per call. */
 export const maxJobIds = 10_000;
 
-/** What an act on jobs did, or with `dry_run` would do. */
+/** Result of an operation on jobs; with `dry_run`, what it would do. */
 const changeReply = Type.Object({
   matched: Type.Integer({ description: 'Jobs that the act could change.' }),
   changed: Type.Integer({ description: 'Jobs that it has changed; 0 in a dry run.' }),
@@ -126,7 +126,7 @@ const retry = {
 };
 const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no such job.' } } as const;
 
-/** RPCs of operators on jobs, to be spread into the service's contract. */
+/** Operator RPCs for jobs, to be spread into the service contract. */
 export function jobAdminRpcs(service: string) {
   const forUsers = { callers: byUsers, errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } } } as const;
   const forCli: { callers: Callers } = { callers: byOperators };

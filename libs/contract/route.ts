@@ -1,6 +1,6 @@
 /**
- * HTTP operations of the gateway as frozen data. `route()` infers from the schemas of a declaration what its functions and its handler get,
- * and wants from them what the operation takes: the schemas are the only place where a type is written.
+ * HTTP operations of the gateway as frozen data. `route()` infers the types of a declaration's functions and handler from its schemas and
+ * checks them against the operation, so types are written only once.
  */
 import type { Static, TSchema, TObject } from 'typebox';
 import type { Actor, Scope } from './callers.ts';
@@ -9,11 +9,11 @@ import { Type } from './type.ts';
 
 /**
  * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
- * `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, acting on them (rules/access#operators).
+ * `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, running operator actions (rules/access#operators).
  */
 export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops' | 'ops-act';
 
-/** What a route asks of who calls it: a credential of its class, and of a service key this scope, where null is none. */
+/** Credentials that a route requires: a credential of its class, and for a service key this scope. Null: service keys are rejected. */
 export type RouteAccess =
   | { readonly auth: TokenlessClass; readonly scope?: undefined }
   | { readonly auth: Exclude<AuthClass, TokenlessClass>; readonly scope: Scope | null };
@@ -21,14 +21,14 @@ type TokenlessClass = 'none' | 'login-gate';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a route hands on: validated and coerced input, raw text of numbers kept. */
+/** Validated and coerced input of a route; numbers keep their raw text. */
 export interface RouteInput<Params = Fields, Query = Fields, Headers = Fields, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
   readonly actor: Actor | undefined;
-  /** What limits count the client by: its IPv4 address, or the /64 of its IPv6 address (D71). */
+  /** Client address for rate limits: the IPv4 address, or the /64 of the IPv6 address (D71). */
   readonly ip: string;
 }
 
@@ -40,7 +40,7 @@ export interface RouteReply<Schema extends TSchema = TSchema> {
   readonly contentType?: string;
 }
 
-/** One of several representations of what a route answers. */
+/** One of several representations of a response. */
 export interface RouteFormat {
   readonly contentType: string;
   readonly schema: TSchema;
@@ -54,17 +54,17 @@ interface RouteFacts {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
+  /** False: served, but not in the OpenAPI documents (the documents themselves and their pages). */
   readonly documented?: false;
-  /** Takes the token of a login and no other: of keys and of tokens of the identity provider the operation answers 403. */
+  /** Accepts login tokens only. Service keys and identity provider tokens get 403. */
   readonly loginOnly?: true;
-  /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
+  /** Body fields kept for old clients. Requests that use one get `Deprecation: true` (rules/http#headers-of-every-answer). */
   readonly deprecatedFields?: readonly string[];
-  /** Never refused because the gateway is busy: the sender would not come again (D20). */
+  /** Never rejected because the gateway is overloaded: the sender would not retry (D20). */
   readonly exemptFromShedding?: boolean;
-  /** It may wait for others for minutes, such as a language model: it has places of its own and takes none of short requests. */
+  /** May wait for minutes, e.g. for a language model. Has its own concurrency limit and does not use that of short requests. */
   readonly isLongRunning?: boolean;
-  /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
+  /** The handler reads the body itself, byte for byte. Neither body nor parameters are validated (D33d). */
   readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
   /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
   readonly upload?: { readonly part: string; readonly description: string };
@@ -72,16 +72,16 @@ interface RouteFacts {
   readonly status?: number;
   readonly outcomes?: Readonly<Record<string, number>>;
   /**
-   * Representations of the usual answer by the values of the query's `format`, the preferred one first. Without a `format` the header Accept
-   * chooses; when nothing fits, or there is no header, the first is used (rules/http#formats).
+   * Representations of the default response by value of the query parameter `format`, preferred first. Without `format`, the Accept header
+   * decides; if nothing matches or the header is absent, the first is used (rules/http#formats).
    */
   readonly formats?: Readonly<Record<string, RouteFormat>>;
   /**
-   * The same answer while it is made, for who accepts `text/event-stream`: an operation that takes the same request and replies in events. It is
-   * not begun before the first of them is there, so that a failure until then is an answer of its own (C4).
+   * Streams the same response as events for clients that accept `text/event-stream`. The operation takes the same request and replies with
+   * events. The response starts with the first event, so earlier failures return a normal error response (C4).
    */
   readonly events?: { readonly rpc: Rpc; readonly description: string; readonly example: string };
-  /** Strong ETag, of a GET with If-None-Match; for one resource, read or written (rules/http#etag). */
+  /** Strong ETag for GET with If-None-Match; for single resources, read or written (rules/http#etag). */
   readonly etag?: boolean;
   /**
    * Accepts an `Idempotency-Key` (I1). Set it on routes with a handler; other routes take it from their RPC. Declares the header and its errors.
@@ -94,12 +94,12 @@ interface RouteFacts {
 }
 
 /**
- * One HTTP operation as data, for code that treats all of them alike. Query, header and path schemas are objects of scalar schemas; the http
- * library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
+ * One HTTP operation as data, for code that treats all operations alike. Query, header and path schemas are objects of scalar schemas; the
+ * http library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
  */
 export interface Route extends RouteFacts {
   readonly auth: AuthClass;
-  /** Absent where no token is taken. */
+  /** Absent when the route accepts no token. */
   readonly scope?: Scope | null | undefined;
   readonly params?: TSchema;
   readonly query?: TSchema;
@@ -110,14 +110,14 @@ export interface Route extends RouteFacts {
   readonly rpc?: Rpc | undefined;
   /** Name of a handler in the gateway that serves the route itself (uploads, downloads, webhooks); instead of `rpc`. */
   readonly handler?: string | undefined;
-  /** Status → reply, for the documents; error replies are joined from the class, the RPC's errors and these. */
+  /** Status → reply, for the documents; error replies are merged from the class, the RPC's errors and these. */
   readonly replies: Readonly<Record<number, RouteReply>>;
-  // Methods, so that functions of the route's own input fit: the caller has checked the input against the schemas.
+  // Declared as methods so that functions with a narrower input type fit: the caller has validated the input.
   /** Input → RPC request. Default: path parameters, query and body merged. */
   toRequest?(this: void, input: RouteInput): unknown;
   /** Extra response headers, from the input. */
   responseHeaders?(this: void, input: RouteInput): Record<string, string>;
-  /** Path to which a handler that forwards requests to another service passes this one on. */
+  /** Path for handlers that forward the request to another service. */
   forwardTo?(this: void, input: RouteInput): string;
 }
 
@@ -126,20 +126,20 @@ interface RouteBody<Schema = TSchema> {
   readonly optional?: boolean;
 }
 
-/** A route that calls an operation. Nobody asks for its types once it is declared. */
+/** A route that calls an operation. Its types are not needed after the declaration. */
 export interface CallingRoute extends Route {
   readonly handler?: undefined;
 }
 
-/** A route that a handler of the gateway serves; `InputOf` and `AnswerOf` are what the handler works with. */
+/** A route served by a gateway handler; `InputOf` and `AnswerOf` are the handler's types. */
 export interface HandledRoute<Name extends string = string, Input extends RouteInput = RouteInput, Answer = unknown> extends Route {
   readonly handler: Name;
-  /** For the type checker alone; there is no such property. */
+  /** For the type checker only; does not exist at run time. */
   readonly types?: { readonly input: Input; readonly answer: Answer };
 }
 
 export type InputOf<R extends HandledRoute> = NonNullable<R['types']>['input'];
-/** JSON that the route answers with when all is well. */
+/** JSON body of the successful response. */
 export type ReplyBodyOf<R extends HandledRoute> = NonNullable<R['types']>['answer'];
 
 type Declared = TSchema | undefined;
@@ -154,10 +154,10 @@ type InputBy<Params extends Declared, Query extends Declared, Headers extends De
   BodyOf<Body>
 >;
 
-/** A value before it becomes JSON: an optional field may be undefined, which leaves it out. */
+/** A value before it is serialized to JSON: undefined optional fields are omitted. */
 type BeforeJson<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 
-/** What an operation is asked when a route does not say: the path wins over the query, both over the body. */
+/** Default request of an operation: path overrides query, both override the body. */
 type DefaultRequest<Params, Query, Body> = Params &
   Omit<Query, keyof Params> &
   (Body extends object ? Omit<Body, keyof Params | keyof Query> : unknown);
@@ -177,7 +177,7 @@ interface Calling<Operation extends Rpc, Input> {
   readonly responseHeaders?: (input: Input) => Record<string, string>;
 }
 
-/** A route says how to ask its operation when its fields alone are not what that takes. */
+/** Requires `toRequest` when the merged fields do not match the operation's request. */
 type MustDeclareRequest<Operation extends Rpc, Input extends RouteInput> =
   DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation> ? unknown : { readonly toRequest: unknown };
 
@@ -190,7 +190,7 @@ interface Handled<Name, Input> {
 type Replies = Readonly<Record<number, RouteReply>>;
 type AnswerBy<Given extends Replies> = Given extends { readonly 200: RouteReply<infer Schema> } ? Static<Schema> : unknown;
 
-/** Declares a route of the gateway's table (architecture#contracts). @throws Error when it has neither rpc nor handler, or both. */
+/** Declares a gateway route (architecture#contracts). @throws Error when it has neither rpc nor handler, or both. */
 export function route<
   const Name extends string,
   Given extends Replies,
@@ -227,7 +227,7 @@ export function route(declaration: Route): Route {
   return Object.freeze(addIdempotencyKeyHeader(declaration));
 }
 
-/** Visible ASCII. */
+/** Visible ASCII characters. */
 const key = Type.Optional(
   Type.String({
     minLength: 1,

@@ -1,6 +1,6 @@
 /**
- * What a service says of itself to operators (P1): the same of every service, answered by its frame. Here and not there, so that importing a
- * contract does not load the frame.
+ * Status that a service reports to operators (P1): the same for every service, answered by the service runtime. Declared here so that
+ * importing a contract does not load the runtime.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -8,7 +8,7 @@ import { rpc } from './declarations.ts';
 import { jobStates } from './job-admin.ts';
 import { nullable, Type } from './type.ts';
 
-/** A process: the one that answers. */
+/** The process that responds. */
 const process = {
   version: Type.String({ description: 'Release that runs.' }),
   uptime_seconds: Type.Integer({ description: 'Since the start of the process that answers.' }),
@@ -54,7 +54,7 @@ const status = {
 };
 export type ServiceStatus = Static<typeof status.reply>;
 
-/** To be spread into the contract of every service with a frame. */
+/** RPCs to be spread into the contract of every service with the runtime. */
 export function statusRpcs(service: string) {
   const summary = 'What the service says of itself: readiness, jobs, consumers';
   return {
@@ -69,7 +69,7 @@ export function statusRpcs(service: string) {
   };
 }
 
-/** One page of a list of the workspace file as it would be written now, for every service that has such a list (rules/workspace#workspace-file). */
+/** One page of a workspace file list as it would be written now, for every service with such a list (rules/workspace#workspace-file). */
 export const workspacePage = {
   request: { after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }) },
   reply: Type.Object({

@@ -4,7 +4,7 @@ import * as typebox from 'typebox';
 import { Type } from './type.ts';
 
 type Builder = typeof Type;
-/** Makes the same schema with whichever builders it is given. */
+/** Builds the same schema with any given builders. */
 type Recipe = (build: Builder) => typebox.TSchema;
 
 const options = fc.record({ title: fc.string(), description: fc.string(), default: fc.jsonValue() }, { requiredKeys: [] });
@@ -73,7 +73,7 @@ const { recipe } = fc.letrec<{ recipe: Recipe; object: Recipe }>((tie) => ({
 }));
 
 describe('Type (architecture#contracts)', () => {
-  it('makes what TypeBox makes, to the order of the keywords', () => {
+  it('creates the same schemas as TypeBox, including the order of keywords', () => {
     fc.assert(
       fc.property(recipe, (make) => {
         expect(JSON.stringify(make(Type))).toBe(JSON.stringify(make(typebox.Type)));
@@ -82,13 +82,13 @@ describe('Type (architecture#contracts)', () => {
     );
   });
 
-  it('makes of a schema that is not TypeBox its own what TypeBox makes', () => {
+  it('creates from a foreign schema the same as TypeBox', () => {
     const schema = { type: 'string', format: 'binary' };
     expect(Type.Unsafe(schema)).toEqual(typebox.Type.Unsafe(schema));
     expect(Type.Unsafe(schema)).not.toBe(schema);
   });
 
-  it('leaves the schema that becomes optional as it was', () => {
+  it('does not modify a schema that it makes optional', () => {
     const name = Type.String();
     expect(Type.Object({ a: Type.Optional(name), b: name }).required).toEqual(['b']);
   });

@@ -1,13 +1,13 @@
 /**
- * TypeBox's builders, as many as contracts use: what they make and its types are TypeBox's (`type.test.ts`), without the modules of
- * the library, which would be loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
+ * The TypeBox builders that contracts use. Results and types are those of TypeBox (`type.test.ts`), but the library's modules are not
+ * loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
  */
 import type { TObject, TProperties, TSchema, Type as TypeBox, TString } from 'typebox';
 import { lineFormat, linePattern } from '#libs/text';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Marks a property that may be absent; no part of the schema as it is written or copied. */
+/** Marks a property that may be absent; not part of the serialized or copied schema. */
 const optional = Symbol('optional');
 
 const asOptional = (schema: TSchema): TSchema => Object.defineProperty({ ...schema }, optional, { value: true });
@@ -42,21 +42,21 @@ const builders = {
   Unsafe: (schema: object) => ({ ...schema }),
 };
 
-/** Each gives JSON Schema 2020-12; `options` are further keywords. */
+/** Each builder returns JSON Schema 2020-12; `options` are further keywords. */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
 
 /** A value or null. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-/** A name, title or slug in a request: one line without control and invisible formatting characters, which are 422 (D74). */
+/** A name, title or slug in a request: one line. Control and invisible formatting characters return 422 (D74). */
 export const singleLine = (options: Readonly<Record<string, unknown>> = {}): TString =>
   Type.String({ pattern: linePattern, format: lineFormat, ...options });
 
-/** The largest that a row can have. */
+/** Largest id of a row. */
 export const maxId = 2_147_483_647;
 
-/** Of a row that there may be. */
+/** Id of a row that may exist. */
 export const rowId = Type.Integer({ minimum: 1, maximum: maxId });
 
 export function isPossibleId(id: number): boolean {
@@ -68,15 +68,15 @@ export const limitParameter = ({ usual, most, of = 'Items of a page' }: { usual:
 
 interface ListOptions {
   readonly description: string;
-  /** The words that there are; the operation itself refuses others. Absent = any word. */
+  /** Allowed words; the operation rejects others. Absent: any word. */
   readonly words?: readonly string[];
-  /** What an absent parameter means. */
+  /** Default for an absent parameter. */
   readonly usual?: readonly string[];
-  /** Characters of the whole list. */
+  /** Maximum characters of the whole list. */
   readonly maxLength?: number;
 }
 
-/** The operation gets one text, the words joined by commas, however the request spells the list. */
+/** The operation receives one text of comma-separated words, however the request spells the list. */
 export const listParameter = ({ description, words, usual, maxLength }: ListOptions) =>
   Type.String({
     listOf: words ?? [],

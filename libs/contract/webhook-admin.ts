@@ -1,4 +1,4 @@
-/** Inbound webhooks as operators see them, the same of every service that receives some (P4). */
+/** Inbound webhooks for operators, the same for every service that receives webhooks (P4). */
 import type { Static, TProperties } from 'typebox';
 import { byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
@@ -32,7 +32,7 @@ export const webhookDetails = Type.Object({
   body: nullable(Type.String({ description: 'As it came, but for secrets; null when it was not kept or is gone.' })),
 });
 
-/** Which webhooks are meant; what is absent limits nothing. */
+/** Filter for webhooks; absent fields do not restrict. */
 const filter = {
   kind: Type.Optional(Type.Enum([...webhookKinds])),
   outcome: Type.Optional(Type.String({ maxLength: 60 })),
@@ -42,7 +42,7 @@ const filter = {
   q: Type.Optional(Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body.' })),
 };
 
-/** Ids that one call may name, and webhooks that one may work again. */
+/** Maximum number of ids per call, and of webhooks that one call can replay. */
 export const maxReplayed = 10_000;
 
 const changeReply = Type.Object({
@@ -55,7 +55,7 @@ const changeReply = Type.Object({
 });
 export type WebhookChange = Static<typeof changeReply>;
 
-/** To be spread into the contract of a service that receives webhooks. */
+/** RPCs to be spread into the contract of a service that receives webhooks. */
 export function webhookAdminRpcs(service: string) {
   const notAnOperator = { not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' } } as const;
   return {
@@ -98,7 +98,7 @@ export function webhookAdminRpcs(service: string) {
   };
 }
 
-/** Which receipts are meant: when they came, and what became of them. */
+/** Filter for receipts by time and outcome. */
 export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {
   return {
     since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
@@ -108,7 +108,7 @@ export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome
   };
 }
 
-/** Request of a list of receipts. */
+/** Request for a list of receipts. */
 export function receiptList<Filter extends TProperties>(filter: Filter) {
   return Type.Object({
     ...filter,
@@ -122,12 +122,12 @@ export function receiptList<Filter extends TProperties>(filter: Filter) {
   });
 }
 
-/** Request of a replay by filter. */
+/** Request for a replay by filter. */
 export function receiptReplay<Filter extends TProperties>(filter: Filter) {
   return Type.Object({ ...filter, limit: Type.Integer({ minimum: 1, maximum: maxReplayed }), dry_run: Type.Boolean() });
 }
 
-/** What a replay by filter has done, or with `dry_run` would do. */
+/** Result of a replay by filter; with `dry_run`, what it would do. */
 export const receiptReplayResult = Type.Object({
   matched: Type.Integer(),
   replayed: Type.Integer({ description: 'Those that are worked again.' }),

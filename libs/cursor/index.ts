@@ -71,7 +71,7 @@ export function hasMore(cursor: MergedCursor, source: string): boolean {
   return positionIn(cursor, source) !== 'end';
 }
 
-/** Position after which a source continues; undefined = at its beginning. */
+/** Position after which a source continues; undefined: from the start. */
 export function findPosition(cursor: MergedCursor, source: string): Position | undefined {
   const stand = positionIn(cursor, source);
   return typeof stand === 'string' ? undefined : stand;

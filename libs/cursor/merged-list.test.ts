@@ -22,7 +22,7 @@ const sources = ['agents', 'directory', 'media'];
 const kind: ListKind = { name: 'things', at: /^\d+$/, sources };
 const positionOf = (item: Position): Position => item;
 
-/** As a source answers: newest first, behind the position. */
+/** Responds as a source does: newest first, after the position. */
 function ask(items: readonly Position[], begin: { before: string; inclusive: boolean } | undefined, limit: number): Position[] {
   return items
     .filter(({ at }) => begin === undefined || at < begin.before || (begin.inclusive && at === begin.before))
@@ -30,8 +30,8 @@ function ask(items: readonly Position[], begin: { before: string; inclusive: boo
     .slice(0, limit);
 }
 
-describe('a list out of several (P2)', () => {
-  it('gives every item that was there for the first page once, newest first, whatever arrives between two pages', () => {
+describe('a list merged from several sources (P2)', () => {
+  it('returns every item that existed at the first page once, newest first, despite new items between pages', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 12 });
     const arrivals = fc.array(fc.record({ source: fc.nat({ max: 2 }), at: fc.integer({ min: 10, max: 60 }) }), { maxLength: 12 });
     fc.assert(
@@ -51,7 +51,7 @@ describe('a list out of several (P2)', () => {
           expect(position).toEqual(page.next);
           const next = arriving.shift();
           const list = held[next?.source ?? 0];
-          // One place of a source is taken once, as ids are.
+          // Each position of a source is used once, like an id.
           if (next !== undefined && list?.every(({ at }) => at !== String(next.at)) === true)
             list.push({ at: String(next.at), source: sources[next.source] ?? '' });
         } while (position !== undefined);
@@ -64,7 +64,7 @@ describe('a list out of several (P2)', () => {
     );
   });
 
-  it('finds whom to ask for more after all were asked for a part, and whom not: the page is the one of all that they have', () => {
+  it('requests more items only from sources that need it: the page equals that of all items together', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 15 });
     fc.assert(
       fc.property(
@@ -85,7 +85,7 @@ describe('a list out of several (P2)', () => {
     );
   });
 
-  it('gives every item once too where sources are away for some pages, in order within a page, and ends when all have told everything', () => {
+  it('returns every item once when sources fail for some pages, in order within a page, and ends when all sources are exhausted', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 12 });
     const outages = fc.array(fc.subarray(sources), { maxLength: 20 });
     const arrivals = fc.array(fc.record({ source: fc.nat({ max: 2 }), at: fc.integer({ min: 41, max: 99 }) }), { maxLength: 12 });
@@ -102,7 +102,7 @@ describe('a list out of several (P2)', () => {
           const down = away.shift() ?? [];
           const asked = sources.filter((source) => hasMore(here, source));
           const missing = asked.filter((source) => down.includes(source));
-          if (missing.length === asked.length && missing.length > 0) continue; // nobody answers: the page is asked for again
+          if (missing.length === asked.length && missing.length > 0) continue; // no source responds: the page is requested again
           const pages = asked
             .filter((source) => !missing.includes(source))
             .map((source) => {
@@ -143,7 +143,7 @@ describe('a list out of several (P2)', () => {
     ['a late source that is none', Buffer.from('["things","end",[["constructor","beginning"]]]').toString('base64url')],
     ['a late place that is none', Buffer.from('["things","end",[["media",["1; drop","media"]]]]').toString('base64url')],
     ['a late one that is no pair', Buffer.from('["things",["1","media"],["media"]]').toString('base64url')],
-  ])('takes no cursor of %s (P8)', (_name, text) => {
+  ])('rejects a cursor of %s (P8)', (_name, text) => {
     expect([decodePosition(kind, text), decodeMergedCursor(kind, text)]).toEqual([undefined, undefined]);
   });
 });

@@ -18,16 +18,16 @@ describe('matchesEntityTag (rules/http#etag; RFC 9110 §13.1)', () => {
     expect(matchesEntityTag('"a", "b"', tag, 'weak')).toBe(false);
   });
 
-  it('takes the star for any representation', () => {
+  it('accepts the star for any representation', () => {
     expect(matchesEntityTag(' * ', tag, 'strong')).toBe(true);
   });
 
-  it('lets a weak tag match only in the weak comparison', () => {
+  it('matches a weak tag only in the weak comparison', () => {
     expect(matchesEntityTag(`W/${tag}`, tag, 'weak')).toBe(true);
     expect(matchesEntityTag(`W/${tag}`, tag, 'strong')).toBe(false);
   });
 
-  it('matches nothing when the quotes are missing', () => {
+  it('matches nothing without quotes', () => {
     expect(matchesEntityTag(tag.slice(1, -1), tag, 'weak')).toBe(false);
   });
 });

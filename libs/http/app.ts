@@ -1,6 +1,6 @@
 /**
  * The HTTP edge as one koa middleware: request id, surface, CORS, one error mapper, one log line and one metric observation per request.
- * Everything else is a route.
+ * All other behaviour belongs to routes.
  */
 import Koa, { type Next } from 'koa';
 import { AppError, badRequest, notFound } from '#libs/errors';

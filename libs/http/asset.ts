@@ -1,4 +1,4 @@
-/** Files of pages: compressed once, for the first who takes them so, and served with a validator. */
+/** Static files of pages: compressed once, on the first request that accepts compression, and served with a validator. */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

@@ -14,7 +14,7 @@ function depthOf(value: unknown): number {
 }
 
 describe('countValues (rules/http#json-body-cap)', () => {
-  it('counts as the parsed document nests, whatever its strings hold', () => {
+  it('counts the values of the parsed document, whatever its strings contain', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), fc.integer({ min: 1, max: 6 }), (value, max) => {
         expect(countValues(Buffer.from(JSON.stringify(value)), max) === undefined).toBe(depthOf(value) > max);
@@ -38,14 +38,14 @@ describe('countValues (rules/http#json-body-cap)', () => {
     ['[]', 2],
     ['[1,2,3]', 4],
     ['{"a,[":{"b":1}}', 3],
-  ])('counts no fewer values than %s has', (text, count) => {
+  ])('counts at least as many values as %s contains', (text, count) => {
     expect(countValues(Buffer.from(text), 64)).toBe(count);
   });
 });
 
 describe('readRawBody (D62, D77)', () => {
   const room = new ByteBudget(16);
-  /** Answers with what it has read, whether that was there at once, and whether the room counted it. */
+  /** Responds with the body that was read, whether it was read synchronously, and whether the budget counted it. */
   const server = createServer((req, res) => {
     void (async () => {
       const ctx = { req, res, state: { startedAt: performance.now(), countRefusal: () => undefined } } as unknown as HttpContext;
@@ -63,7 +63,7 @@ describe('readRawBody (D62, D77)', () => {
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
   afterAll(() => void server.close());
 
-  /** What is answered to a request whose bytes come in these pieces, each after the one before was taken. */
+  /** Returns the response to a request whose body is sent in these chunks, each after the previous one was read. */
   async function send(...pieces: readonly string[]): Promise<unknown> {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
       .setNoDelay()
@@ -78,19 +78,19 @@ describe('readRawBody (D62, D77)', () => {
   const head = (...lines: readonly string[]): string => ['POST / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
   const body = 'b'.repeat(12);
 
-  it('takes a body that comes with its head, and counts it in the room until it is left', async () => {
+  it('reads a body that arrives with its head, and counts it in the byte budget until it is released', async () => {
     const whole = { length: 12, wasHere: true, counted: true, left: true };
     expect(await send(head('Content-Length: 12') + body)).toEqual(whole);
     expect(await send(`${head('Transfer-Encoding: chunked')}4\r\nbbbb\r\n8\r\nbbbbbbbb\r\n0\r\n\r\n`)).toEqual(whole);
   });
 
-  it('takes a body that comes after its head just so', async () => {
+  it('reads a body that arrives after its head in the same way', async () => {
     const late = { length: 12, wasHere: false, counted: true, left: true };
     expect(await send(head('Content-Length: 12'), body)).toEqual(late);
     expect(await send(head('Content-Length: 12') + body.slice(0, 5), body.slice(5))).toEqual(late);
   });
 
-  it('takes no more than it may, and none of a request without a body', async () => {
+  it('reads at most the limit, and nothing from a request without a body', async () => {
     expect(await send(head(`Content-Length: ${maxBodyBytes + 1}`) + body)).toMatchObject({ length: null, counted: false });
     expect(await send(head())).toMatchObject({ length: 0, counted: false });
   });

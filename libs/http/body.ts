@@ -1,6 +1,6 @@
 /**
- * Reading request bodies as bytes, and JSON from them. Nothing is decoded on the way: what is no UTF-8 is refused instead of mended,
- * and large integers stay whole (docs/adr/request-bodies.md).
+ * Reads request bodies as bytes and parses JSON from them. Bytes are not decoded first: invalid UTF-8 is rejected instead of replaced, and
+ * large integers keep their precision (docs/adr/request-bodies.md).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +13,7 @@ import type { HttpContext } from './exchange.ts';
 import { ClientDisconnected, hasBody } from './incoming.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** A body that is there. Its bytes count in their room until `leave`. */
+/** A complete body. Its bytes count in the budget until `leave`. */
 export interface BufferedBody {
   /** Undefined for a body over the limit, which is drained instead of stored. */
   readonly bytes: Buffer | undefined;
@@ -59,7 +59,7 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   }
 }
 
-/** Most bodies arrive with their heads and need no waiting, pace check or buffering. */
+/** Fast path: most bodies arrive with their heads and need no waiting, pace check or buffering. */
 function takeWhole(req: IncomingMessage, room: ByteBudget): BufferedBody {
   const bytes = (req.read() as Buffer | null) ?? empty;
   if (bytes.length > maxBodyBytes) return tooMany;

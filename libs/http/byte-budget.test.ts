@@ -6,7 +6,7 @@ interface RecordedTransfer extends Transfer {
   readonly seen: string[];
 }
 
-/** Somebody who has been there for `ageMs`, and leaves when sent away. */
+/** Adds a transfer with an age of `ageMs` that leaves the budget when it is evicted. */
 function arrive(room: ByteBudget, ageMs = 0): RecordedTransfer {
   const seen: string[] = [];
   const guest: RecordedTransfer = {
@@ -26,7 +26,7 @@ function arrive(room: ByteBudget, ageMs = 0): RecordedTransfer {
 
 const longAgo = 60_000;
 
-/** Resolves when every room has looked at its guests: they do it together, and one that was full last sends somebody away. */
+/** Resolves after every budget has checked its transfers; all are checked together, and a budget that is full evicts one at the end. */
 async function looked(): Promise<void> {
   const room = new ByteBudget(1);
   const guest = arrive(room, longAgo);
@@ -34,8 +34,8 @@ async function looked(): Promise<void> {
   await waitFor(() => guest.seen.includes('evict'));
 }
 
-describe('Room (D62, D77)', () => {
-  it('lets bytes in until it is full, exactly', () => {
+describe('ByteBudget (D62, D77)', () => {
+  it('accepts bytes up to exactly its limit', () => {
     const room = new ByteBudget(100);
     const guest = arrive(room);
     room.adjust(guest, 50);
@@ -47,7 +47,7 @@ describe('Room (D62, D77)', () => {
     room.remove(guest);
   });
 
-  it('stops who brings bytes while there is no room for them, and nobody else', () => {
+  it('stops only transfers that add bytes while the budget is exhausted', () => {
     const room = new ByteBudget(100);
     const [first, second, third] = [arrive(room), arrive(room), arrive(room)];
     room.adjust(first, 90);
@@ -61,7 +61,7 @@ describe('Room (D62, D77)', () => {
     for (const guest of [first, second, third]) room.remove(guest);
   });
 
-  it('gives the bytes back once, however often a guest leaves', () => {
+  it('releases bytes once, even if a transfer is closed repeatedly', () => {
     const room = new ByteBudget(100);
     const [first, second] = [arrive(room), arrive(room)];
     room.adjust(first, 60);
@@ -75,7 +75,7 @@ describe('Room (D62, D77)', () => {
     expect([second.seen, room.isOverHalf]).toEqual([['pause'], false]);
   });
 
-  it('sends away who has been under way longest, and no more than it must', async () => {
+  it('aborts the oldest transfers, and no more than necessary', async () => {
     const room = new ByteBudget(100);
     const guests = [4, 3, 2].map((times) => arrive(room, times * longAgo));
     for (const guest of guests) room.adjust(guest, 30);
@@ -86,7 +86,7 @@ describe('Room (D62, D77)', () => {
     for (const guest of [...guests, next]) room.remove(guest);
   });
 
-  it('sends nobody away who has just come', async () => {
+  it('does not abort new transfers', async () => {
     const room = new ByteBudget(100);
     const guests = [arrive(room), arrive(room)];
     for (const guest of guests) room.adjust(guest, 80);
@@ -95,7 +95,7 @@ describe('Room (D62, D77)', () => {
     for (const guest of guests) room.remove(guest);
   });
 
-  it('waits for work to end while what is under way takes less than half', async () => {
+  it('waits for running work while transfers use less than half of the budget', async () => {
     const room = new ByteBudget(100);
     const worked = arrive(room, longAgo);
     room.adjust(worked, 60);
@@ -111,7 +111,7 @@ describe('Room (D62, D77)', () => {
     room.remove(next);
   });
 
-  it('keeps the bytes of who has settled until it leaves', () => {
+  it('retains the bytes of a completed transfer until it is closed', () => {
     const room = new ByteBudget(100);
     const worked = arrive(room);
     room.adjust(worked, 100);

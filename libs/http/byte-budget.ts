@@ -7,7 +7,7 @@ import { pollRegularly } from '#libs/transfer';
 export interface Transfer {
   /** `performance.now()` at its start. */
   readonly since: number;
-  /** Bytes that it has in memory. */
+  /** Bytes in memory. */
   bytes: number;
   /** Called when the budget is exhausted: stop reading. */
   pause(): void;
@@ -40,7 +40,7 @@ export class ByteBudget {
     this.#active.add(holder);
   }
 
-  /** Counts bytes without a transfer. @returns releases them */
+  /** Counts bytes without a transfer. @returns a function that releases them */
   reserve(bytes: number): () => void {
     let buffered = bytes;
     this.#bytes += bytes;
@@ -84,7 +84,7 @@ export class ByteBudget {
     for (const holder of paused) holder.resume();
   }
 
-  /** While transfers use less than half of the budget, received bodies under work have to be released first. */
+  /** While transfers use less than half of the budget, bodies in processing have to be released first. */
   #evictOldest(nowMs: number): void {
     let moving = 0;
     for (const { bytes } of this.#active) moving += bytes;

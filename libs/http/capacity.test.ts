@@ -4,7 +4,7 @@ import { createWeightedSemaphore } from './capacity.ts';
 const soon = (): number => Date.now() + 5_000;
 
 describe('createWeightedSemaphore (rules/http#overload)', () => {
-  it('lets in what fits at once, and the rest in order of arrival', async () => {
+  it('admits work that fits immediately, and the rest in order of arrival', async () => {
     const gate = createWeightedSemaphore(10);
     const order: string[] = [];
     const enter = (name: string, weight: number) =>
@@ -23,7 +23,7 @@ describe('createWeightedSemaphore (rules/http#overload)', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('lets what is heavier than everything go alone', async () => {
+  it('admits work heavier than the capacity alone', async () => {
     const gate = createWeightedSemaphore(10);
     const alone = await gate.acquire(1_000, soon());
     const next = gate.acquire(1, soon());
@@ -32,7 +32,7 @@ describe('createWeightedSemaphore (rules/http#overload)', () => {
     (await next)();
   });
 
-  it('gives up at the deadline and forgets who waited', async () => {
+  it('rejects at the deadline and removes the waiting caller', async () => {
     const gate = createWeightedSemaphore(10);
     const leave = await gate.acquire(10, soon());
     await expect(gate.acquire(1, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });

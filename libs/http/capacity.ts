@@ -1,5 +1,5 @@
 /**
- * Concurrency and memory limits of requests. Anonymous requests have limits of their own and cannot exhaust those of authenticated callers;
+ * Concurrency and memory limits of requests. Anonymous requests have separate limits and cannot exhaust those of authenticated callers;
  * bodies that are still being received count separately (D62, D77).
  */
 import { unavailable } from '#libs/errors';

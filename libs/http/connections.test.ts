@@ -37,7 +37,7 @@ const openKept = (): Socket => {
 const closedOf = (sockets: readonly Socket[]): number[] => sockets.flatMap((socket, index) => (socket.destroyed ? [index] : []));
 
 describe('Connections (D62)', () => {
-  it('closes the cheapest for one more: silent ones first, then kept ones, then anonymous ones', () => {
+  it('closes the least valuable connection for a new one: silent ones first, then idle ones, then anonymous ones', () => {
     const sockets = [openAnonymous(), openKept(), openWorking(), open()];
     const closed = [];
     for (let more = 0; more < 3; more++) {
@@ -48,14 +48,14 @@ describe('Connections (D62)', () => {
     expect(refused).toEqual(Array.from({ length: 3 }, () => 'too_many_connections'));
   });
 
-  it('closes the new one when all work with a credential', () => {
+  it('closes the new connection when all others serve requests with a credential', () => {
     const sockets = Array.from({ length: 4 }, openWorking);
     expect([open().destroyed, closedOf(sockets)]).toEqual([true, []]);
   });
 
-  it('closes of one kind who has been of it for longest', () => {
+  it('closes the oldest connection of a kind', () => {
     const sockets = Array.from({ length: 4 }, openKept);
-    // The first was used again, the third has begun to work and the second is gone.
+    // The first connection was used again, the third has a request in progress, and the second is closed.
     begin(sockets[0]!);
     connections.end(sockets[0]!);
     begin(sockets[2]!);
@@ -68,7 +68,7 @@ describe('Connections (D62)', () => {
     expect(closedOf(sockets)).toEqual([0, 3]);
   });
 
-  it('counts what a connection has under way, and keeps it until all is answered', () => {
+  it('counts the running requests of a connection, and does not close it before all are answered', () => {
     const socket = open();
     expect([begin(socket), begin(socket), connections.countRunning(socket)]).toEqual([1, 2, 2]);
     connections.end(socket);

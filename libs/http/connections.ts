@@ -53,7 +53,7 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
   // Connections that can be closed, least valuable kind first.
-  /** No complete request head yet: they cost an attacker nothing. */
+  /** No complete request head yet: such connections cost an attacker nothing. */
   readonly #silent = new Line();
   /** Idle keep-alive connections. */
   readonly #kept = new Line();

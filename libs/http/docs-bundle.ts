@@ -1,6 +1,6 @@
 /**
- * The browser script of the API reference. It is taken from the plugin that serves it in Fastify: the package of the script alone brings the 240
- * packages that it was bundled from. A thread loads the plugin, so that its memory is free again afterwards.
+ * The browser script of the API reference, extracted from its Fastify plugin: the script's own package would install the 240 packages that
+ * it was bundled from. A worker thread loads the plugin, so that its memory is released afterwards.
  */
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -15,10 +15,10 @@ interface Reply {
   send(text: string): void;
 }
 
-/** As much of a Fastify server as the plugin asks for. */
+/** The part of the Fastify API that the plugin uses. */
 type Plugin = (server: object, options: object, done: () => void) => void;
 
-/** Tells our thread from others that load this file. */
+/** Distinguishes our thread from others that load this file. */
 const purpose = 'api-reference';
 
 export async function readDocsBundle(): Promise<Buffer> {

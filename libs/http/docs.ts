@@ -1,4 +1,4 @@
-/** The live documents and their pages, served from this process alone: no font, script, proxy or telemetry from elsewhere. */
+/** The live documents and their pages, served by this process only: no fonts, scripts, proxies or telemetry from other servers. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { notFound } from '#libs/errors';
@@ -15,7 +15,7 @@ export interface Docs {
   sendPage(ctx: HttpContext): void;
 }
 
-/** The page may load and call nothing but its own server. */
+/** The page may only load from and connect to its own server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,11 +29,11 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Where the assets of every page are served. */
+/** Path of the assets of every page. */
 const assetsPath = '/api/docs/assets';
 const pageFolder = join(import.meta.dirname, 'docs-page');
 
-/** Sends a document as JSON, with a validator. It is built for the first who asks: most replicas of a gateway are asked by nobody. */
+/** Sends a document as JSON, with a validator. It is built on the first request, because most replicas of a gateway never get one. */
 export function createDocument(build: () => object): (ctx: HttpContext) => void {
   let json: Buffer | undefined;
   return (ctx) => {
@@ -43,7 +43,7 @@ export function createDocument(build: () => object): (ctx: HttpContext) => void 
   };
 }
 
-/** Document and page of one surface, each made for the first who asks for it. */
+/** Document and page of one surface, each built on its first request. */
 export function createDocs(build: () => OpenApiDocument, documentPath: string): Docs {
   let document: OpenApiDocument | undefined;
   let page: Buffer | undefined;
@@ -75,7 +75,7 @@ function composePage({ info, components }: OpenApiDocument, documentPath: string
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** Serves the script of the reference and our own files of its page; each is read and compressed once, at its first request. */
+/** Serves the reference's script and our own files of its page; each is read and compressed once, at its first request. */
 export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<void> {
   const files: Readonly<Record<string, { read: () => Promise<Buffer>; contentType: string }>> = {
     'reference.js': { read: readDocsBundle, contentType: javascript },

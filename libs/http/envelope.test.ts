@@ -6,25 +6,25 @@ const item = (...loc: (string | number)[]): ValidationItem => ({ type: 'missing'
 const detailOf = (error: Error): ValidationItem[] => (JSON.parse(renderError('api', error).body) as { detail: ValidationItem[] }).detail;
 
 describe('renderError (D60)', () => {
-  it('lists fifty problems', () => {
+  it('lists at most fifty problems', () => {
     const items = Array.from({ length: 51 }, (_value, index) => item('body', 'payload', index));
     expect(detailOf(invalidInput(items.slice(0, 50)))).toHaveLength(50);
     expect(detailOf(invalidInput(items))).toEqual(items.slice(0, 50));
   });
 
-  it('cuts parts of a place after 120 characters, never through one', () => {
+  it('truncates a path after 120 characters, between its parts', () => {
     const [first] = detailOf(invalidInput([item('body', 'x'.repeat(120), 'y'.repeat(121), `${'z'.repeat(119)}😀`, 7)]));
     expect(first?.loc).toEqual(['body', 'x'.repeat(120), 'y'.repeat(120), 'z'.repeat(119), 7]);
   });
 
-  it('answers in 64 KiB at most, with at least one problem', () => {
+  it('limits the response to 64 KiB, with at least one problem', () => {
     const deep = Array.from({ length: 64 }, () => '\ud800'.repeat(200));
     const { body } = renderError('v1', invalidInput(Array.from({ length: 50 }, () => item(...deep))));
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(65_536);
     expect(JSON.parse(body)).toEqual({ detail: [expect.objectContaining({ type: 'missing' })] });
   });
 
-  it.each(['api', 'v1'] as const)('cuts the details of an error of an operation on %s', (surface) => {
+  it.each(['api', 'v1'] as const)('truncates the details of an operation error on %s', (surface) => {
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_value, index) => [`${'k'.repeat(50)}${index}`, 'is no setting']));
     const { body } = renderError(
       surface,
@@ -35,7 +35,7 @@ describe('renderError (D60)', () => {
     expect([shown.message, Object.keys(shown.fields).length > 100]).toEqual(['It does not fit.', true]);
   });
 
-  it('cuts the values that a message quotes, and the message', () => {
+  it('truncates the values quoted in a message, and the message', () => {
     const quoted = badRequest(`There is no journey "${'x'.repeat(4e6)}" here.`);
     expect(quoted.message).toBe(`There is no journey "${'x'.repeat(120)}…" here.`);
     expect(badRequest(`There is no journey "${'x'.repeat(120)}".`).message).toContain(`"${'x'.repeat(120)}"`);

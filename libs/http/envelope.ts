@@ -1,4 +1,4 @@
-/** The one mapper from errors to answers: status, headers and the envelope of the surface (rules/http#error-envelopes). */
+/** Maps every error to a response: status, headers and the envelope of the surface (rules/http#error-envelopes). */
 import { AppError, truncateText, type ErrorBody, errorCodes, maxQuoteLength, ReplayedError, toErrorBody } from '#libs/errors';
 import type { Surface } from './exchange.ts';
 
@@ -8,14 +8,17 @@ export interface ErrorResponse {
   readonly body: string;
 }
 
-/** Problems that a 422 lists (D60). */
+/** Maximum number of problems in a 422 response (D60). */
 export const maxProblems = 50;
-/** Bytes of an error's body (D60). */
+/** Maximum bytes of an error body (D60). */
 const maxErrorBytes = 65_536;
-/** Status codes whose body is `{detail}` on every surface when the refusal has no reason of its own: what is refused has not become a call of the API yet. */
+/**
+ * Statuses whose body is `{detail}` on every surface when the error does not have a specific reason: the request was rejected before it
+ * became an API call.
+ */
 export const frameworkStatuses = new Set([408, 413, 415, 417, 422, 431]);
 
-/** Body text that is no JSON or nested too deeply; `{detail}` on every surface. */
+/** The body is not JSON or is nested too deeply; `{detail}` on every surface. */
 export class UnparsableBody extends AppError {
   constructor() {
     super({ code: 'bad_request', message: 'Cannot parse request body' });
@@ -23,7 +26,7 @@ export class UnparsableBody extends AppError {
   }
 }
 
-/** One entry of a 422 answer, in the words that clients of such APIs know. */
+/** One entry of a 422 response, in the vocabulary that API clients know. */
 export interface ValidationItem {
   type: string;
   loc: (string | number)[];
@@ -31,12 +34,12 @@ export interface ValidationItem {
   ctx?: Record<string, unknown>;
 }
 
-/** 422 with the problems found. */
+/** Creates a 422 error with these problems. */
 export function invalidInput(items: readonly ValidationItem[]): AppError {
   return new AppError({ code: 'unprocessable', message: 'The request is not valid', details: { items } });
 }
 
-/** 405 with the methods that the path has. */
+/** 405 with the allowed methods of the path. */
 export class MethodNotAllowed extends AppError {
   readonly allow: string;
   constructor(allow: string) {
@@ -45,10 +48,10 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** Seconds after which a client may come again when the error itself does not say (detail `retry_after`). */
+/** Seconds until a client may retry, unless the error states them (detail `retry_after`). */
 const defaultRetryAfterSeconds: Partial<Record<number, string>> = { 429: '60', 503: '1' };
 
-/** Renders whatever was thrown. Faults show nothing of themselves. */
+/** Renders any thrown value. Unexpected errors do not reveal details. */
 export function renderError(surface: Surface, error: unknown): ErrorResponse {
   const body = toErrorBody(error);
   const status = errorCodes[body.code].status;
@@ -68,7 +71,7 @@ export function renderError(surface: Surface, error: unknown): ErrorResponse {
   };
 }
 
-/** The envelope as JSON: with all details, else with what fits of them, else without any. */
+/** The envelope as JSON: with all details if they fit, otherwise with part of them, otherwise without. */
 function writeBounded(details: Record<string, unknown>, envelope: (details: Record<string, unknown>) => unknown): string {
   const { items } = details;
   const reported = Array.isArray(items) ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) } : details;
@@ -82,7 +85,7 @@ function cutItem(item: ValidationItem): ValidationItem {
   return { ...item, loc: item.loc.map((part) => (typeof part === 'string' ? truncateText(part, maxQuoteLength) : part)) };
 }
 
-/** Of lists and objects the first entries, as many as fit; the other details are left out when they alone are too much. */
+/** Shortens lists and objects to the entries that fit; omits the other details when they alone are too large. */
 function fitDetails(details: Record<string, unknown>): Record<string, unknown> {
   let remaining = maxErrorBytes - 4_096;
   const take = (value: unknown): boolean => (remaining -= Buffer.byteLength(JSON.stringify(value) ?? '')) >= 0;
@@ -108,8 +111,8 @@ function frameworkMessage(body: ErrorBody): string {
 
 function toV1Envelope(body: ErrorBody, details: Record<string, unknown>): unknown {
   const { v1, retryable } = errorCodes[body.code];
-  const { detail: _repeated, ...rest } = details; // the message once more, which `/api` alone shows
-  // An absent object has one code, whatever it is; the message names it (D94).
+  const { detail: _repeated, ...rest } = details; // repeats the message, which only `/api` shows
+  // Every missing object has the same code; the message names its kind (D94).
   const code = body.code === 'not_found' ? v1 : (body.reason ?? v1);
   return { code, message: body.message, retryable, ...rest };
 }

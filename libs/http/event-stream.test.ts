@@ -14,7 +14,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** What a client of these chunks is sent. */
+/** Returns what a client receives for these chunks. */
 async function open(
   chunks: AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
   silenceMs = 60_000,
@@ -43,8 +43,8 @@ async function open(
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-describe('an answer in events (C1, C4)', () => {
-  it('keeps a silent line alive with comments, but not within an event', async () => {
+describe('a response as event stream (C1, C4)', () => {
+  it('sends comments on an idle stream, but not within an event', async () => {
     const next = Promise.withResolvers<void>();
     async function* source(): AsyncGenerator<Uint8Array> {
       yield bytes('event: a\ndata: {}\n\n');
@@ -62,7 +62,7 @@ describe('an answer in events (C1, C4)', () => {
     expect(text).toMatch(/^event: a\ndata: \{\}\n\n(?::\n\n){2,}event: b\ndata: \{\}\n\n(?::\n\n)*$/);
   });
 
-  it('begins when nothing has come for a while, and goes on with what comes; a failure is its last event then (D96)', async () => {
+  it('starts after an idle period, and continues with received events; a failure is then its last event (D96)', async () => {
     const asked = Promise.withResolvers<AsyncIterable<Uint8Array>>();
     const { response } = await open(asked.promise, 20);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
@@ -89,7 +89,7 @@ describe('an answer in events (C1, C4)', () => {
     expect((await open(Promise.reject(unavailable('The agent cannot answer now')), 60_000)).response.status).toBe(503);
   });
 
-  it('ends with the error that ends its source, and without one within an event', async () => {
+  it('ends with the error of its source, and without an error event within an event', async () => {
     const failing = (first: string) =>
       (async function* () {
         await Promise.resolve();
@@ -102,7 +102,7 @@ describe('an answer in events (C1, C4)', () => {
     expect(await (await open(failing('event: a\nda'))).response.text()).toBe('event: a\nda');
   });
 
-  it('leaves its source when the client goes', async () => {
+  it('closes its source when the client disconnects', async () => {
     const left = Promise.withResolvers<string>();
     const chunks = {
       [Symbol.asyncIterator]: () => ({
@@ -118,7 +118,7 @@ describe('an answer in events (C1, C4)', () => {
     expect(await left.promise).toBe('left');
   });
 
-  it('takes no more from its source than the client takes', async () => {
+  it('reads from its source no faster than the client', async () => {
     let made = 0;
     async function* source(): AsyncGenerator<Uint8Array> {
       for (; made < 2_000; made++) yield Buffer.concat([Buffer.alloc(65_534, 'x'), bytes('\n\n')]);

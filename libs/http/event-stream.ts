@@ -1,6 +1,6 @@
 /**
- * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments keep the connection alive between them, and an error during
- * the stream is its last event.
+ * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments prevent idle timeouts between them, and an error during the
+ * stream is its last event.
  */
 import type { RawReply } from '#libs/nats';
 import { renderError } from './envelope.ts';
@@ -13,7 +13,7 @@ const keepAliveMs = 15_000;
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Disables caching, and buffering by nginx and its ingress, which have a header for it.
+  // Disables caching, and buffering by nginx and its ingress, which support a header for this.
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
 } as const;

@@ -1,4 +1,4 @@
-/** The span of an HTTP request that is served, by OpenTelemetry's conventions (rules/operations#traces). */
+/** The span of a served HTTP request, following OpenTelemetry's conventions (rules/operations#traces). */
 import type { IncomingMessage } from 'node:http';
 import { findTracer, type Span } from '#libs/telemetry';
 import { redactPath } from './exchange.ts';
@@ -7,7 +7,7 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 const maxHostLength = 255;
 export const unmatchedRoute = 'unmatched';
 
-/** Undefined without a tracer. Neither queries nor names of public files are told. */
+/** Returns undefined without a tracer. Excludes query strings and names of public files. */
 export function startRequestSpan(req: IncomingMessage, path: string, requestId: string): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -40,7 +40,7 @@ function methodOf(method = ''): Record<string, string> {
     : { 'http.request.method': '_OTHER', 'http.request.method_original': method };
 }
 
-/** Of the `Host` header, which a client may write as it likes. */
+/** Parses the `Host` header, which is untrusted. */
 function addressOf(host = ''): Record<string, string | number> {
   const [, name = '', port] = /^(\[[\d:.A-Fa-f]+\]|[^:/?#@\s[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === '' || name.length > maxHostLength) return {};

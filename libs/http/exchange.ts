@@ -51,7 +51,7 @@ export interface ExchangeState {
   authorize: () => Promise<Actor | undefined>;
   /** Counts a rejection by a guard. */
   countRefusal: (reason: Refusal) => void;
-  /** Releases the request slot when the response starts, which may take as long as the client reads. */
+  /** Releases the request slot when the response starts, because sending it can take as long as the client reads. */
   startResponse: () => void;
   /** The response is complete, although the connection stays open for the rest of the request. */
   isWritten: boolean;
@@ -61,7 +61,7 @@ export interface ExchangeState {
 
 export type HttpContext = ParameterizedContext<ExchangeState>;
 
-/** What the guards of bodies and responses need of an exchange, of koa or another server. */
+/** The part of an exchange, of koa or another server, that the guards of bodies and responses need. */
 export interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -1,4 +1,4 @@
-/** Which representation of an answer a client wants: what it names, else what it accepts (rules/http#formats; T1, T5). */
+/** Selects the representation of a response: the requested `format`, otherwise by `Accept` (rules/http#formats; T1, T5). */
 import type { RouteFormat } from '#libs/contract';
 
 type Formats = Readonly<Record<string, RouteFormat>>;
@@ -6,11 +6,14 @@ type Formats = Readonly<Record<string, RouteFormat>>;
 interface Range {
   readonly type: string;
   readonly subtype: string;
-  /** 0 = not at all, 1 = most. */
+  /** 0 = not acceptable, 1 = most preferred. */
   readonly quality: number;
 }
 
-/** Prepares the choice by the header Accept: the name of the best liked format, of equals and without any the first. */
+/**
+ * Prepares content negotiation by `Accept`: returns the name of the most preferred format; the first one for equal preference or without a
+ * header.
+ */
 export function compileFormats(formats: Formats): (accept: string | undefined) => string {
   const types = Object.fromEntries(Object.entries(formats).map(([name, { contentType }]) => [name, contentType]));
   const [first] = Object.keys(types);
@@ -18,7 +21,10 @@ export function compileFormats(formats: Formats): (accept: string | undefined) =
   return (accept) => chooseFormat(types, accept) ?? first;
 }
 
-/** The name of the best liked content type, of equals and without a header the first; undefined when the client accepts none. */
+/**
+ * Returns the name of the most preferred content type, the first one for equal preference or without a header; undefined when the client
+ * accepts none.
+ */
 export function chooseFormat<Name extends string>(types: Readonly<Record<Name, string>>, accept: string | undefined): Name | undefined {
   const offers = Object.entries<string>(types).map(([name, contentType]) => ({ name: name as Name, ...readType(contentType) }));
   if (accept === undefined) return offers[0]?.name;
@@ -28,7 +34,7 @@ export function chooseFormat<Name extends string>(types: Readonly<Record<Name, s
   return best === 0 ? undefined : liked.find(({ quality }) => quality === best)?.name;
 }
 
-/** True for a client that names `text/event-stream` itself, and likes it no less than JSON (C4). */
+/** Returns true if the client names `text/event-stream` explicitly and prefers it at least as much as JSON (C4). */
 export function prefersEvents(accept: string | undefined): boolean {
   if (accept === undefined) return false;
   const ranges = readAccept(accept);
@@ -36,14 +42,14 @@ export function prefersEvents(accept: string | undefined): boolean {
   return events > 0 && events >= findQuality({ type: 'application', subtype: 'json' }, ranges);
 }
 
-/** The quality of the narrowest range that the type is in; 0 when it is in none. */
+/** Returns the quality of the most specific range that matches the type; 0 without a match. */
 function findQuality({ type, subtype }: { type: string; subtype: string }, ranges: readonly Range[]): number {
   const find = (requestedType: string, requestedSubtype: string): number | undefined =>
     ranges.find((range) => range.type === requestedType && range.subtype === requestedSubtype)?.quality;
   return find(type, subtype) ?? find(type, '*') ?? find('*', '*') ?? 0;
 }
 
-/** The ranges of the header; parameters other than `q`, and what is no range, are passed over. */
+/** Parses the ranges of the header; ignores parameters other than `q` and invalid ranges. */
 function readAccept(header: string): Range[] {
   return header.split(',').flatMap((entry) => {
     const { type, subtype, parameters } = readType(entry);

@@ -88,7 +88,7 @@ function noRoom({ res, state }: HttpContext): Error {
 
 const empty = Buffer.alloc(0);
 
-/** Joins chunks in a buffer that doubles; a single chunk is kept as it is. */
+/** Joins chunks in a buffer that doubles; a single chunk is not copied. */
 class Piece {
   size = 0;
   #block: Buffer = empty;

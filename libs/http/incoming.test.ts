@@ -1,4 +1,4 @@
-/** Bodies that do not end, on a clock that the test moves on; over real connections: test/security/bodies.drill.test.ts. */
+/** Bodies that do not end, with a fake clock; over real connections: test/security/bodies.drill.test.ts. */
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IncomingBody } from './incoming-body.ts';
@@ -9,7 +9,7 @@ import { ByteBudget } from './byte-budget.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A request whose body is on its way. */
+/** Starts a request whose body is incomplete. */
 function begin(status: number) {
   const socket = { bytesRead: 0, destroyed: false, destroy: () => (socket.destroyed = true) };
   const headers = { 'content-length': '500000' };
@@ -25,7 +25,7 @@ function begin(status: number) {
   const state = { startedAt: performance.now(), countRefusal: (reason: string) => void refused.push(reason) };
   const res = { headersSent: false, writableEnded: true, setHeader: () => undefined };
   const ctx = { req: Object.assign(req, { isPaused: () => false, pause: () => undefined }), res, state, status } as unknown as HttpContext;
-  /** Seconds in each of which so many bytes come. */
+  /** Advances the clock by these seconds, with this number of bytes received in each. */
   const pass = (seconds: number, bytes: number): void => {
     for (let second = 0; second < seconds; second++) {
       socket.bytesRead += bytes;
@@ -45,7 +45,7 @@ describe('IncomingBody (D62)', () => {
     return { ...request, body };
   };
 
-  it('fails after half a minute when the body keeps the pace and does not end', () => {
+  it('fails after half a minute when the body arrives at the minimum rate and does not end', () => {
     const { body, refused, pass } = read();
     pass(29, fast);
     expect([body.destroyed, refused]).toEqual([false, []]);
@@ -53,7 +53,7 @@ describe('IncomingBody (D62)', () => {
     expect([body.destroyed, refused]).toEqual([true, ['body_too_late']]);
   });
 
-  it('fails after seconds when the body comes too slowly', () => {
+  it('fails after seconds when the body arrives too slowly', () => {
     const { body, refused, pass } = read();
     pass(4, slow);
     expect(body.destroyed).toBe(false);
@@ -63,7 +63,7 @@ describe('IncomingBody (D62)', () => {
 });
 
 describe('drainRequest (D77)', () => {
-  it('ends the connection half a minute after the answer when the rest keeps the pace and does not end', () => {
+  it('closes the connection half a minute after the response when the rest arrives at the minimum rate and does not end', () => {
     const { ctx, socket, pass } = begin(401);
     drainRequest(ctx);
     pass(30, fast);
@@ -72,7 +72,7 @@ describe('drainRequest (D77)', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it('ends the connection after seconds when the rest comes too slowly', () => {
+  it('closes the connection after seconds when the rest arrives too slowly', () => {
     const { ctx, socket, pass } = begin(401);
     drainRequest(ctx);
     pass(4, slow);

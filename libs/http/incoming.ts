@@ -15,7 +15,7 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** False when the headers say that there is no body. */
+/** Returns false when the headers indicate that the request does not have a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
@@ -64,7 +64,7 @@ export function drainRequest(ctx: HttpContext): void {
   const { socket } = req;
   const answeredAt = performance.now();
   const poll = watchPace(ctx, () => socket.destroy(), bodyPace);
-  // A body that was too slow gets no more time.
+  // A body that timed out does not get more time.
   if (ctx.status !== 408) req.once('end', deferEnd(ctx));
   req.resume();
   const stop = pollRegularly((nowMs, isLate) => {

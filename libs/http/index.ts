@@ -1,4 +1,6 @@
-/** HTTP servers and their guards; for the gateway the app with its edge, routes from the table, the OpenAPI documents and their pages. */
+/**
+ * HTTP servers and their guards; for the gateway also the app with its edge, routes from the table, the OpenAPI documents and their pages.
+ */
 export { createApp } from './app.ts';
 export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { readRawBody } from './body.ts';

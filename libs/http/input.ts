@@ -1,4 +1,4 @@
-/** Input of one route: path, query, headers and JSON body, parsed and validated together (rules/http#order-of-checks). */
+/** The input of one route: path, query, headers and JSON body, parsed and validated together (rules/http#order-of-checks). */
 import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
 import { parseBody } from './body.ts';
 import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
@@ -79,7 +79,7 @@ export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | un
   };
 }
 
-/** Computed on access: the address is rarely needed and costs a system call. */
+/** Computed on access: the client address is rarely needed and costs a system call. */
 class Input implements RouteInput {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '#libs/errors';
 import type { HttpExchange } from './exchange.ts';
 
-/** A single token; empty for a target without authority (RFC 9112 §3.2). Code that relies on the host validates it. */
+/** A single token; empty for a target without authority (RFC 9112 §3.2). Code that uses the host validates it. */
 const hostPattern = /^[\x21-\x7e]*$/;
 
-/** Rejects a malformed request and closes its connection, since the start of the next request is uncertain. @throws AppError 400, 417 */
+/** Rejects a malformed request and closes its connection, because the start of the next request is uncertain. @throws AppError 400, 417 */
 export function rejectMalformed({ req, res }: Pick<HttpExchange, 'req' | 'res'>): void {
   const problem = findProblem(req);
   if (problem === undefined) return;

@@ -63,7 +63,7 @@ interface Operation {
 }
 
 const defaultDeadlineMs = 15_000;
-/** By `estimateJsonBytes`. */
+/** Bodies with a larger `estimateJsonBytes` trigger a garbage collection soon after. */
 const heavyWeight = 16 * 1_048_576;
 
 /**
@@ -71,7 +71,7 @@ const heavyWeight = 16 * 1_048_576;
  * @throws Error for a missing or unused handler, and for routes that share method and path or an operation id.
  */
 export function mountRoutes<R extends Route>(app: HttpApp, routes: readonly R[], options: MountOptions<R>): void {
-  // The types end here: each handler receives what the schemas of its route have accepted.
+  // Static types end here: each handler receives what the schemas of its route have accepted.
   const handlers = options.handlers as unknown as Mounting['handlers'];
   checkTable(routes, handlers);
   const capacities = createCapacities(options.maxInFlight);

@@ -1,4 +1,4 @@
-/** Error replies of an operation as the checks before it and its own declarations make them (rules/http#order-of-checks). */
+/** Error responses of an operation, derived from its declarations and the checks before it (rules/http#order-of-checks). */
 import type { Route } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
 import { frameworkStatuses } from './envelope.ts';
@@ -7,7 +7,7 @@ import { addComponent, pascal } from './openapi-models.ts';
 type Json = Record<string, unknown>;
 
 const insufficientScope = 'insufficient_scope';
-/** Codes that have another form on `/api`: one client has types of both. */
+/** Codes with another form on `/api`: a client can have types for both. */
 const onBothSurfaces = new Set([insufficientScope, 'precondition_failed']);
 
 export interface DescribedError {
@@ -45,8 +45,8 @@ const general: Readonly<Record<number, string>> = {
 };
 
 /**
- * Every error status that the route can answer with, in ascending order. A fault of the server (500) is promised by no
- * operation, so it is in no document; nor is a status here that `described` has already. Adds the envelopes used to `schemas`.
+ * Describes every error status of the route, in ascending order, except 500, which is omitted from all documents, and statuses that are
+ * already in `described`. Adds the envelopes used to `schemas`.
  */
 export function describeErrors(
   route: Route,
@@ -61,7 +61,7 @@ export function describeErrors(
     .toSorted((left, right) => left - right)
     .map((status) => {
       const own = reasons.get(status) ?? [];
-      // On `/api/v1` and `/api/ops` every absent object has the same code (D94).
+      // On `/api/v1` and `/api/ops` every missing object has the same code (D94).
       const isPlain = (reason: string): boolean => isGeneral(reason) || (surface === 'v1' && status === 404);
       const named = own.filter(({ reason }) => !isPlain(reason));
       const lines = own.map(({ reason, when }) => (isPlain(reason) ? `- ${when}` : `- \`${reason}\`: ${when}`));
@@ -72,8 +72,8 @@ export function describeErrors(
 }
 
 /**
- * A schema that a route declares for an error status is of one error; what else is answered with that status stands beside it. It names its own
- * by the constant of `code`.
+ * A schema that a route declares for an error status describes one error, identified by the constant of `code`; the other errors with that
+ * status are added as alternatives.
  */
 export function addOwnErrors(
   published: unknown,
@@ -89,14 +89,13 @@ export function addOwnErrors(
 }
 
 /**
- * The name of a general code says when an operation answers so, but is not in the answer's `error`; `precondition_failed` is
- * (D9).
+ * The name of a general code documents when the operation returns it, but is not in the response's `error`; `precondition_failed` is (D9).
  */
 function isGeneral(reason: string): boolean {
   return Object.hasOwn(errorCodes, reason) && reason !== 'precondition_failed';
 }
 
-/** What the credential's class (D12 and D13) and a key's scopes (K4) refuse with 403. */
+/** Reasons for a 403 because of the credential's class (D12 and D13) or a key's scopes (K4). */
 function listGateReasons({ auth, scope }: Route, status: number): string[] {
   if (status !== 403) return [];
   return [
@@ -106,7 +105,7 @@ function listGateReasons({ auth, scope }: Route, status: number): string[] {
   ];
 }
 
-/** Error statuses that the route itself describes in words only; their envelope is the surface's. */
+/** Error statuses that the route describes in text only; they use the surface's envelope. */
 function listOwnStatuses(route: Route): number[] {
   return Object.entries(route.replies).flatMap(([status, reply]) =>
     Number(status) >= 400 && reply.schema === undefined ? [Number(status)] : [],
@@ -133,12 +132,12 @@ function canBeMalformed({ body, upload, query, headers, params }: Route): boolea
   return !Object.values(properties).every(isAnyText);
 }
 
-/** Text of any form: one that nothing has is 404. */
+/** Whether any text is valid; an unknown value returns 404. */
 function isAnyText({ type, enum: choices, format, pattern, minLength, maxLength }: Json): boolean {
   return type === 'string' && [choices, format, pattern, minLength, maxLength].every((limit) => limit === undefined);
 }
 
-/** `{detail}` or, where the operation has application errors, `{error, message, …}`; both happen at one status. */
+/** `{detail}` or, for operations with application errors, `{error, message, …}`; one status can have both. */
 function chooseApi(status: number, codes: readonly string[], schemas: Json): Json {
   if (status === 422) return describeInvalidInput(schemas);
   const framework = addComponent('FrameworkError', detail, schemas);
@@ -146,7 +145,7 @@ function chooseApi(status: number, codes: readonly string[], schemas: Json): Jso
   return { anyOf: [...codes.map((code) => addComponent(nameError(code), applicationError(code), schemas)), framework] };
 }
 
-/** `{code, message, retryable, …}`; the body's parse, its size and the form of the request use `{detail}` here too. */
+/** `{code, message, retryable, …}`; errors in parsing, size and form of the request use `{detail}` here too. */
 function chooseV1(status: number, codes: readonly string[], schemas: Json): Json {
   if (status === 422) {
     const invalid = describeInvalidInput(schemas);
@@ -181,7 +180,7 @@ function v1Error(code: string): Json {
   return { type: 'object', required: ['code', 'message', 'retryable', ...Object.keys(extra)], properties, additionalProperties: true };
 }
 
-/** What programs read of an error beside its code. */
+/** Machine-readable fields of an error besides its code. */
 function extraFields(code: string): Json {
   if (code !== insufficientScope) return {};
   return {

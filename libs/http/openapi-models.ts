@@ -1,4 +1,4 @@
-/** Models of the OpenAPI documents: what a schema becomes there, and the name under which it stands among the components. */
+/** Models of the OpenAPI documents: how schemas are converted, and their names in `components`. */
 
 import { errorCodes } from '#libs/errors';
 import { lineFormat } from '#libs/text';
@@ -6,8 +6,8 @@ import { lineFormat } from '#libs/text';
 type Json = Record<string, unknown>;
 
 /**
- * A schema as the document shows it: every object with fields has a name of its own and stands under `components`, our own formats have
- * their standard names, or none. An object is named by its `$id`, else after `name` and its place below it.
+ * Converts a schema for the document: every object with fields gets a name and moves to `components`; custom formats become standard ones
+ * or are omitted. An object's name is its `$id`, or is derived from `name` and its path within it.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
@@ -34,8 +34,8 @@ function convertNode(node: Json, schemas: Json, place: string): Json {
 }
 
 /**
- * Choices that the operation itself looks at, and refuses with an error of its own instead of 422: `choices` of a text, `listOf` of a text
- * that is a list of them (`listParameter`), or of any words where it is empty. `x-refused-with` is the status.
+ * Choices that the operation checks itself, with a specific error instead of 422: `choices` of a string, `listOf` of a string that is a
+ * list of them (`listParameter`), or of any words if it is empty. `x-refused-with` is the status.
  */
 function describeOwnChoices({ choices, listOf, type, default: usual, maxLength: _maxLength, ...rest }: Json): Json {
   const isText = typeof usual === 'string';
@@ -50,14 +50,14 @@ interface Choice {
   readonly description?: string;
 }
 
-/** The texts of a union that has nothing else. */
+/** Returns the strings of a union that contains only strings. */
 function readChoices({ anyOf }: Json): Choice[] | undefined {
   const branches = (anyOf ?? []) as Json[];
   const isChoice = (branch: Json): boolean => typeof branch['const'] === 'string';
   return branches.length > 1 && branches.every(isChoice) ? (branches as unknown as Choice[]) : undefined;
 }
 
-/** A union of texts is an enumeration to every reader; what each of them means is said in words. */
+/** Converts a union of strings to an enum, which every tool supports, and adds the meaning of each value to the description. */
 function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices: readonly Choice[]): Json {
   const meanings = choices.flatMap((choice) => (choice.description === undefined ? [] : [`- \`${choice.const}\`: ${choice.description}`]));
   const lines = [...(typeof description === 'string' ? [description] : []), ...meanings];
@@ -88,7 +88,7 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
   return key === 'additionalProperties' ? convertNode(value as Json, schemas, `${name}Value`) : value;
 }
 
-/** `get_agent`, `get-agent` and `getAgent` alike become `GetAgent`. */
+/** Converts `get_agent`, `get-agent` and `getAgent` to `GetAgent`. */
 export function pascal(text: string): string {
   return text.replace(/(?:^|(?<![_-])[_-]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 from the route table (architecture#contracts): what a document says is what the same data makes the server do.
- * JSON Schema 2020-12 is the dialect of both, so schemas go in as they are, named ones once under `components`.
+ * Builds OpenAPI 3.1 from the route table (architecture#contracts), so the document and the server use the same data. Both use JSON Schema
+ * 2020-12, so schemas are included unchanged, named ones once under `components`.
  */
 import type { ErrorReasons, Route, RouteReply, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
@@ -13,26 +13,26 @@ export interface OpenApiInfo {
   title: string;
   version: string;
   description: string;
-  /** Which error envelopes the document describes. */
+  /** Determines the error envelopes in the document. */
   surface: 'api' | 'v1';
   /** SPDX name of the licence, shown in the document. */
   license: string;
-  /** What the operations of a tag are about; every tag of the routes has an entry. */
+  /** Descriptions of the tags; every tag of the routes has an entry. */
   tags: Readonly<Record<string, string>>;
   /** By operation id. */
   examples?: OpenApiExamples;
 }
 
-/** One request of each operation, and an answer for statuses. */
+/** One example request per operation, with responses by status. */
 export type OpenApiExamples = Readonly<Record<string, OperationExample>>;
 
 interface OperationExample {
-  /** By name: of the path, the query and the head. */
+  /** Path, query and header parameters by name. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** JSON body. */
   readonly request?: unknown;
   readonly replies: Readonly<Record<string, unknown>>;
-  /** Successes by format, where it was asked for. */
+  /** Successful responses by format, for operations with several. */
   readonly formats?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,7 +44,7 @@ export interface OpenApiDocument {
   readonly [key: string]: unknown;
 }
 
-/** Credentials by class (rules/access#classes-of-routes), service keys apart. */
+/** Credentials by class (rules/access#classes-of-routes), without service keys. */
 const classes: Record<Route['auth'], Record<string, string[]>[]> = {
   none: [],
   'shared-or-user': [{ sharedToken: [] }, { userToken: [] }],
@@ -57,7 +57,7 @@ const classes: Record<Route['auth'], Record<string, string[]>[]> = {
   'ops-act': [{ userToken: [] }],
 };
 
-/** What is taken instead of each other; beside a key stands the scope that it needs (K3). */
+/** Lists the alternative credentials; a key is listed with its required scope (K3). */
 function listSecurity({ auth, scope, loginOnly }: Route): Record<string, string[]>[] {
   return scope === undefined || loginOnly === true ? classes[auth] : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
 }
@@ -90,7 +90,7 @@ const headers: Json = {
   WWWAuthenticate: { description: '`Bearer`.', schema: { type: 'string' } },
 };
 
-/** Builds one document of the documented routes given. @throws Error when two different schemas share a name. */
+/** Builds one document of the given documented routes. @throws Error when two different schemas share a name. */
 export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenApiDocument {
   const { surface, examples = {}, license, tags, ...shown } = info;
   const schemas: Json = {};
@@ -143,7 +143,7 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
   };
 }
 
-/** Puts each part of an example beside the schema that it shows. */
+/** Adds each part of an example next to its schema. */
 function addExamples(operation: Json, { formats = {}, status = 200 }: Route, example: OperationExample | undefined): Json {
   if (example === undefined) return operation;
   for (const parameter of (operation['parameters'] ?? []) as Json[]) {
@@ -191,7 +191,7 @@ function describeParameters(source: 'path' | 'query' | 'header', schema: unknown
   });
 }
 
-/** What the style of the parameter does not say (D103). */
+/** Documents what the parameter's style does not express (D103). */
 const listSpellings = (name: string): string => `Separated by commas, or as repeated \`${name}\` or \`${name}[]\`.`;
 
 function describeBody(route: Route, schemas: Json): Json | undefined {
@@ -230,7 +230,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   };
   const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {
-    // An error in words only has its surface's envelope; see below.
+    // An error described in text only uses the surface's envelope; see below.
     if (Number(status) >= 400 && reply.schema === undefined) continue;
     const publishAll = (schema: TSchema): unknown =>
       addOwnErrors(publishReply(schema), schema, reasons.get(Number(status)), surface, schemas);
@@ -252,7 +252,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   return responses;
 }
 
-/** The body of an answer, or its formats; undefined = none. */
+/** Returns the body of a response, or its formats; undefined without a body. */
 function describeBodies(route: Route, status: number, reply: RouteReply, publishReply: (schema: TSchema) => unknown): Json | undefined {
   if (route.formats !== undefined && status === (route.status ?? 200))
     return Object.fromEntries(
@@ -265,7 +265,7 @@ function describeBodies(route: Route, status: number, reply: RouteReply, publish
   return { ...content, 'text/event-stream': { schema: { type: 'string', description }, example } };
 }
 
-/** A family of types stands beside the general one, for readers that know no families. */
+/** Lists a suffixed media type together with the general one, for tools that do not know suffixes. */
 function describeContent(contentType: string, schema: unknown): Json {
   return { ...(contentType.endsWith('/*') ? { 'application/octet-stream': { schema } } : {}), [contentType]: { schema } };
 }

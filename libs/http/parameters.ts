@@ -12,11 +12,11 @@ type Source = 'path' | 'query' | 'header';
 interface Parameter {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Declared JSON type; `words` for a list of them, which the operation gets as one text (`listParameter`). */
+  /** Declared JSON type; `words` for a list of them, which the operation receives as one string (`listParameter`). */
   readonly type: string;
   readonly itemType: string;
   readonly dateTime: boolean;
-  /** No bound declared: an id (`maxId`). */
+  /** Without declared bounds: an id (`maxId`). */
   readonly unbounded: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ReadParameters {
   readonly query: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
   readonly problems: ValidationItem[];
-  /** A path id or slug that nothing can have: 404, after everything else was found valid. */
+  /** A path id or slug that cannot exist: returns 404 after all other checks. */
   readonly absent: boolean;
 }
 
@@ -60,7 +60,7 @@ export function compileParameters(route: Route): (raw: RawParameters) => ReadPar
   };
 }
 
-/** The answer for a path id or slug that nothing can have. The operations API says what does not exist (D94). */
+/** The error for a path id or slug that cannot exist. The operations API names the missing object (D94). */
 export const missingId = ({ auth, errors }: Pick<Route, 'auth' | 'errors'>): Error =>
   notFound(auth === 'ops' || auth === 'ops-act' ? errors?.['not_found']?.when : undefined);
 
@@ -85,10 +85,10 @@ function compileGroup(source: Source, schema: TSchema | undefined): ParameterGro
 const isList = ({ type }: Parameter): boolean => type === 'array' || type === 'words';
 
 const bracket = /\[|%5b/i;
-/** `types[]`, and `types[0]` as some libraries write it. */
+/** `types[]`, or `types[0]` as some libraries encode it. */
 const bracketed = /^([^[]+)\[\d*\]$/;
 
-/** The values of each name in their order. A list is joined from everything that is called like it, with brackets or without (D103). */
+/** Collects the values of each name in order. A list combines all parameters of its name, with brackets or without (D103). */
 function readQuery(query: string, lists: ReadonlySet<string>): Record<string, string | string[] | undefined> {
   const parsed = parseQuery(query, '&', '=', { maxKeys: 0 });
   if (lists.size === 0 || !bracket.test(query)) return parsed;
@@ -137,7 +137,7 @@ function readGroup(
   return values;
 }
 
-/** Puts the coerced value into `values`, or returns what is wrong with the text. */
+/** Adds the coerced value to `values`, or returns the problem with the text. */
 function coerce(
   parameter: Parameter,
   given: string | string[],
@@ -171,7 +171,7 @@ function coerce(
   return undefined;
 }
 
-/** Repeated values are joined (D103); tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (D18). */
+/** Joins repeated values (D103); trims tokens, drops empty ones, and counts duplicate integers before removing them (D18). */
 function coerceList(
   parameter: Parameter,
   given: string | string[],
@@ -200,18 +200,21 @@ function coerceList(
   return undefined;
 }
 
-/** What no double holds is as far out of every range as the largest that one does; infinity would be null in a request. */
+/**
+ * Numbers beyond the range of a double become the largest double, which is outside every range too; infinity would become null in a
+ * request.
+ */
 function readInteger(text: string): number | undefined {
   if (!/^\s*[+-]?[0-9]+\s*$/.test(text)) return undefined;
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text)));
 }
 
-/** An integer that no int4 holds is as absent as 0 is: an id that nobody has. Negative ones stay (unresolved speakers). */
+/** Integers outside int4 become 0, an id that does not exist. Negative ones are unchanged (unresolved speakers). */
 function toPossibleId(number: number): number {
   return Math.abs(number) > maxId ? 0 : number;
 }
 
-/** Names the declared bound, where there is one: what helps is a number within it. */
+/** Reports the declared bound if there is one, so that the client can correct the value. */
 function outOfRange(number: number, loc: string[], { minimum, maximum }: Parameter['schema']): ValidationItem {
   const ge = typeof minimum === 'number' ? minimum : -Number.MAX_SAFE_INTEGER;
   const le = typeof maximum === 'number' ? maximum : Number.MAX_SAFE_INTEGER;

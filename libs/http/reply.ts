@@ -22,9 +22,9 @@ export const mergeFields = ({ body, query, params }: RouteInput): unknown => ({
   ...params,
 });
 
-/** A streamed reply without a digest is buffered up to this many bytes to compute its ETag. */
+/** Limit for buffering a streamed reply without a digest to compute its ETag. */
 const maxCoalescedBytes = 16 * 1024 * 1024;
-/** Larger bodies are written in pieces, so that the pace of the client shows. */
+/** Larger bodies are written in chunks, so that the client's pace can be measured. */
 const pieceBytes = 65_536;
 /** Read-ahead for a slow client, so that the source, e.g. a database cursor, is released early. */
 const readAheadBytes = 4 * 1024 * 1024;

@@ -17,7 +17,7 @@ export interface RouteCallOptions {
   /** Checks the rights of the caller. @throws AppError permission_denied */
   readonly authorize: (route: Route, actor: Actor) => void;
   readonly callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
-  /** Larger replies are rejected, since the caller holds them in memory. */
+  /** Larger replies are rejected, because the caller buffers them in memory. */
   readonly maxBytes: number;
 }
 
@@ -52,7 +52,7 @@ export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxB
 
 const namesOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-/** Arguments as path and query text. @throws AppError unprocessable for values that have no such form */
+/** Converts arguments to path and query text. @throws AppError unprocessable for values without a text form */
 function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {
   const [inPath, inQuery] = [new Set(namesOf(route.params)), new Set(namesOf(route.query))];
   return (given) => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHttpServer } from './server.ts';
 
 describe('a client that sends far more requests at once than it may (D62)', () => {
-  it('is told so, though it reads when its connection is at its end already', async () => {
+  it('receives the error, even if it reads only after the connection was closed', async () => {
     const open: ServerResponse[] = [];
     const sent = Promise.withResolvers<void>();
     const server = createHttpServer(
@@ -20,10 +20,10 @@ describe('a client that sends far more requests at once than it may (D62)', () =
       const client = connect(port, '127.0.0.1').pause();
       client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200_000));
       await sent.promise;
-      for (let turn = 0; turn < 20; turn++) await nextTurn(); // in which a connection that is closed at once is gone
+      for (let turn = 0; turn < 20; turn++) await nextTurn(); // turns in which a connection that is closed immediately disappears
       let received = '';
       client.setEncoding('latin1').on('data', (text: string) => (received += text));
-      client.on('error', () => undefined); // nobody reads the rest of what it sends
+      client.on('error', () => undefined); // errors after the response are ignored
       const closed = new Promise((resolve) => void client.once('close', resolve));
       client.resume();
       await closed;

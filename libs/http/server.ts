@@ -34,7 +34,7 @@ export interface HttpServerOptions {
   refused?: (reason: Refusal) => void;
 }
 
-/** Longer than the 60 s of common proxies, so that none reuses a connection that is being closed. */
+/** Longer than the 60 s of common proxies, so that they do not reuse a connection that is being closed. */
 const keepAliveMs = 65_000;
 /** Time limit from the connection, or the first byte of a later request, to the end of the headers. */
 const headersTimeoutMs = 15_000;
@@ -61,7 +61,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     maxHeaderSize: maxHeaderBytes,
     // Bodies have their own time limits (D62).
     requestTimeout: 0,
-    // Node's own response has no body and none of our headers, see `rejectMalformed`.
+    // Node's own response lacks the body and our headers, see `rejectMalformed`.
     requireHostHeader: false,
   };
   const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
@@ -89,7 +89,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   });
   server.on('connect', ({ socket }: IncomingMessage) => refuseConnect(socket, options.apiVersion));
   server.maxRequestsPerSocket = maxRequestsPerConnection;
-  // Emitted for a silent connection: unused keep-alive, a client that does not read, or one that waits for its response.
+  // Emitted for an idle connection: unused keep-alive, a client that does not read, or one that waits for its response.
   server.setTimeout(stallLimitMs, (socket) => {
     if (socket.writableLength > 0) refused('answer_too_slow');
     else if (connections.countRunning(socket) > 0) return;

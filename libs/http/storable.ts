@@ -1,4 +1,4 @@
-/** Characters and numbers that no store keeps, in values and keys of a body (rules/http#strings; D60). */
+/** Finds characters and numbers in keys and values of a body that cannot be stored (rules/http#strings; D60). */
 import type { TSchema } from '#libs/contract';
 import { type JsonProblem, listJsonProblems } from '#libs/json';
 import type { ValidationItem } from './envelope.ts';
@@ -13,18 +13,17 @@ const items = {
   depth: { type: 'recursion_loop', msg: 'Input is nested too deeply' },
 } as const;
 
-/** The item for a text parameter that holds U+0000. */
+/** The item for a text parameter that contains U+0000. */
 export function nullCharacter(location: Location): ValidationItem {
   return { ...items.null_character, loc: [...location] };
 }
 
-/** Whether a body may hold any of it. Each of its patterns looks at a character a few times at most. */
+/** Whether a body may contain such a value. Each pattern visits a character only a few times. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])|(?<![0-9])[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
 
 /**
- * The first `max` of them; `text` shows cheaply whether a search is needed. Fields that the schema does not declare are ignored, so
- * they are looked through for U+0000 alone and are one problem together. A list or object over its size is not looked into: its size is the
- * problem, which the check of the schema reports.
+ * Returns the first `max` problems; `text` cheaply shows whether a search is needed. Undeclared fields are checked for U+0000 only, and
+ * reported as one problem. Lists and objects that are too large are not searched, because the schema check reports their size.
  */
 export function listUnstorable(schema: TSchema, value: unknown, text: string, location: Location, max: number): ValidationItem[] {
   if (max <= 0 || !suspicious.test(text)) return [];
@@ -87,7 +86,7 @@ function isOverSize({ maxItems, maxProperties }: Json, value: object): boolean {
   return typeof maxProperties === 'number' && Object.keys(value).length > maxProperties;
 }
 
-/** The part of a schema, or of the branches of its union, that speaks of the parts of a value. */
+/** Returns the part of a schema, or of the branches of its union, that describes the parts of a value. */
 function findShape(schema: Json, ...keywords: readonly string[]): Json | undefined {
   if (keywords.some((keyword) => schema[keyword] !== undefined)) return schema;
   const branches = (schema['anyOf'] ?? schema['oneOf'] ?? []) as Json[];

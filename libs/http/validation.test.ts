@@ -7,20 +7,20 @@ const problems = (schema: Parameters<typeof compileCheck>[0], value: unknown): [
 const nullable = Type.Union([Type.Integer(), Type.Null()]);
 
 describe('422 items of unions (rules/http#validation-items)', () => {
-  it('tells of the branch that is not null', () => {
+  it('report the non-null branch', () => {
     expect(problems(Type.Object({ id: nullable }), { id: 'x' })).toEqual([['int_parsing', ['id']]]);
     expect(problems(Type.Object({ id: nullable }), { id: null })).toEqual([]);
     expect(problems(Type.Object({ id: nullable }), {})).toEqual([['missing', ['id']]]);
   });
 
-  it('tells of the branch whose type the value has', () => {
+  it('report the branch with the type of the value', () => {
     const schema = Type.Object({ a: Type.Union([Type.String({ minLength: 2 }), Type.Object({ b: Type.Integer() })]) });
     expect(problems(schema, { a: 'x' })).toEqual([['string_too_short', ['a']]]);
     expect(problems(schema, { a: {} })).toEqual([['missing', ['a', 'b']]]);
     expect(problems(schema, { a: 1 })).toEqual([['string_type', ['a']]]);
   });
 
-  it('keeps the order of the schema with several unions', () => {
+  it('preserve the order of the schema with several unions', () => {
     const schema = Type.Object({ a: nullable, b: Type.String(), c: Type.Array(nullable), d: nullable });
     expect(problems(schema, { a: [], b: 1, c: [1, 'x', null, {}], d: true })).toEqual([
       ['int_type', ['a']],
@@ -31,7 +31,7 @@ describe('422 items of unions (rules/http#validation-items)', () => {
     ]);
   });
 
-  it('makes one item of literals, null among them', () => {
+  it('report literals, including null, as one item', () => {
     const schema = Type.Object({ a: Type.Union([Type.Literal('x'), Type.Literal('y'), Type.Null()]) });
     expect(compileCheck(schema, ['body', 'payload'])({ a: 'z' })).toEqual([
       { type: 'enum', loc: ['body', 'payload', 'a'], msg: "Input should be 'x' or 'y'", ctx: { expected: "'x' or 'y'" } },
@@ -40,7 +40,7 @@ describe('422 items of unions (rules/http#validation-items)', () => {
 });
 
 describe('422 items of lists (rules/http#validation-items)', () => {
-  it('tells which items are the same where each may be there once', () => {
+  it('name equal items of a list with unique items', () => {
     const schema = Type.Object({ ids: Type.Array(Type.Integer(), { uniqueItems: true }) });
     expect(compileCheck(schema, ['body', 'payload'])({ ids: [4, 5, 4] })).toEqual([
       { type: 'value_error', loc: ['body', 'payload', 'ids'], msg: 'List should have no item twice; items 0 and 2 are the same' },

@@ -1,4 +1,4 @@
-/** Broken rules of a schema as 422 items: the vocabulary and sentences that clients of such APIs know (rules/http#validation-items). */
+/** Schema violations as 422 items, in the vocabulary and sentences that API clients know (rules/http#validation-items). */
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
@@ -8,10 +8,10 @@ import type { ValidationItem } from './envelope.ts';
 
 type Location = readonly (string | number)[];
 
-/** Checks a value and lists what is wrong, each item's `loc` beginning with `location`. */
+/** Checks a value and returns the problems; each item's `loc` starts with `location`. */
 export type Check = (value: unknown) => ValidationItem[];
 
-/** Compiles once; the check is free of schema work. */
+/** Compiles a schema once, so that a check does not process it again. */
 export function compileCheck(schema: TSchema, location: Location): Check {
   const check = compileForm(schema);
   return (value) => {

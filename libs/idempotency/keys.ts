@@ -9,7 +9,7 @@ interface ScopedKey {
   /** Row that the key belongs to. The transaction holds its lock, so that concurrent calls with one key run one after the other. */
   readonly scopeId: number;
   readonly operation: string;
-  /** Null when the client sent none: every call has its effect then. */
+  /** Null when the client sent none; every such call takes effect. */
   readonly key: string | null;
 }
 
@@ -28,18 +28,21 @@ export async function runOncePerKey<Reply>(
   return reply;
 }
 
-/** How long a key is remembered (rules/http#limits). */
+/** How long a key is stored, in hours (rules/http#limits). */
 export const retentionHours = 24;
 
 /** How often to call the functions below. */
 export const cleanupIntervalMs = 60_000;
 
-/** What the records of one account may take in a service (rules/http#limits). */
+/** Maximum bytes that the records of one account use in a service (rules/http#limits). */
 const defaultMaxBytes = 67_108_864;
-/** Of a row beside its body, index entries included. */
+/** Bytes per row besides its body, including index entries. */
 const rowBytes = 512;
 
-/** Of `IdempotencyStore`. An account that stores more than `maxBytes` also loses its oldest records, so that no client can fill the disk. */
+/**
+ * Removes expired records of `IdempotencyStore`. An account with more than `maxBytes` also loses its oldest records, so that no client can
+ * fill the disk.
+ */
 export async function removeOldRecords(
   db: Queryable,
   { maxBytes = defaultMaxBytes, signal }: { maxBytes?: number; signal?: AbortSignal | undefined } = {},
@@ -48,7 +51,7 @@ export async function removeOldRecords(
   await removeExcess(db, { maxBytes, rowBytes });
 }
 
-/** Of `runOncePerKey`. */
+/** Removes expired keys of `runOncePerKey`. */
 export async function removeExpiredKeys(db: Queryable, keys: Pick<KeyStatements, 'removeExpired'>, signal?: AbortSignal): Promise<void> {
   await removeInBatches({ remove: async (limit) => (await keys.removeExpired(db, { limit })).count, signal });
 }

@@ -4,7 +4,7 @@ import { parseJson } from '#libs/json';
 import { fingerprintOf, listNamedPeople } from './request.ts';
 
 const of = (text: string): string => fingerprintOf(parseJson(text) as Record<string, unknown>).toString('hex');
-/** The same value with its fields the other way round. */
+/** Returns the same value with reversed field order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -24,7 +24,7 @@ describe('fingerprintOf (I4)', () => {
     ['{"a":0}', '{"a":-0.00}'],
     ['{"a":12345678901234567890}', '{"a":1234567890123456789e1}'],
     ['{"a":"é"}', '{"a":"\\u00e9"}'],
-  ])('takes %s and %s for one', (left, right) => expect(of(left)).toBe(of(right)));
+  ])('treats %s and %s as equal', (left, right) => expect(of(left)).toBe(of(right)));
 
   it.each([
     ['{"a":1}', '{"a":"1"}'],
@@ -37,19 +37,19 @@ describe('fingerprintOf (I4)', () => {
     ['{"a":10}', '{"a":1}'],
     ['{"a":"b\\",\\"c\\":\\"d"}', '{"a":"b","c":"d"}'],
     ['{"a":"1e0"}', '{"a":1}'],
-  ])('tells %s from %s', (left, right) => expect(of(left)).not.toBe(of(right)));
+  ])('distinguishes %s from %s', (left, right) => expect(of(left)).not.toBe(of(right)));
 
-  it('reads a number as long as a body once, whatever its digits', () => {
+  it('reads a number as long as a body in linear time, whatever its digits', () => {
     const zeros = '0'.repeat(4_000_000);
     expect(of(`{"a":1${zeros}1.${'0'.repeat(100)}}`)).toBe(of(`{"a":1${zeros}1}`));
     expect(of(`{"a":1${zeros}1}`)).not.toBe(of(`{"a":1${zeros}2}`));
   });
 
-  it('leaves out the condition, which may be another when the request is repeated', () => {
+  it('omits the condition, which may differ in a retry', () => {
     expect(fingerprintOf({ note: 'x', if_match: '"a"' })).toEqual(fingerprintOf({ note: 'x', if_match: undefined }));
   });
 
-  it('knows a request whatever the order of its fields, and any change of it', () => {
+  it('ignores the order of fields, and detects any change of a request', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (request, text) => {
         expect(fingerprintOf(reversed(request) as typeof request)).toEqual(fingerprintOf(request));
@@ -64,7 +64,7 @@ describe('fingerprintOf (I4)', () => {
 const ordered = (...values: unknown[]): number[] => listNamedPeople(...values).toSorted((left, right) => left - right);
 
 describe('listNamedPeople (I4)', () => {
-  it('finds people by id in requests, and as they are shown in answers', () => {
+  it('finds people by id in requests and in responses', () => {
     const request = {
       membership_id: 77,
       responsible_person_id: 2,
@@ -76,7 +76,7 @@ describe('listNamedPeople (I4)', () => {
     expect(ordered({ existing_person_ids: [7] })).toEqual([7]);
   });
 
-  it('takes nothing else for a person, and no number that is no id', () => {
+  it('ignores other fields, and numbers that are not ids', () => {
     expect(
       ordered({
         id: 1,
@@ -91,7 +91,7 @@ describe('listNamedPeople (I4)', () => {
     expect(ordered(undefined, null, 'person_id', [[{ person_ids: 5 }]])).toEqual([]);
   });
 
-  it('looks at a body of the largest size without losing its way', () => {
+  it('reads a body of the maximum size', () => {
     const deep = Array.from({ length: 300_000 }, (_, index) => index);
     expect(ordered({ info_fields: { list: deep }, person_id: 9 })).toEqual([9]);
   });

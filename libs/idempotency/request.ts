@@ -1,4 +1,4 @@
-/** Two requests are the same when their fields have equal values (I4); order of fields and notation of numbers do not count. */
+/** Two requests are equal when their fields have equal values (I4); field order and number notation do not matter. */
 import { hash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
@@ -19,7 +19,7 @@ function write(value: unknown): string {
   return `{${ordered.map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`).join(',')}}`;
 }
 
-/** Digits without zeros at either end, and the power of ten of the last one: `1`, `1.0` and `10e-1` are one number. */
+/** Writes digits without leading and trailing zeros, and the power of ten of the last digit: `1`, `1.0` and `10e-1` are equal. */
 function writeNumber(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
@@ -28,7 +28,7 @@ function writeNumber(text: string): string {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`;
 }
 
-/** Ids at `…person_id` and `…person_ids`, and of people as the open API shows them, however deep, each once. */
+/** Distinct ids in `…person_id`, `…person_ids` and people objects as returned by the open API, at any depth. */
 export function listNamedPeople(...values: readonly unknown[]): number[] {
   const ids = new Set<number>();
   const add = (id: unknown): void => {

@@ -1,12 +1,12 @@
 /** SQL of idempotency records, the same in the schema of every service. */
 import { type DeclaredStatement, type Sql, sql, statement, t } from '#libs/sql';
 
-/** The table is older than this name for what it has; both releases of a roll-out use it. */
+/** The table has an older name; both releases of a rolling update use it. */
 const idempotencyRecords = sql.id('kept_answers');
 
 const recordKey = { accountId: t.integer, operation: t.text, key: t.text };
 
-/** Of one transaction at a time; does not wait. Both releases of a roll-out must hash the same text. */
+/** Acquires the lock for one transaction without waiting. Both releases of a rolling update must hash the same text. */
 export const tryLock = statement.one({
   name: 'idempotency.try-lock',
   params: recordKey,
@@ -24,7 +24,7 @@ export const findRecord = statement.maybeOne({
     where account_id = ${accountId} and operation = ${operation} and key = ${key} and expires_at > statement_timestamp()`,
 });
 
-/** For the holder of the lock that has found no record. Replaces an expired one. */
+/** For the lock holder, when no record exists. Replaces an expired record. */
 export const insertRecord = statement.none({
   name: 'idempotency.insert',
   params: {
@@ -48,7 +48,7 @@ export const insertRecord = statement.none({
 
 export const removeExpired = removeExpiredFrom('idempotency.remove-expired', idempotencyRecords);
 
-/** The oldest records of accounts that have more than `maxBytes`; a row counts `rowBytes` beside its body. */
+/** Removes the oldest records of accounts above `maxBytes`; each row counts `rowBytes` in addition to its body. */
 export const removeExcess = statement.none({
   name: 'idempotency.remove-excess',
   params: { maxBytes: t.bigint, rowBytes: t.integer },
@@ -63,7 +63,7 @@ export const removeExcess = statement.none({
       where taken > ${maxBytes}))`,
 });
 
-/** Records that name the person, and those of their accounts. */
+/** Removes records that reference the person, and records of the person's accounts. */
 export const removeRecordsOfPerson = statement.none({
   name: 'idempotency.remove-of-person',
   params: { personId: t.integer, accountIds: t.integer.array },
@@ -72,9 +72,9 @@ export const removeRecordsOfPerson = statement.none({
 });
 
 interface KeyTable {
-  /** First part of the statements' names. */
+  /** Prefix of the statement names. */
   readonly name: string;
-  /** Its columns: the scope, `operation` and `key`, which are its primary key; `expires_at`. */
+  /** Columns: the scope, `operation` and `key`, which form the primary key; `expires_at`. */
   readonly table: string;
   /** Column with the id of the row that a key belongs to. */
   readonly scope: string;
@@ -111,7 +111,7 @@ export function keyStatements(declared: KeyTable) {
 
 type RemoveExpired = DeclaredStatement<{ limit: typeof t.integer }, { count: typeof t.integer }, { count: number }>;
 
-/** Rows that another process removes at the same time are left to it. */
+/** Skips rows that another process is removing. */
 function removeExpiredFrom(name: string, table: Sql): RemoveExpired {
   return statement.one({
     name,

@@ -94,8 +94,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * The stored response, if there is one; for operations with effects outside the transaction, before these begin. The caller's access was checked
-   * before.
+   * Returns the stored response, if any; for operations with effects outside the transaction, before these start. The caller's access was
+   * checked before.
    * @throws AppError as `run`
    */
   async find(call: IdempotentCall, request: Request): Promise<TaggedReply<RawJson> | undefined> {
@@ -126,7 +126,7 @@ class StoredResponse {
     this.#response = response;
   }
 
-  /** @throws ReplayedError when the response is an error */
+  /** @throws ReplayedError when the stored response is an error */
   replay(): TaggedReply<RawJson> {
     const { refused, outcome, etag, body } = this.#response;
     if (refused) throw new ReplayedError(parseJson(body) as ErrorBody);
@@ -134,9 +134,9 @@ class StoredResponse {
   }
 }
 
-/** The stored response; undefined for the one caller that holds the lock and may have its effect. */
+/** Returns the stored response, or undefined for the one caller that acquires the lock and may proceed. */
 async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<StoredResponse | undefined> {
-  // The look-up comes after the lock, so that it sees what its previous holder has committed.
+  // The look-up follows the lock, so that it sees the commit of the previous lock holder.
   const [{ locked }, record] = await tx.pipeline(
     () => tryLock(tx, key),
     () => findRecord(tx, key),

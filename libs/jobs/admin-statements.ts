@@ -1,10 +1,10 @@
-/** SQL of the operators' access to jobs (P2, P3). */
+/** Statements of the operators' access to jobs (P2, P3). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { recordAttempts } from './statements.ts';
 import type { JobState } from './types.ts';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
-/** When a job was made: the time in its id, which jobs are ordered by too, so that the order of ids is that of \`created_at\` (D98). */
+/** Creation time of a job, taken from its id. Lists are ordered by id too, so id order equals the order of \`created_at\` (D98). */
 const createdAt = sql`iso_utc(case when substr(id::text, 15, 1) = '7'
   then to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0) else created_at end)`;
 const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent', percent, 'phase', phase, 'error', error,
@@ -12,9 +12,7 @@ const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent',
   'request_id', request_id, 'created_at', ${createdAt}, ${sql.join(['run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
 const item = sql`json_build_object(${facts}, 'attempts', attempts)`;
 
-/**
- * Each null for any; `error` = a pattern of LIKE. `from` and `to` are ids, which have the times of creation in them.
- */
+/** Null matches any value; `error` is a LIKE pattern. `from` and `to` are ids, which contain the creation time. */
 const filter = {
   state: t.text.nullable,
   type: t.text.nullable,
@@ -28,7 +26,7 @@ const filter = {
 type Filter = Record<keyof typeof filter, SqlPart>;
 
 const is = (column: Sql, value: SqlPart): Sql => sql`(${value} is null or ${column} = ${value})`;
-/** What is not told by state and type. */
+/** Conditions other than state and type. */
 const matchesRest = ({ key, error, conversationId, requestId, from, to }: Omit<Filter, 'state' | 'type'>): Sql =>
   sql`${is(sql`j.key`, key)} and (${error} is null or j.error like ${error}) and ${is(sql`j.request_id`, requestId)}
     and (${conversationId} is null or (j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = ${conversationId}))
@@ -37,11 +35,11 @@ const matches = ({ state, type, ...rest }: Filter): Sql =>
   sql`${is(sql`j.state`, state)} and ${is(sql`j.type`, type)} and ${matchesRest(rest)}`;
 
 const page = { before: t.uuid.nullable, inclusive: t.boolean, limit: t.integer };
-/** One bound and what it leaves out, so that an index is entered at it. */
+/** One bound, with the unused alternative omitted, so that an index can be used. */
 const isAfter = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
   sql`(${before} is null or j.id <= ${before}) and (${before} is null or ${inclusive} or j.id <> ${before})`;
 
-/** Every pair of state and type that there is: a step through the index for each, however many jobs they have. */
+/** Every existing pair of state and type: one index step each, however many jobs there are. */
 const kinds = sql`kinds as (
     (select state, type from jobs order by state, type limit 1)
     union all
@@ -49,7 +47,7 @@ const kinds = sql`kinds as (
       select state, type from jobs where (state, type) > (k.state, k.type) order by state, type limit 1) next
   )`;
 
-/** By state or type: the newest of each pair of state and type, of which the newest are taken. */
+/** By state or type: merges the newest jobs of each pair of state and type. */
 export const listJobs = statement.one({
   name: 'jobs.admin-list',
   planned: 'each-call',
@@ -66,7 +64,7 @@ export const listJobs = statement.one({
     select json_build_object('items', coalesce(json_agg(${item} order by id desc), '[]'))::text as body from jobs where id in (select id from newest)`,
 });
 
-/** Of any state and type: by time, or by what few jobs have: a key, a request, a conversation, an error. */
+/** Jobs of any state and type: by time, or by a selective criterion: a key, a request, a conversation, an error. */
 export const findJobs = statement.one({
   name: 'jobs.admin-find',
   planned: 'each-call',
@@ -89,7 +87,7 @@ export const countKinds = statement.many({
     from kinds k order by k.type, k.state`,
 });
 
-/** The newest thousand attempts: those that did not succeed, and the one that runs or did. */
+/** The newest thousand attempts: the unsuccessful ones, and the running or successful one. */
 const attempts = sql`(
     select coalesce(json_agg(json_build_object('started_at', iso_utc(started_at), 'duration_ms', duration_ms, 'worker', worker, 'error', error)
       order by number), '[]')
@@ -101,7 +99,7 @@ const attempts = sql`(
       order by number desc limit 1000
     ) newest)`;
 
-/** `payload` and `result` apart, for they may have secrets. */
+/** `payload` and `result` are separate because they may contain secrets. */
 export const findJob = statement.maybeOne({
   name: 'jobs.admin-show',
   params: { id: t.uuid },
@@ -110,7 +108,7 @@ export const findJob = statement.maybeOne({
     select json_build_object(${facts}, 'attempts', ${attempts}, 'traceparent', traceparent)::text as facts, payload, result from jobs j where id = ${id}`,
 });
 
-/** Jobs as they are now, newest first; JSON. */
+/** Current state of jobs, newest first; JSON. */
 export const readJobs = statement.one({
   name: 'jobs.admin-show-some',
   params: { ids: t.uuid.array },
@@ -144,7 +142,7 @@ export const findLatest = statement.many({
       order by j.id desc limit 1) j`,
 });
 
-/** A job that waits for a later time is due now; its state, whatever it is. */
+/** Makes a waiting job due now; returns its state, whatever it is. */
 export const runJobNow = statement.maybeOne({
   name: 'jobs.admin-hurry',
   params: { id: t.uuid },
@@ -156,13 +154,13 @@ export const runJobNow = statement.maybeOne({
     select state, exists (select from hurried) as hurried from jobs where id = ${id}`,
 });
 
-/** States out of which an act takes jobs, and the jobs that it may take; `ids` = these alone. */
+/** States and jobs that an action may change; `ids` restricts it to these jobs. */
 const choice = { ...filter, states: t.text.array, ids: t.uuid.array.nullable };
 type Choice = Record<keyof typeof choice, SqlPart>;
 const isChosen = ({ states, ids, ...requested }: Choice): Sql =>
   sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(requested)}`;
 
-/** How many an act could change, the first of them, newest first, and how many of `ids` there are. */
+/** Returns how many jobs an action could change, the first of them, newest first, and how many of `ids` exist. */
 export const countMatching = statement.one({
   name: 'jobs.admin-count',
   planned: 'each-call',
@@ -174,14 +172,14 @@ export const countMatching = statement.one({
       array(select j.id from jobs j where ${isChosen(wanted)} order by j.id desc limit ${limit}) as first`,
 });
 
-/** Acts of operators on the jobs of a service come one after the other, so that of two that want the same the second finds it done. */
+/** Serialises operators' actions on the jobs of a service, so that the second of two equal actions finds nothing left to do. */
 export const lockJobChanges = statement.none({
   name: 'jobs.admin-turn',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.jobs.operators', 0))`,
 });
 
 const batch = { ...choice, after: t.uuid.nullable, limit: t.integer };
-/** What an attempt holds at this moment, since it ends, is left alone. */
+/** Skips jobs whose attempt is just ending. */
 const taken = ({ after, limit, ...wanted }: Record<keyof typeof batch, SqlPart>): Sql => sql`taken as (
     select j.id, j.state, j.started_at, j.worker from jobs j where ${isChosen(wanted)} and (${after} is null or j.id > ${after})
     order by j.id limit ${limit} for update skip locked
@@ -199,7 +197,7 @@ export const redriveJobs = statement.many({
     from taken where j.id = taken.id returning j.id`,
 });
 
-/** The error stays: it is why a dead job was given up. */
+/** Preserves the error: it is the reason why a dead job was discarded. */
 export const cancelJobs = statement.many({
   name: 'jobs.admin-cancel',
   planned: 'each-call',

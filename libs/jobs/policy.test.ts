@@ -61,7 +61,7 @@ describe('outcome of an attempt (architecture#jobs)', () => {
     });
   });
 
-  it('takes back an attempt that came too early, with its own delay or one that grows with every return', () => {
+  it('does not count an attempt that came too early, and delays it by its own or a growing delay', () => {
     expect(decideOutcome(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject({
       outcome: 'postponed',
       dead: false,
@@ -113,7 +113,7 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
     expect(describeError(new RetryLater('No session yet'))).toBe('No session yet');
   });
 
-  it('never quotes any other error', () => {
+  it('never includes the text of any other error', () => {
     let quoting: unknown;
     try {
       JSON.parse('spoken words');

@@ -1,13 +1,13 @@
-/** Every SQL statement of the job library but those of the admin. Times are milliseconds; the database's clock is the only one. */
+/** Every SQL statement of the job library except those of the operators. Times are milliseconds of the database's clock. */
 import { type Parameter, type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { JobState } from './types.ts';
 
 const after = (milliseconds: SqlPart): Sql => sql`now() + ${milliseconds} * interval '1 millisecond'`;
 
-/** Who asked for a job or an event. */
+/** Origin of a job or event. */
 const origin = { request_id: t.text.nullable, traceparent: t.text.nullable };
 
-/** What new jobs have, column by column. */
+/** Columns of new jobs. */
 const newJobs = {
   ids: t.uuid.array,
   types: t.text.array,
@@ -17,7 +17,7 @@ const newJobs = {
   traceparents: t.text.arrayWithNulls,
 };
 
-/** Columns a claimed job is handed on with. */
+/** Columns of a claimed job that are passed on. */
 const claimedRow = {
   id: t.uuid,
   type: t.text,
@@ -29,7 +29,7 @@ const claimedRow = {
 };
 export type ClaimedRow = RowOf<typeof claimedRow>;
 
-/** `sent`: by this process at once. */
+/** `sent`: this process publishes the jobs immediately. */
 export const insertJobs = statement.none({
   name: 'jobs.insert',
   params: { ...newJobs, sent: t.boolean.array },
@@ -41,7 +41,8 @@ export const insertJobs = statement.none({
 });
 
 /**
- * Finds the job that waits under the key, or adds one; no row when a concurrent transaction was first. `sent`: by this process at once.
+ * Finds the waiting job with the key, or adds one; no row when a concurrent transaction was first. `sent`: this process publishes the job
+ * immediately.
  */
 export const insertKeyedJob = statement.maybeOne({
   name: 'jobs.insert-keyed',
@@ -71,7 +72,7 @@ export const insertKeyedJob = statement.maybeOne({
     union all select id, true, false from added limit 1`,
 });
 
-/** `take` = how long this process has for them, 0 = they are left to the relay. `behind` = older events still wait. */
+/** `take`: time for this process to publish the rows, 0 = the relay publishes them. `behind`: older events are still waiting. */
 export const insertOutbox = statement.many({
   name: 'jobs.outbox-insert',
   params: {
@@ -98,8 +99,8 @@ const outboxRow = { id: t.bigint, message_id: t.uuid, kind: t.text.as<'job' | 'e
 export type OutboxRow = RowOf<typeof outboxRow>;
 
 /**
- * Jobs are taken as they come; events only by one process at a time (`lock`) and only while no older event is under way, so that they leave in
- * order. `take` = how long this process has for them.
+ * Jobs are claimed in any order; events only by one process at a time (`lock`) and only while no older event is being published, so that
+ * their order is preserved. `take`: time for this process to publish the rows.
  */
 export const claimOutbox = statement.many({
   name: 'jobs.outbox-take',
@@ -117,7 +118,7 @@ export const claimOutbox = statement.many({
     returning o.id, o.message_id, o.kind, o.subject, o.body, o.request_id, o.traceparent`,
 });
 
-/** The broker has them. Jobs are remembered for a while: until their first delivery they are nowhere else. */
+/** Deletes published rows. Remote jobs are recorded for a while: until their first delivery only the broker has them. */
 export const deleteOutbox = statement.none({
   name: 'jobs.outbox-delete',
   params: { ids: t.bigint.array },
@@ -141,7 +142,7 @@ export const deleteSentRemoteJobs = statement.one({
     select count(*)::integer as count from removed`,
 });
 
-/** Not sent; due again at once. */
+/** Releases rows that were not published; they are due immediately. */
 export const releaseOutbox = statement.none({
   name: 'jobs.outbox-release',
   params: { ids: t.bigint.array },
@@ -151,7 +152,7 @@ export const releaseOutbox = statement.none({
 const dueRow = { id: t.uuid, type: t.text, generation: t.integer, ...origin };
 export type DueRow = RowOf<typeof dueRow>;
 
-/** Jobs that are due and that nobody has sent. */
+/** Due jobs that have not been published. */
 export const claimDueJobs = statement.many({
   name: 'jobs.take-due',
   params: { limit: t.integer },
@@ -164,7 +165,7 @@ export const claimDueJobs = statement.many({
     returning j.id, j.type, j.generation, j.request_id, j.traceparent`,
 });
 
-/** Jobs that wait for a later time and whose payload contains `payload` are due now. */
+/** Makes waiting jobs due now whose payload contains `payload`. */
 export const wakeJobs = statement.many({
   name: 'jobs.wake',
   params: { type: t.text, payload: t.json },
@@ -177,7 +178,7 @@ export const wakeJobs = statement.many({
     update jobs j set run_at = now() from waiting where j.id = waiting.id returning j.id`,
 });
 
-/** The broker did not take them. */
+/** Marks jobs that the broker did not accept. */
 export const markUnsent = statement.none({
   name: 'jobs.unsend',
   params: { ids: t.uuid.array, generations: t.integer.array },
@@ -186,7 +187,7 @@ export const markUnsent = statement.none({
     where j.id = i.id and j.generation = i.generation and j.state = 'queued'`,
 });
 
-/** First delivery of another service's jobs; `delays` = what is left of them, `askedAt` = when their ids were made. */
+/** Stores another service's jobs on first delivery; `delays`: remaining delays, `askedAt`: creation times of their ids. */
 export const acceptJobs = statement.none({
   name: 'jobs.accept',
   params: { ...newJobs, keys: t.text.arrayWithNulls, askedAt: t.double.array },
@@ -200,7 +201,7 @@ export const acceptJobs = statement.none({
     on conflict do nothing`,
 });
 
-/** A row that somebody else holds locked is left for later: claims never wait. */
+/** Skips locked rows: claims never wait. */
 export const claimJobs = statement.many({
   name: 'jobs.claim',
   params: { ids: t.uuid.array, lease: t.double, worker: t.text },
@@ -213,7 +214,7 @@ export const claimJobs = statement.many({
     returning j.id, j.type, j.payload, j.attempts, j.generation, j.lease, j.request_id, j.traceparent`,
 });
 
-/** Why a claim got nothing. `wait_ms`: until a queued job is due or a running one's lease ends; negative = over. */
+/** Explains an empty claim. `wait_ms`: time until a queued job is due or a running one's lease expires; negative = in the past. */
 export const readStatus = statement.maybeOne({
   name: 'jobs.status',
   params: { id: t.uuid },
@@ -238,14 +239,15 @@ export const storeResult = statement.none({
   sql: ({ id, result }) => sql`update jobs set result = ${result} where id = ${id}`,
 });
 
-/** Notes the attempts of rows that have `id`, `started_at` and `worker`, which have just ended without success (P2). */
+/** Records the attempts of rows with `id`, `started_at` and `worker` that have just ended unsuccessfully (P2). */
 export const recordAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | Parameter): Sql => sql`
   insert into job_attempts (job_id, started_at, duration_ms, worker, error, waits)
   select id, coalesce(started_at, now()), coalesce(greatest(0, extract(epoch from clock_timestamp() - started_at) * 1000), 0), worker, ${error}, ${waits}
   from ${rows}`;
 
 /**
- * Ends an attempt without success; no row when the lease is lost. `attempts` falls back when the attempt does not count; `maxAge` ends the job.
+ * Ends an attempt unsuccessfully; no row when the lease is lost. `attempts` is reset when the attempt does not count; `maxAge` ends the
+ * job.
  */
 export const endAttempt = statement.maybeOne({
   name: 'jobs.end-attempt',
@@ -274,7 +276,7 @@ export const endAttempt = statement.maybeOne({
     returning j.state, j.error, j.attempts, j.lease`,
 });
 
-/** Renews what this worker still holds. */
+/** Renews the leases that this worker still has. */
 export const renewLeases = statement.many({
   name: 'jobs.renew',
   params: { ids: t.uuid.array, leases: t.integer.array, duration: t.double },
@@ -295,7 +297,7 @@ export const writeProgress = statement.none({
     where id = ${id} and lease = ${lease} and state = 'running'`,
 });
 
-/** Leases that ended without a word, of the jobs of these types; `ids` = of these alone. */
+/** Ends expired leases of jobs of these types; `ids` restricts it to these jobs. */
 export const expireLeases = statement.many({
   name: 'jobs.expire',
   params: {
@@ -322,7 +324,7 @@ export const expireLeases = statement.many({
     returning j.id, j.type, j.state, j.payload, j.request_id, j.attempts, j.lease`,
 });
 
-/** Types with jobs that were handed to the broker so long ago and have not begun. */
+/** Types with jobs that were published at least this long ago and have not started. */
 export const findOverdueTypes = statement.many({
   name: 'jobs.overdue-types',
   params: { age: t.double },
@@ -332,7 +334,7 @@ export const findOverdueTypes = statement.many({
     where state = 'queued' and sent_at < now() - ${age} * interval '1 millisecond' group by type`,
 });
 
-/** To be sent again under a new message id. */
+/** Queues the jobs for publication under a new message id. */
 export const requeueOverdue = statement.many({
   name: 'jobs.requeue-overdue',
   params: { type: t.text, age: t.double },
@@ -346,8 +348,8 @@ export const requeueOverdue = statement.many({
 });
 
 /**
- * Succeeded and cancelled jobs that nobody will ask for, up to `limit` behind the id `after`. Ids grow with time, so the key finds those before the
- * oldest that is kept; `last` is where the next batch begins, so that none reads again what the ones before have removed.
+ * Deletes expired succeeded and cancelled jobs, up to `limit` after the id `after`. Ids increase with time, so the primary key finds them;
+ * the next batch starts at `last`, so that it does not scan deleted rows again.
  */
 export const deleteFinished = statement.one({
   name: 'jobs.delete-finished',
@@ -379,7 +381,7 @@ export const countJobs = statement.many({
     from jobs where state in ('queued', 'running', 'dead') group by type`,
 });
 
-/** Age of the oldest outbox row, seconds. */
+/** Age of the oldest outbox row in seconds. */
 export const readOutboxAge = statement.one({
   name: 'jobs.outbox-age',
   row: { seconds: t.double, rows: t.bigint },

@@ -2,10 +2,10 @@ import type { BackfillWork } from '#libs/orm/migrations';
 import { redactText } from '#libs/redaction';
 
 /**
- * Tables of the job library in a service's schema. `jobs` is the truth of every job that the service works; `outbox` holds what the
- * service has said to others (jobs of other services, events) until the broker has stored it.
+ * Tables of the job library in a service's schema. `jobs` is the source of truth for the service's own jobs; `outbox` contains messages for
+ * other services (their jobs, events) until the broker has stored them.
  *
- * Indexes are few on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is the order of creation.
+ * There are few indexes on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is the order of creation.
  */
 
 /** SQL that creates the tables; part of each service's first migration. */
@@ -65,9 +65,9 @@ export function jobTables(schema: string): string {
 }
 
 /**
- * SQL that keeps the attempts of a job and finds jobs among millions (P2): a migration of each service. An attempt that succeeds is told by the
- * job's own row, so that it costs nothing more.
- * @param how `concurrently` where there may be jobs already: the migration is an online one
+ * SQL for storing the attempts of a job and finding jobs among millions (P2): a migration of each service. A successful attempt is recorded
+ * in the job's own row, so it does not cost extra.
+ * @param how `concurrently` where jobs may exist already: the migration is an online one
  */
 export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): string[] {
   return [
@@ -84,7 +84,7 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
     )`,
     `comment on table ${schema}.job_attempts is 'attempts that did not succeed'`,
     `comment on column ${schema}.job_attempts.waits is 'it found that what it needs is not there yet, and counts as none'`,
-    // The release before finds its jobs by one of the two at any time.
+    // The previous release always needs one of the two indexes.
     `alter index ${schema}.jobs__state_type_id__index rename to jobs__state_type_id__former`,
     `create index ${how} jobs__state_type_id__index on ${schema}.jobs (state, type, id)`,
     `drop index ${how} ${schema}.jobs__state_type_id__former`,
@@ -96,8 +96,8 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
 }
 
 /**
- * SQL that keeps what the broker was handed for other services: a migration of each service. Until its first delivery such a job is in the broker alone,
- * so a database that is put back to that moment, without the broker of that moment, would know nothing of it.
+ * SQL for recording jobs that the broker received for other services: a migration of each service. Until its first delivery only the broker
+ * has such a job, so a database restored to that time without the broker would lose it.
  */
 export function sentRemoteJobs(schema: string): string[] {
   return [
@@ -114,14 +114,17 @@ export function sentRemoteJobs(schema: string): string[] {
   ];
 }
 
-/** SQL that finds the newest jobs of an error that many have (P7): a migration of each service. `how` as of `jobAttempts`. */
+/** SQL for finding the newest jobs of a frequent error (P7): a migration of each service. `how` as in `jobAttempts`. */
 export function failedJobs(schema: string, how: '' | 'concurrently' = ''): string[] {
   return [`create index ${how} jobs__id__failed__index on ${schema}.jobs (id) where error is not null`];
 }
 
 const batch = 1_000;
 
-/** For a migration of each service. Errors are searched in the database, so redacting them when they are read would still confirm a guess. */
+/**
+ * For a migration of each service. Errors are searched in the database, so redacting them only on reading would let a search confirm a
+ * guess.
+ */
 export async function redactStoredErrors(schema: string, query: Parameters<BackfillWork>[0]): Promise<void> {
   const read = `select id, error from ${schema}.jobs where error is not null and id > $1::uuid order by id limit ${batch}`;
   const write = `update ${schema}.jobs j set error = c.error from jsonb_to_recordset($1::jsonb) as c(id uuid, stored text, error text)

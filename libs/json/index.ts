@@ -1,6 +1,6 @@
 /**
- * JSON without loss: numbers that a double cannot hold keep their text (rules/http#numbers-and-keys: integers above 2^53 survive a round trip),
- * and the bounds of every inbound document (nesting, U+0000, lone surrogates) are checked in one place.
+ * Lossless JSON: numbers that a double cannot represent keep their text (rules/http#numbers-and-keys: integers above 2^53 survive a round
+ * trip). The limits of every inbound document (nesting, U+0000, lone surrogates) are checked in one place.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -8,15 +8,15 @@ export { isJsonWhitespace, JsonScanner, jsonByte } from './scanner.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** Nesting allowed in any inbound JSON; the outermost value is level 1 (rules/http#json-body-cap). */
+/** Maximum nesting of inbound JSON; the outermost value is level 1 (rules/http#json-body-cap). */
 export const maxJsonDepth = 64;
-/** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
+/** Digits of a number that PostgreSQL's jsonb can store in any case; longer numbers are rejected. */
 const maxNumberLength = 1000;
-/** Digits that the exponents of a document stand for together, as they would be written out: sixteen times what a conversation's `infos` takes. */
+/** Maximum digits that all exponents of a document expand to: sixteen times what a conversation's `infos` allows. */
 const maxExponentDigits = 16_777_216;
-/** With `u`, a surrogate is matched only when it stands alone. */
+/** With `u`, only lone surrogates match. */
 const unstorable = /[\0\p{Surrogate}]/gu;
-/** Whether a text may hold a number that a double changes; looks at each character a few times at most. */
+/** Whether a text may contain a number that a double changes; inspects each character only a few times. */
 const maybeLossy = /(?<![0-9])[0-9]{16}|[0-9][.eE]/;
 const byteOrderMark = '\ufeff';
 const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -35,8 +35,8 @@ export function isRawNumber(value: unknown): value is RawJson {
 }
 
 /**
- * A document is short because of its exponents: `1e1000` is six bytes here and a thousand where numbers are written out. To who does not ask
- * more closely it is text that cannot be read.
+ * The document is only short because of its exponents: `1e1000` is six bytes here and a thousand when written out. For callers that do not
+ * distinguish it, a SyntaxError.
  */
 export class NumberExpansionError extends SyntaxError {
   constructor() {
@@ -46,9 +46,9 @@ export class NumberExpansionError extends SyntaxError {
 }
 
 /**
- * Parses JSON; a number whose double prints differently becomes a raw number that `JSON.stringify` writes as it came.
- * Keys such as `__proto__` stay plain data; a byte order mark before the document is ignored (D106).
- * @throws SyntaxError; NumberExpansionError, which is one, before anything is made of the numbers
+ * Parses JSON. A number that a double cannot reproduce becomes a raw number that `JSON.stringify` writes unchanged. Keys such as
+ * `__proto__` are plain data; a byte order mark is ignored (D106).
+ * @throws SyntaxError; its subclass NumberExpansionError, before any number is converted
  */
 export function parseJson(given: string): unknown {
   const text = given.startsWith(byteOrderMark) ? given.slice(byteOrderMark.length) : given;
@@ -61,14 +61,14 @@ export function parseJson(given: string): unknown {
 
 interface Marked {
   readonly text: string;
-  /** What each mark begins with; new for each text, so that no text can hold it. */
+  /** Prefix of each mark; random per text, so that no text can contain it. */
   readonly sign: string;
   readonly count: number;
 }
 
 /**
- * The text with every lossy number as a string that says so; undefined when there is none. A reviver would do the same for
- * thirty times the time of the parse: seconds for a body of small objects with one long number.
+ * Returns the text with every lossy number replaced by a marked string; undefined when it contains none. A reviver takes thirty times as
+ * long as the parse: seconds for a body of small objects with one long number.
  */
 function markLossyNumbers(text: string): Marked | undefined {
   const sign = randomBytes(6).toString('hex');
@@ -84,7 +84,7 @@ function markLossyNumbers(text: string): Marked | undefined {
       while (isNumberPart(text.charCodeAt(index + 1))) index++;
       const token = text.slice(start, index + 1);
       if (!isLossy(token) || isKey(text, index + 1)) continue;
-      exponents += Math.min(Math.abs(exponentOf(token)), maxNumberLength); // greater ones are told by their path
+      exponents += Math.min(Math.abs(exponentOf(token)), maxNumberLength); // larger exponents are reported with their path
       if (exponents > maxExponentDigits) throw new NumberExpansionError();
       marked += `${text.slice(taken, start)}"${sign}${token}"`;
       taken = index + 1;
@@ -98,11 +98,11 @@ const quote = 0x22;
 const backslash = 0x5c;
 const minus = 0x2d;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-/** Digits, `+`, `-`, `.`, `e`, `E`; NaN at the end of the text is none of them. */
+/** Digits, `+`, `-`, `.`, `e`, `E`; false for NaN at the end of the text. */
 const isNumberPart = (code: number): boolean =>
   isDigit(code) || code === 0x2b || code === minus || code === 0x2e || code === 0x65 || code === 0x45;
 
-/** Index of the closing quote; the text's length when there is none. */
+/** Index of the closing quote; the length of the text when it is missing. */
 function findStringEnd(text: string, start: number): number {
   let index = start + 1;
   for (let code = text.charCodeAt(index); code !== quote && index < text.length; code = text.charCodeAt(index)) {
@@ -111,13 +111,13 @@ function findStringEnd(text: string, start: number): number {
   return index;
 }
 
-/** Short ones are lossy by their exponent or by zeros at their end alone. What is no number stays for the parser to refuse. */
+/** Short numbers are lossy only because of an exponent or trailing zeros. Invalid numbers are left for the parser to reject. */
 function isLossy(token: string): boolean {
   if (token.length < 16 && !/[eE]|\.[^.]*0$/.test(token)) return false;
   return String(Number(token)) !== token && numberGrammar.test(token);
 }
 
-/** A number in the place of a key is for the parser to refuse, too. */
+/** Numbers as keys are also left for the parser to reject. */
 function isKey(text: string, after: number): boolean {
   let index = after;
   while (text[index] === ' ' || text[index] === '\n' || text[index] === '\r' || text[index] === '\t') index++;
@@ -146,7 +146,7 @@ export interface JsonProblem {
   kind: 'depth' | 'null_character' | 'lone_surrogate' | 'number_range';
 }
 
-/** What a problem is called in a file that somebody wrote, behind the path. */
+/** Descriptions of problems in files written by people, appended to the path. */
 export const jsonProblemTexts: Readonly<Record<JsonProblem['kind'], string>> = {
   depth: 'is nested too deeply',
   null_character: 'holds the character U+0000',
@@ -154,14 +154,14 @@ export const jsonProblemTexts: Readonly<Record<JsonProblem['kind'], string>> = {
   number_range: 'is a number that cannot be stored',
 };
 
-/** The first bound that a parsed document breaks, or undefined. Keys are checked as strings are. */
+/** The first limit that a parsed document violates, or undefined. Keys are checked like strings. */
 export function findJsonProblem(value: unknown): JsonProblem | undefined {
   return listJsonProblems(value, 1)[0];
 }
 
 /**
- * The bounds that a parsed document breaks, in document order, the first `max` of them; values deeper than `maxJsonDepth` are not
- * looked into. With `only`, other kinds are no problem.
+ * The first `max` violations of a parsed document, in document order; values deeper than `maxJsonDepth` are not checked. With `only`, other
+ * kinds are ignored.
  */
 export function listJsonProblems(root: unknown, max: number, only?: JsonProblem['kind']): JsonProblem[] {
   const problems: JsonProblem[] = [];
@@ -200,12 +200,12 @@ function isStorableNumber(source: string): boolean {
 
 const exponentOf = (number: string): number => Number(/[eE]([+-]?[0-9]+)$/.exec(number)?.[1] ?? 0);
 
-/** Text that PostgreSQL and jsonb can hold: without U+0000 and halves of characters. */
+/** Removes U+0000 and lone surrogates, which PostgreSQL and jsonb cannot store. */
 export function toStorableText(text: string): string {
   return text.replaceAll(unstorable, '');
 }
 
-/** True for a JSON object: neither null, list nor raw number. */
+/** True for a JSON object: not null, a list or a raw number. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }

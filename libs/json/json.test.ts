@@ -13,17 +13,17 @@ import {
 
 describe('parseJson (rules/http#numbers-and-keys)', () => {
   it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
-    'writes the number %s as it came',
+    'serialises the number %s unchanged',
     (source) => {
       expect(JSON.stringify(parseJson(`{"a":[${source}]}`))).toBe(`{"a":[${source}]}`);
     },
   );
 
-  it('keeps numbers that a double holds as numbers', () => {
+  it('parses numbers that a double represents exactly as numbers', () => {
     expect(parseJson('[9007199254740991,0.1,-5,12]')).toEqual([9_007_199_254_740_991, 0.1, -5, 12]);
   });
 
-  it('keeps __proto__ and constructor as plain data', () => {
+  it('treats __proto__ and constructor as plain data', () => {
     const parsed = parseJson('{"__proto__":{"admin":true},"constructor":1,"big":12345678901234567890}');
     expect(JSON.stringify(parsed)).toBe('{"__proto__":{"admin":true},"constructor":1,"big":12345678901234567890}');
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
@@ -38,7 +38,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     );
   });
 
-  it('writes every document with such numbers as it came, whatever its strings hold', () => {
+  it('serialises every document with such numbers unchanged, whatever its strings contain', () => {
     const numbers = fc
       .constantFrom('1.0', '1e5', '-12345678901234567890', '0.10', '1.5', '7', '123456789.1234567890')
       .map((text) => ({ text }));
@@ -59,7 +59,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     fc.assert(fc.property(tree, ({ text }) => expect(JSON.stringify(parseJson(text))).toBe(text)));
   });
 
-  it('refuses what JSON.parse refuses, and nothing else', () => {
+  it('rejects the same documents as JSON.parse', () => {
     const refuses = (parse: (text: string) => unknown, text: string): boolean => {
       try {
         parse(text);
@@ -101,7 +101,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
   });
 });
 
-describe('parseJson of numbers that are short here and long where they are written out (rules/http#json-body-cap)', () => {
+describe('parseJson of numbers with a short notation and a long expansion (rules/http#json-body-cap)', () => {
   const list = (count: number, number: string): string => `[${Array.from({ length: count }, () => number).join(',')}]`;
 
   it.each([
@@ -117,15 +117,15 @@ describe('parseJson of numbers that are short here and long where they are writt
     [16_778, '1E+999999'],
     [16_778, '1e-1000'],
     [167_773, '1e100'],
-  ])('refuses %i times %s', (count, number) => {
+  ])('rejects %i times %s', (count, number) => {
     expect(() => parseJson(list(count, number))).toThrow(NumberExpansionError);
   });
 
-  it('refuses them as text that cannot be read, to who does not ask more closely', () => {
+  it('reports them as unreadable text unless the caller requests the reason', () => {
     expect(() => parseJson(list(16_778, '1e1000'))).toThrow(SyntaxError);
   });
 
-  it('leaves texts alone', () => {
+  it('leaves texts unchanged', () => {
     const texts = [list(20_000, '1e1000'), '1.0'];
     expect(parseJson(JSON.stringify(texts))).toEqual(texts);
   });
@@ -134,22 +134,22 @@ describe('parseJson of numbers that are short here and long where they are writt
 describe('findJsonProblem (rules/http#json-body-cap, rules/http#strings)', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
-  it('accepts 64 levels and refuses 65', () => {
+  it('accepts 64 levels and rejects 65', () => {
     expect(findJsonProblem(nested(maxJsonDepth))).toBeUndefined();
     expect(findJsonProblem(nested(maxJsonDepth + 1))?.kind).toBe('depth');
   });
 
-  it('names the place of a null character in a value and in a key', () => {
+  it('reports the position of a null character in a value and in a key', () => {
     expect(findJsonProblem({ a: [{ b: 'x\u0000' }] })).toEqual({ path: ['a', 0, 'b'], kind: 'null_character' });
     expect(findJsonProblem({ 'a\u0000': 1 })).toEqual({ path: ['a\u0000'], kind: 'null_character' });
   });
 
-  it('names the place of a lone surrogate and accepts a pair', () => {
+  it('reports the position of a lone surrogate and accepts a pair', () => {
     expect(findJsonProblem({ a: '\ud800' })).toEqual({ path: ['a'], kind: 'lone_surrogate' });
     expect(findJsonProblem({ a: '\ud83d\ude00' })).toBeUndefined();
   });
 
-  it('refuses numbers that the store cannot hold', () => {
+  it('rejects numbers that the database cannot store', () => {
     expect(findJsonProblem(parseJson('{"a":1e99999}'))?.kind).toBe('number_range');
     expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1001)}}`))?.kind).toBe('number_range');
     expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1000)}}`))).toBeUndefined();
@@ -157,13 +157,13 @@ describe('findJsonProblem (rules/http#json-body-cap, rules/http#strings)', () =>
 });
 
 describe('toStorableText', () => {
-  it('takes out U+0000 and halves of characters and nothing else', () => {
+  it('removes only U+0000 and unpaired surrogates', () => {
     expect(toStorableText('a\0b\ud83dc\udc00 😀\u0001\n')).toBe('abc 😀\u0001\n');
   });
 });
 
 describe('listJsonProblems (D60)', () => {
-  it('stops at the number asked for', () => {
+  it('stops at the requested number', () => {
     const document = Array.from({ length: 100 }, () => '\u0000');
     expect(listJsonProblems(document, 50)).toHaveLength(50);
     expect(listJsonProblems(document, 100).at(-1)).toEqual({ path: [99], kind: 'null_character' });
@@ -171,7 +171,7 @@ describe('listJsonProblems (D60)', () => {
 });
 
 describe('isJsonObject', () => {
-  it('is true for objects alone', () => {
+  it('is true for objects only', () => {
     expect([{}, [], null, 1, 'a', parseJson('12345678901234567890')].map(isJsonObject)).toEqual([true, false, false, false, false, false]);
     expect(isRawNumber(parseJson('12345678901234567890'))).toBe(true);
   });

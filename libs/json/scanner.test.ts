@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonScanner } from './index.ts';
 
-/** Signs with their places and the depth behind them. */
+/** Structural characters with their positions and the depth after them. */
 function scan(text: string, maxDepth: number, sizes: readonly number[] = []): [sign: string, at: number, depth: number][] {
   const bytes = Buffer.from(text);
   const scanner = new JsonScanner();
@@ -19,7 +19,7 @@ function scan(text: string, maxDepth: number, sizes: readonly number[] = []): [s
 }
 
 describe('JsonScanner', () => {
-  it('finds signs outside of strings, as deep as it is asked', () => {
+  it('finds characters outside of strings, up to the requested depth', () => {
     const text = '[{"a,]":"\\"}"},[1]]';
     expect(
       scan(text, 9)
@@ -41,7 +41,7 @@ describe('JsonScanner', () => {
     ]);
   });
 
-  it('finds the same however the bytes are cut', () => {
+  it('finds the same in any chunks of the bytes', () => {
     const text = fc.jsonValue().map((value) => JSON.stringify(value));
     fc.assert(
       fc.property(text, fc.nat({ max: 4 }), fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 40 }), (json, maxDepth, sizes) => {

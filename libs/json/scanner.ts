@@ -1,10 +1,9 @@
 /**
- * Finds where a JSON text of any size may be cut, in constant memory: follows strings and nesting through pieces of its bytes. What the parts hold
- * is for `JSON.parse` to judge. Written here because the streaming parsers at hand are several times slower and declare themselves unfit for
- * input from others.
+ * Finds where a JSON text of any size can be split, in constant memory: tracks strings and nesting across chunks. `JSON.parse` validates
+ * the parts. Custom code because the available streaming parsers are several times slower and are not meant for untrusted input.
  */
 
-/** Bytes that give a JSON text its structure. */
+/** Structural bytes of JSON. */
 export const jsonByte = {
   quote: 0x22,
   comma: 0x2c,
@@ -17,23 +16,23 @@ export const jsonByte = {
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonByte;
 const backslash = 0x5c;
 
-/** True for what may stand between the signs and values of a JSON text. */
+/** True for whitespace between JSON tokens. */
 export const isJsonWhitespace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Reads one text, piece by piece. */
+/** Scans one text chunk by chunk. */
 export class JsonScanner {
   #depth = 0;
   #inString = false;
   #escaped = false;
 
-  /** Lists and objects that are open behind the last sign found. */
+  /** Number of open lists and objects after the last match. */
   get depth(): number {
     return this.#depth;
   }
 
   /**
-   * Index of the next comma, colon, bracket or brace at or after `from` that stands outside of strings and no deeper than `maxDepth`; the
-   * chunk's length when it has none. Ask on behind what was found: every byte is read once.
+   * Index of the next comma, colon, bracket or brace at or after `from` that is outside strings and at most at `maxDepth`; the chunk's
+   * length when there is none. Continue after the match: every byte is read once.
    */
   find(chunk: Uint8Array, from: number, maxDepth: number): number {
     let index = from;
@@ -56,7 +55,7 @@ export class JsonScanner {
     return index;
   }
 
-  /** Moves behind the end of the string or of the chunk; strings are most of many texts. */
+  /** Moves to the end of the string or chunk; strings make up most of many texts. */
   #skipString(chunk: Uint8Array, from: number): number {
     let index = from;
     while (index < chunk.length) {

@@ -119,7 +119,7 @@ describe('reachableAddress', () => {
     ['127.0.0.1', '127.0.0.1:8080'],
     ['::1', '[::1]:8080'],
     ['192.0.2.7', '192.0.2.7:8080'],
-  ])('of who listens on %s is %s', (host, address) => {
+  ])('returns for host %s the address %s', (host, address) => {
     expect(reachableAddress(host, 8080)).toBe(address);
   });
 });

@@ -67,7 +67,7 @@ describe('runService', () => {
     expect(item.output()).toContain('drained');
   });
 
-  it('drains once, however many signals come', async () => {
+  it('drains once, whatever number of signals it receives', async () => {
     const slow = service.replace(
       "console.log('drained');",
       "console.log('drained'); await new Promise((resolve) => setTimeout(resolve, 200));",
@@ -81,7 +81,7 @@ describe('runService', () => {
     expect(item.output().match(/drained/g)).toHaveLength(1);
   });
 
-  it('stops when the parent that holds its channel is gone', async () => {
+  it('stops when the parent process of its channel ends', async () => {
     const item = run('orphan', service, { ipc: true });
     await item.said('started');
     const exit = new Promise((resolve) => {

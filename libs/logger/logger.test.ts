@@ -103,7 +103,7 @@ describe('createReadableLines', () => {
     );
   });
 
-  it('prints the stack of an error on lines of its own', () => {
+  it('prints the stack of an error on separate lines', () => {
     const err = { type: 'Error', message: 'broken', stack: 'Error: broken\n    at here' };
     expect(print(line({ err, msg: 'failed' }))).toMatch(/Error: broken\n +at here/);
   });

@@ -10,7 +10,7 @@ import { encodeContext, encodeHeaders, parseErrorBody, readHeader } from './wire
 const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
 
 describe('headers on NATS (architecture#rpc)', () => {
-  it('are read by the client as they were written', () => {
+  it('are read by the client unchanged', () => {
     const read = decode(encodeContext({ requestId: 'r-1: ü\n', traceparent: '00-1-2-01' }, 17, 'a.b.c'));
     expect(Object.fromEntries(read.keys().map((key) => [key, read.get(key)]))).toEqual({
       'Request-Id': 'r-1: ü',
@@ -20,14 +20,14 @@ describe('headers on NATS (architecture#rpc)', () => {
     });
   });
 
-  it('pass the key of a client to the operation, but not to the calls that the operation makes (I1)', () => {
+  it('pass the client’s key to the operation, but not to its nested calls (I1)', () => {
     const headers = decode(encodeContext({ requestId: 'r', sentIdempotencyKey: 'k-1' }, 17, undefined));
     const served = new ServedContext({ subject: 'a.b' } as Rpc, { headers } as unknown as Msg, {} as Logger);
     expect(served.idempotencyKey).toBe('k-1');
     expect(decode(encodeContext(served, 17, undefined)).keys()).toEqual(['Request-Id', 'Deadline']);
   });
 
-  it('cannot be broken by any value', () => {
+  it('are well-formed for any value', () => {
     const property = fc.property(fc.string({ unit: 'binary' }), (value) => {
       const read = decode(encodeHeaders({ 'Request-Id': value, Digest: 'last' }));
       expect(read.keys()).toEqual(['Request-Id', 'Digest']);
@@ -43,12 +43,12 @@ describe('headers on NATS (architecture#rpc)', () => {
 });
 
 describe('error replies', () => {
-  it('come back as the error that was thrown', () => {
+  it('are decoded to the thrown error', () => {
     const bytes = Buffer.from(JSON.stringify(unavailable('later').toBody()));
     expect(parseErrorBody(bytes)).toMatchObject({ code: 'unavailable', message: 'later' });
   });
 
-  it('are internal errors when they cannot be read', () => {
+  it('are internal errors when they are malformed', () => {
     for (const text of ['', 'nonsense', '{"code":"toString","message":"x"}', '{"message":"x"}']) {
       expect(parseErrorBody(Buffer.from(text)).toBody()).toEqual({ code: 'internal', message: 'Internal error' });
     }

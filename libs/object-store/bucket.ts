@@ -1,4 +1,4 @@
-/** Bucket and its rule for uploads that nobody finished. */
+/** The bucket and its lifecycle rule for incomplete uploads. */
 import {
   CreateBucketCommand,
   GetBucketLifecycleConfigurationCommand,
@@ -16,10 +16,7 @@ import { reachableKey } from './platform-keys.ts';
 const ruleId = 'coherence-incomplete-uploads';
 const incompleteUploadDays = 2;
 
-/**
- * Creates the bucket when it is missing; somebody else creating it at the same time is fine. Credentials that may not ask for a bucket
- * (s3:ListBucket) show that they may write to it.
- */
+/** Creates the bucket if it is missing; a concurrent creation is fine. Credentials without s3:ListBucket prove access by a write. */
 export async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
   await withRetry(async () => {
     try {
@@ -32,7 +29,7 @@ export async function ensureBucket(client: S3Client, bucket: string): Promise<vo
   }, patientRetry);
 }
 
-/** One look at the bucket, or at the object that `ensureBucket` left where the bucket may not be asked for. @throws the store's error */
+/** Checks the bucket once, or the object that `ensureBucket` wrote if the bucket cannot be listed. @throws the store's error */
 export async function checkBucket(client: S3Client, bucket: string): Promise<void> {
   try {
     await client.send(new HeadBucketCommand({ Bucket: bucket }));
@@ -51,8 +48,8 @@ async function createBucket(client: S3Client, bucket: string): Promise<void> {
 }
 
 /**
- * Adds the rule that ends uploads left incomplete for two days, beside the rules that are there.
- * @returns false when the store knows no such rule or does not let us set it: the sweep of the owner is then the only one.
+ * Adds a rule that aborts uploads left incomplete for two days and keeps existing rules.
+ * @returns false when the store does not support such rules or denies setting them: then only the owner's sweeper removes uploads
  */
 export async function ensureLifecycle(client: S3Client, bucket: string): Promise<boolean> {
   return withRetry(async () => {

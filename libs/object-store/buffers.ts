@@ -1,20 +1,20 @@
-/** A bounded set of equal buffers that are used again and again, so that uploads need constant memory. */
+/** A bounded set of equal, reusable buffers, so that uploads need constant memory. */
 
 export interface BufferPool {
-  /** Size of every buffer in bytes. */
+  /** Size of each buffer in bytes. */
   readonly bufferBytes: number;
-  /** A free buffer; waits, in order of arrival, while all are in use. @throws the signal's reason when it aborts first. */
+  /** Returns a free buffer; waits, first come first served, while all are in use. @throws the signal's reason when it aborts first. */
   acquire(signal?: AbortSignal): Promise<Buffer>;
-  /** Returns a buffer to the pool; its content may be overwritten at once. */
+  /** Returns a buffer to the pool; its content may be overwritten immediately. */
   release(buffer: Buffer): void;
-  /** Buffers in use. */
+  /** Number of buffers in use. */
   readonly inUse: number;
 }
 
-/** Free buffers that are kept when nobody needs them; the rest goes back to the system. */
+/** Free buffers that remain allocated when idle; the rest is freed. */
 const maxFree = 4;
 
-/** `capacity` buffers of `bufferBytes` each at most, allocated outside the JavaScript heap when first needed. */
+/** At most `capacity` buffers of `bufferBytes` each, allocated outside the JavaScript heap on first use. */
 export function createBufferPool(options: { bufferBytes: number; capacity: number }): BufferPool {
   const free: Buffer[] = [];
   const waiting: ((buffer: Buffer) => void)[] = [];

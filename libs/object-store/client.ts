@@ -1,4 +1,4 @@
-/** The S3 client with explicit timeouts, its retries, and the mapping of its errors to the platform's. */
+/** The S3 client with explicit timeouts, retries, and the mapping of its errors to platform errors. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, type S3ClientConfig, S3ServiceException, type ServerSideEncryption } from '@aws-sdk/client-s3';
@@ -11,19 +11,19 @@ export interface ObjectStoreConfig {
   endpoint: string;
   region: string;
   bucket: string;
-  /** Absent = what the SDK finds (IRSA, Pod Identity, the role of the instance). */
+  /** Absent: the SDK's default credentials (IRSA, Pod Identity, instance role). */
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
   sessionToken?: string | undefined;
-  /** File with the session token, in its place. */
+  /** File with the session token, as an alternative. */
   sessionTokenFile?: string | undefined;
   forcePathStyle: boolean;
-  /** Encryption at rest of what is stored; absent = as the bucket says. */
+  /** Server-side encryption of stored objects; absent: the bucket's default. */
   encryption?: ServerSideEncryption | undefined;
   kmsKeyId?: string | undefined;
 }
 
-/** What the settings of a process say (libs/config). @throws ConfigError when they contradict each other */
+/** Store configuration from the process settings (libs/config). @throws ConfigError when they contradict each other */
 export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStoreConfig {
   const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: key, S3_SESSION_TOKEN: token, S3_SESSION_TOKEN_FILE: file } = settings;
   const problems = [
@@ -49,26 +49,26 @@ export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStor
   };
 }
 
-/** Time for a connection to be made. */
+/** Timeout for establishing a connection. */
 const connectTimeoutMs = 3_000;
-/** Time until the response begins, the sending of one part included. */
+/** Time until the response starts, including sending one part. */
 const responseTimeoutMs = 60_000;
-/** Time without a byte in either direction, on a download whose reader is slow too. */
+/** Time without a byte in either direction; also applies to downloads with a slow reader. */
 const idleTimeoutMs = 120_000;
 
-/** Waits between attempts; one more attempt than waits. */
+/** Delays between attempts; there is one more attempt than delays. */
 export interface RetryPolicy {
   readonly delaysMs: readonly number[];
 }
-/** For calls that a client waits for: three attempts within half a second of waiting. */
+/** For calls that a client waits for: three attempts within half a second. */
 export const quickRetry: RetryPolicy = { delaysMs: [100, 300] };
-/** For parts, completion and clean-up: survives a restart of the store. */
+/** For parts, completion and clean-up: outlasts a restart of the store. */
 export const patientRetry: RetryPolicy = { delaysMs: [200, 500, 1_000, 2_000, 4_000] };
 
-/** Time after which a session token is read again. */
+/** Milliseconds until a session token is read again. */
 const tokenMs = 300_000;
 
-/** Nothing without keys: the SDK looks for them then. */
+/** Empty without keys: the SDK then finds credentials itself. */
 function describeCredentials(config: ObjectStoreConfig): Pick<S3ClientConfig, 'credentials'> {
   const { accessKeyId, secretAccessKey, sessionToken, sessionTokenFile: file } = config;
   if (accessKeyId === undefined || secretAccessKey === undefined) return {};
@@ -83,10 +83,10 @@ function describeCredentials(config: ObjectStoreConfig): Pick<S3ClientConfig, 'c
   };
 }
 
-/** Commands that begin an object. */
+/** Commands that create an object. */
 const storing = new Set(['PutObjectCommand', 'CreateMultipartUploadCommand']);
 
-/** @param requests rate, errors and duration by operation */
+/** @param requests metrics for rate, errors and duration by operation */
 export function createClient(config: ObjectStoreConfig, requests?: Red): S3Client {
   const client = new S3Client({
     endpoint: config.endpoint,
@@ -95,9 +95,9 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
     forcePathStyle: config.forcePathStyle,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // One attempt in the client: `withRetry` decides, in one place, what is tried again and for how long.
+    // The client does not retry: `withRetry` decides in one place what is retried and for how long.
     maxAttempts: 1,
-    // With it the client opens a new connection for every part.
+    // Otherwise the client opens a new connection for every part.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: connectTimeoutMs,
@@ -145,15 +145,15 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
 
 const missingNames = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload', 'NoSuchLifecycleConfiguration']);
 
-/** What a call that threw counts as: `missing` and `unsupported` are answers of a store that is well. */
+/** Metric outcome of a failed call: `missing` and `unsupported` are responses of a healthy store. */
 function readOutcome(error: unknown): 'missing' | 'unsupported' | 'failed' {
   if (isMissing(error)) return 'missing';
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501 ? 'unsupported' : 'failed';
 }
 
 /**
- * Runs `attempt` again after transient failures.
- * @throws the signal's reason once it has aborted; AppError `unavailable` when the store does not do it.
+ * Retries `attempt` after transient failures.
+ * @throws the signal's reason once aborted; AppError `unavailable` when the retries are used up
  */
 export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolicy, signal?: AbortSignal): Promise<T> {
   for (let count = 0; ; count += 1) {
@@ -171,17 +171,17 @@ export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolic
   }
 }
 
-/** True when the object, upload or bucket that a call names is not there. */
+/** True when the object, upload or bucket of a call does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && missingNames.has(error.name);
 }
 
-/** True when the credentials may not do what a call asks for. */
+/** True when the credentials do not permit the call. */
 export function isRefused(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403;
 }
 
-/** What the call gives, or undefined when what it names is not there. */
+/** Returns the result of the call, or undefined when its subject does not exist. */
 export async function ignoreMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -199,13 +199,13 @@ function isTransient(error: unknown): boolean {
   return isNetworkError(error);
 }
 
-/** The client marks whatever goes through it with `$metadata`; Node's own errors have a code. */
+/** The client marks its errors with `$metadata`; Node's own errors have a code. */
 function isNetworkError(error: unknown): error is Error {
   if (typeof error !== 'object' || error === null) return false;
   return '$metadata' in error || typeof (error as NodeJS.ErrnoException).code === 'string' || (error as Error).name === 'TimeoutError';
 }
 
-/** Where a call went that failed. */
+/** Target of each failed call. */
 const positions = new WeakMap<object, string>();
 
 function notePosition(error: unknown, { endpoint, bucket }: ObjectStoreConfig, input: { readonly Bucket?: string }): void {
@@ -223,8 +223,8 @@ function describeRefusal(error: Error): string {
 }
 
 /**
- * An error of the store or of the way to it as `unavailable`; any other error as it is.
- * Its cause says code, status, bucket and endpoint only: messages of a store may repeat keys of access and of objects.
+ * Converts store and network errors to `unavailable`; returns other errors unchanged. The cause contains only code, status, bucket and
+ * endpoint: store messages may repeat access keys and object keys.
  */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof S3ServiceException) && !isNetworkError(error)) return error;

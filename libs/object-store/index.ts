@@ -16,74 +16,74 @@ export { type ObjectStoreConfig, storeConfigOf } from './client.ts';
 export type { PutOptions, ResumeOptions, StoredObject } from './put-stream.ts';
 export type { UnfinishedUpload } from './unfinished.ts';
 
-/** Bytes `first` to `last`, both included, counted from 0. */
+/** Bytes `first` to `last`, both inclusive, zero-based. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
 export interface OpenObject {
-  /** Destroy it to stop reading from the store; it fails when the store breaks off. */
+  /** Destroy it to stop reading from the store; it fails when the store interrupts the transfer. */
   body: Readable;
-  /** Bytes that the body will bring. */
+  /** Size of the body in bytes. */
   sizeBytes: number;
 }
 
 export interface ObjectInfo {
   key: string;
   sizeBytes: number;
-  /** By the store's clock. */
+  /** Time from the store's clock. */
   modifiedAt: Date;
 }
 
-/** Every call fails with AppError `unavailable` when the store is down, slow or refuses; a missing object is undefined. */
+/** Every call fails with AppError `unavailable` when the store is unavailable, slow or denies access; a missing object is undefined. */
 export interface ObjectStore {
   /**
-   * Stores what `body` yields, reading no faster than the store takes it; on failure neither object nor part stays, as far as
-   * the store can be reached. `key` must be new.
-   * @throws whatever the body throws; the signal's reason.
+   * Stores `body` with back-pressure. After a failure neither object nor parts remain, as far as the store can be reached. `key` must be
+   * new.
+   * @throws the error of the body; the signal's reason.
    */
   putStream(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /**
-   * As `putStream`, behind what an earlier attempt has left under the key; a failure keeps the whole parts for the next one. Whoever gives
-   * up calls `removeUpload`.
+   * As `putStream`, but continues after the parts of an earlier attempt under this key; a failure leaves complete parts for the next
+   * attempt. Callers that give up must call `removeUpload`.
    * @returns the size of the whole object in bytes.
    */
   resumeStream(key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number>;
-  /** What an attempt that broke off has left under exactly this key: the body goes on at its `sizeBytes`. */
+  /** What an interrupted attempt has stored under exactly this key; the body must continue at its `sizeBytes`. */
   findUnfinished(key: string): Promise<UnfinishedUpload | undefined>;
-  /** Opens an object, or a range inside it. */
+  /** Opens an object, or a byte range of it. */
   get(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<OpenObject | undefined>;
   head(key: string): Promise<ObjectInfo | undefined>;
-  /** Deletes an object; one that is not there is fine. */
+  /** Deletes an object; a missing object is not an error. */
   delete(key: string): Promise<void>;
-  /** Every object whose key begins with `prefix` and is greater than `after`, in the order of the keys' bytes, page by page. */
+  /** Objects whose key starts with `prefix` and sorts after `after`, in byte order of the keys, page by page. */
   list(prefix: string, after?: string): AsyncIterable<ObjectInfo>;
-  /** Removes what a dead upload of exactly this key may have left: unfinished parts and the object. */
+  /** Removes what an abandoned upload of exactly this key may have left: incomplete parts and the object. */
   removeUpload(key: string): Promise<void>;
-  /** Uploads of exactly this key that were begun and neither finished nor aborted. */
+  /** Number of uploads of exactly this key that were started but neither completed nor aborted. */
   countUnfinished(key: string): Promise<number>;
-  /** Creates the bucket when it is missing, and its rule for unfinished uploads where the store knows such rules. */
+  /** Creates the bucket if it is missing, and its rule for incomplete uploads if the store supports it. */
   ensureBucket(): Promise<{ lifecycle: boolean }>;
-  /** @throws AppError `unavailable` when the bucket cannot be reached; one attempt. */
+  /** @throws AppError `unavailable` when the bucket cannot be reached. One attempt. */
   ping(): Promise<void>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** Smallest part that S3 allows. */
+/** Minimum part size that S3 allows. */
 export const minPartBytes = 5 * 1024 * 1024;
 
 export interface ObjectStoreOptions {
-  /** Size of a part and of a buffer in bytes, at least {@link minPartBytes}; default 5 MiB. */
+  /** Part and buffer size in bytes, at least {@link minPartBytes}; default 5 MiB. */
   partBytes?: number;
-  /** Buffers of all uploads together; an upload uses two at most. Default 32. */
+  /** Buffers of all uploads together; an upload uses at most two. Default 32. */
   maxBuffers?: number;
-  /** Gets rate, errors and duration by operation. */
+  /** Receives rate, errors and duration by operation. */
   metrics?: Metrics;
 }
 
-/** An object store on the bucket of `config`; connects when first used. */
+/** Creates an object store for the bucket of `config`; connects on first use. */
 export function createObjectStore(config: ObjectStoreConfig, options: ObjectStoreOptions = {}): ObjectStore {
   const { partBytes = minPartBytes, maxBuffers = 32 } = options;
   if (partBytes < minPartBytes) throw new RangeError(`partBytes must be at least ${minPartBytes}`);

@@ -1,8 +1,8 @@
-/** What the platform keeps beside the files of people, under keys of its own: no record of the media service names them, and they are no orphans. */
+/** The platform's own objects, under a separate prefix: the media service has no records of them, and they are not orphans. */
 export const platformPrefix = 'platform/';
-/** Who was erased, so that a database that is put back to an earlier moment can be told again. */
+/** Erasure records, so that erasures can be repeated after a database restore. */
 export const erasuresPrefix = `${platformPrefix}erasures/`;
-/** Empty: that it can be written and asked for shows that the bucket can be used, where the bucket itself may not be asked for. */
+/** Empty object: writing and reading it shows that the bucket is usable when the bucket itself cannot be queried. */
 export const reachableKey = `${platformPrefix}reachable`;
-/** Written by each backup that succeeds: its age is that of the newest backup. */
+/** Written by each successful backup; its age is the age of the newest backup. */
 export const lastBackupKey = `${platformPrefix}last-backup.json`;

@@ -1,6 +1,6 @@
 /**
- * Streamed upload in constant memory: bytes are collected in recycled buffers, a small object is put with one request, a
- * larger one in parts while the next buffer fills. Whatever goes wrong, neither an object nor a part stays behind.
+ * Streamed upload in constant memory: bytes are collected in reusable buffers; a small object is stored with one request, a larger one in
+ * parts while the next buffer fills. After a failure neither object nor parts remain.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -23,7 +23,7 @@ export interface PutOptions {
 }
 
 export interface ResumeOptions extends PutOptions {
-  /** What is there already, by `findUnfinished`; the body goes on behind it. */
+  /** Existing parts from `findUnfinished`; the body continues after them. */
   unfinished: UnfinishedUpload | undefined;
 }
 
@@ -44,27 +44,27 @@ interface Writer {
   readonly bucket: string;
   readonly key: string;
   readonly options: PutOptions;
-  /** Whole parts that are there already; undefined when the upload begins. */
+  /** Complete parts that exist already; undefined for a new upload. */
   readonly unfinished: UnfinishedUpload | undefined;
   /** A failure leaves the parts for a later attempt. */
   readonly retainsParts: boolean;
-  /** Ends every request of this upload as soon as one part of it has failed. */
+  /** Aborts all requests of this upload once one part has failed. */
   readonly failure: AbortController;
 }
 
-/** Parts that are sent at the same time, per upload. */
+/** Parts sent in parallel, per upload. */
 const parallelParts = 1;
 
 /**
- * Reads `body` to its end and stores it under `key`. The body is read no faster than the store takes it.
- * @throws whatever the body throws; the signal's reason; AppError `unavailable`.
+ * Reads `body` to its end and stores it under `key`, with back-pressure.
+ * @throws the error of the body; the signal's reason; AppError `unavailable`.
  */
 export async function putStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject> {
   return run(target, key, body, options, { unfinished: undefined, retainsParts: false });
 }
 
 /**
- * As `putStream`, but a failure leaves the parts that were sent, so that a later call goes on behind them.
+ * As `putStream`, but a failure leaves the sent parts, so that a later call can continue after them.
  * @returns the size of the whole object.
  */
 export async function resumeStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number> {
@@ -107,7 +107,7 @@ async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8
     else await putWhole(writer, parts.waiting);
     return { sizeBytes, sha256: hash.digest('hex') };
   } catch (error) {
-    // A part on its way is worth waiting for when the next attempt goes on behind it.
+    // Lets a part in transit finish when the next attempt can continue after it.
     if (!writer.retainsParts) writer.failure.abort(error);
     await parts.settled();
     if (!writer.retainsParts) await removeRemains(writer, parts.uploadId);
@@ -118,7 +118,7 @@ async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8
   }
 }
 
-/** Parts of one upload on their way, and the buffer that the next one fills meanwhile. */
+/** The parts of one upload in transit, and the buffer being filled for the next part. */
 class Parts {
   readonly #writer: Writer;
   readonly #pool: BufferPool;
@@ -127,7 +127,7 @@ class Parts {
   #buffer: Buffer | undefined;
   #filled = 0;
   uploadId: string | undefined;
-  /** Why a part could not be sent, which has ended the others. */
+  /** Error of the part whose failure ended the others. */
   failed: unknown;
 
   constructor(writer: Writer, pool: BufferPool) {
@@ -137,12 +137,12 @@ class Parts {
     this.uploadId = writer.unfinished?.uploadId;
   }
 
-  /** Whether there is an upload in parts. */
+  /** Whether a multipart upload was started. */
   get hasStarted(): boolean {
     return this.uploadId !== undefined || this.#sending.size > 0 || this.#parts.length > 0;
   }
 
-  /** What has come and is in no part. */
+  /** Received bytes that are not in a part yet. */
   get waiting(): Buffer {
     return this.#buffer?.subarray(0, this.#filled) ?? Buffer.alloc(0);
   }
@@ -165,7 +165,7 @@ class Parts {
     await completeUpload(this.#writer, this.uploadId as string, this.#parts);
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no part is in transit. */
   async settled(): Promise<void> {
     await Promise.all(this.#sending);
   }
@@ -180,7 +180,7 @@ class Parts {
     const length = this.#filled;
     this.#buffer = undefined;
     this.#filled = 0;
-    // From here on `#send` owns the buffer.
+    // `#send` owns the buffer from here on.
     try {
       this.uploadId ??= await createUpload(this.#writer);
       while (this.#sending.size >= parallelParts) await Promise.race(this.#sending);
@@ -209,7 +209,7 @@ class Parts {
   }
 }
 
-/** The chunks of `body`; ends with the signal's reason at once, even while `body` keeps us waiting. */
+/** The chunks of `body`; ends immediately with the signal's reason, even while `body` is pending. */
 async function* untilAborted(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   let onAbort: () => void = () => undefined;
@@ -231,7 +231,7 @@ async function* untilAborted(body: AsyncIterable<Uint8Array>, signal: AbortSigna
     }
   } finally {
     signal.removeEventListener('abort', listener);
-    // Not awaited: a body that waits for its own source would answer only then.
+    // Not awaited: a body that waits for its source would not respond before that.
     if (!ended) void iterator.return?.().catch(() => undefined);
   }
 }
@@ -264,7 +264,7 @@ async function completeUpload(
   try {
     await withRetry(() => client.send(command, { abortSignal: signal }), patientRetry, signal);
   } catch (error) {
-    // A completion whose reply was lost is answered with "no such upload" when it is tried again.
+    // Retrying a completion whose reply was lost returns "no such upload".
     if (!isMissing(error)) throw error;
     await withRetry(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })), quickRetry, signal);
   }
@@ -274,6 +274,6 @@ async function removeRemains({ client, bucket, key }: Writer, uploadId: string |
   try {
     await removeUpload(client, bucket, key, uploadId);
   } catch {
-    // The store is away; the failure that brought us here is told, the owner of the key cleans up later.
+    // The store is unavailable. The original failure is reported; the owner of the key cleans up later.
   }
 }

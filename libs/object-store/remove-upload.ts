@@ -1,10 +1,10 @@
-/** Removes unfinished uploads and objects. */
+/** Removes incomplete uploads and objects. */
 import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 
 /**
- * Aborts every unfinished upload of exactly this key (of `uploadId` for sure) and deletes the object: a completion whose
- * reply was lost may have made it. The key belongs to one upload alone.
+ * Aborts every incomplete upload of exactly this key (always `uploadId`) and deletes the object, since a completion whose reply was lost
+ * may have created it. The key must belong to one upload only.
  * @throws AppError `unavailable`
  */
 export async function removeUpload(client: S3Client, bucket: string, key: string, uploadId?: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function deleteObject(client: S3Client, bucket: string, key: string
   await ignoreMissing(withRetry(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
 }
 
-/** Asked by the exact key: some stores (e.g. MinIO) list unfinished uploads in no other way. */
+/** Queries the exact key: some stores (e.g. MinIO) do not list incomplete uploads otherwise. */
 export async function listUnfinished(client: S3Client, bucket: string, key: string): Promise<string[]> {
   const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key });
   const reply = await withRetry(() => client.send(command), quickRetry);

@@ -1,4 +1,4 @@
-/** What is in the store of an upload that broke off: whole parts from the beginning, behind which it can go on. */
+/** State of an interrupted upload in the store: consecutive complete parts, after which it can continue. */
 import { ListPartsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 import { listUnfinished } from './remove-upload.ts';
@@ -10,13 +10,13 @@ export interface UploadedPart {
 
 export interface UnfinishedUpload {
   readonly uploadId: string;
-  /** Parts 1 to n, none missing, each of the full size. */
+  /** Parts 1 to n without gaps, each of full size. */
   readonly parts: readonly UploadedPart[];
-  /** Bytes in them. */
+  /** Total bytes of the parts. */
   readonly sizeBytes: number;
 }
 
-/** The furthest upload of exactly this key; undefined when none has a whole part. */
+/** The most advanced upload of exactly this key; undefined when none has a complete part. */
 export async function findUnfinished(
   client: S3Client,
   bucket: string,

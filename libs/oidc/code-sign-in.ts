@@ -1,8 +1,8 @@
 /**
- * Sign-in of a browser by the code flow with PKCE (S3), for the console: `begin` says where to send the browser and what to let it keep in a cookie,
- * `finish` takes the address to which it comes back, and what it kept, and says who has signed in. The cookie must reach the address that the provider sends
- * the browser back to, so it is `SameSite=Lax`, `HttpOnly` and short-lived; everything in it is sealed. Whoever is named becomes an account by the directory
- * (`identities.sign-in`). `endSession` says where to send the browser so that the provider forgets it, too.
+ * Browser sign-in by the code flow with PKCE (S3), for the console. `begin` returns the URL to redirect to and a cookie value; `finish`
+ * takes the callback URL and that value and returns the signed-in identity. The cookie must reach the callback URL, so it is
+ * `SameSite=Lax`, `HttpOnly` and short-lived; its content is encrypted. The directory maps the identity to an account
+ * (`identities.sign-in`). `endSession` returns the URL that ends the session at the provider.
  */
 import {
   allowInsecureRequests,
@@ -28,12 +28,12 @@ import { explainFailure, SignInError } from './sign-in-error.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import { createVerifier, type Identity, readVerifiedEmail } from './verifier.ts';
 
-/** Who has signed in. */
+/** Result of a sign-in. */
 export interface SignedIn {
   readonly identity: Identity;
-  /** Why the provider did not say their email, though it was asked: that may be the reason when no account is theirs. */
+  /** Why the provider did not return the email although it was requested; may explain why no account was found. */
   readonly withoutEmail: SignInError | undefined;
-  /** What the browser keeps, so that the provider knows whose session is to end; undefined when it is too long for a cookie. */
+  /** Cookie value that identifies the session for sign-out at the provider; undefined when it is too long for a cookie. */
   readonly retainedForEnd: string | undefined;
 }
 
@@ -46,14 +46,14 @@ export interface CodeSignIn {
    */
   begin(redirectUri: string, promptsAgain?: boolean): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
   /**
-   * @param query of the address to which the browser came back
-   * @param kept what `begin` gave; undefined when the browser has brought nothing
-   * @throws SignInFailed when this browser did not begin it, somebody said no, or anything does not fit
+   * @param query of the callback URL
+   * @param kept value from `begin`; undefined when the browser sent none
+   * @throws SignInFailed when this browser did not start the flow, access was denied, or anything is inconsistent
    */
   finish(query: string, kept: string | undefined): Promise<SignedIn>;
   /**
-   * Where the browser ends its session at the provider; undefined when that has no such place, or cannot be asked.
-   * @param returnUri where the provider sends the browser then, as it is registered there
+   * Sign-out URL of the provider; undefined when the provider has none or is unavailable.
+   * @param returnUri URL to return to, as registered at the provider
    * @param kept `keptForEnd` of the sign-in
    */
   endSession(returnUri: string, kept: string | undefined): Promise<string | undefined>;
@@ -65,23 +65,23 @@ export interface CodeSignInOptions {
   readonly outbound: Outbound;
   readonly allowedHosts: string;
   readonly clientId: string;
-  /** Of a client that the provider has given one; without it PKCE alone says that both requests are ours. */
+  /** Client secret issued by the provider. Without it, PKCE alone proves that both requests come from the same client. */
   readonly clientSecret?: string | undefined;
-  /** Of the installation, the same in every replica: what browsers keep is sealed with a key that is made of it. */
+  /** Secret of the installation, the same in every replica; the encryption key of the cookies is derived from it. */
   readonly secret: string;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** For people to sign in at the provider. */
+/** Time limit for a person to sign in at the provider. */
 export const signInSeconds = 600;
-/** After which the discovery document is read again. */
+/** Milliseconds until the discovery document is read again. */
 const metadataMs = 10 * 60_000;
 const timeoutMs = 10_000;
 
-/** Of a session; then nothing of it is good for anything (S3). */
+/** Maximum lifetime of a session in seconds (S3). */
 const sessionSeconds = 86_400;
-/** Of a sealed ID token in a cookie, which has 4,096 bytes with its name and attributes. */
+/** Maximum length of an encrypted ID token in a cookie, which is limited to 4,096 bytes with name and attributes. */
 const maxRetainedForEnd = 3_800;
 
 type StoredSignIn = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUri', string>>;
@@ -118,7 +118,7 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
       try {
         const tokens = await authorizationCodeGrant(configuration, back, checks);
         const idToken = tokens.id_token ?? '';
-        // The library trusts the connection; we hold the signature against the provider's keys, by the same rules as every token.
+        // The library trusts the connection; this verifies the signature against the provider's keys, by the same rules as every token.
         const { identity, claims } = await verifier.verify(idToken);
         const email = await requestEmail(configuration, tokens.access_token, identity, claims);
         const forEnd = await endSealer.seal({ idToken });
@@ -137,7 +137,7 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   };
 }
 
-/** The library's configuration by the discovery document, which is read again from time to time. */
+/** Configuration of the library from the discovery document, which is re-read periodically. */
 function createConfigure(options: CodeSignInOptions, now: () => number): () => Promise<Configuration> {
   const { provider, outbound, allowedHosts, clientId, clientSecret } = options;
   const fetch = createFetch(outbound);
@@ -151,7 +151,7 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
     const authentication = clientSecret === undefined ? None() : ClientSecretPost(clientSecret);
     const configuration = new Configuration(usable as unknown as ServerMetadata, clientId, {}, authentication);
     configuration[customFetch] = fetch;
-    // What may be reached without TLS has been judged above (S5).
+    // Hosts allowed without TLS were checked above (S5).
     if (allowedHosts !== '') allowInsecureRequests(configuration);
     return configuration;
   };
@@ -169,9 +169,9 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
 }
 
 /**
- * Providers may say at `userinfo_endpoint` alone what the ID token leaves out. It is asked once, and believed of the same subject only. Without an answer
- * the subject is still known.
- * @throws whatever speaks for another subject
+ * Providers may return claims only at `userinfo_endpoint` that the ID token omits. It is requested once and accepted for the same subject
+ * only. Without a response the subject is still known.
+ * @throws when the response is for another subject
  */
 async function requestEmail(
   configuration: Configuration,
@@ -192,7 +192,7 @@ async function requestEmail(
   }
 }
 
-/** Requests of the library through the one client for outgoing calls. */
+/** Sends the library's requests through the shared outbound client. */
 function createFetch(outbound: Outbound): CustomFetch {
   return async (url, { method, headers, body }) => {
     const reply = await outbound.request({

@@ -1,13 +1,13 @@
-/** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
+/** An identity provider as described by its discovery document. All responses are bounded in size and validated before use. */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
 import { ProviderError } from './sign-in-error.ts';
 
 export interface Provider {
   readonly issuer: string;
-  /** The discovery document, asked for anew. @throws Error, OutboundError when there is none that can be used */
+  /** Fetches the discovery document. @throws Error, OutboundError when it is unavailable or unusable */
   readMetadata(signal?: AbortSignal): Promise<ProviderMetadata>;
-  /** The public keys of its tokens, asked for anew. @throws as `readMetadata` */
+  /** Fetches the public keys of its tokens. @throws as `readMetadata` */
   readKeys(): Promise<{ keys: Record<string, unknown>[] }>;
 }
 
@@ -20,11 +20,11 @@ export interface ProviderMetadata {
 export interface ProviderOptions {
   readonly issuer: string;
   readonly outbound: Outbound;
-  /** Value of OUTBOUND_ALLOWED_HOSTS: what it names may be reached without TLS (S5). */
+  /** Value of OUTBOUND_ALLOWED_HOSTS: these hosts may be reached without TLS (S5). */
   readonly allowedHosts: string;
 }
 
-/** For both documents together; a request with a token waits for them. */
+/** Timeout for both documents together; a request with a token waits for them. */
 const timeoutMs = 4_000;
 const maxBytes = 512 * 1024;
 const maxKeys = 100;
@@ -68,7 +68,7 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
 
 const ofDocument = (detail: string) => ({ failure: 'misconfigured', detail }) as const;
 
-/** @throws ProviderFault unless the document has it, and it may be asked */
+/** @throws ProviderFault unless the document contains the endpoint and it may be called */
 export function requireEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): void {
   if (!hasEndpoint(metadata, name, allowedHosts))
     throw new ProviderError(ofDocument(name), `the discovery document has no ${name} that may be asked`);
@@ -88,7 +88,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-/** Why a URL is none that an identity provider may be asked at; undefined when it is one (S5). */
+/** Why a URL is not allowed for an identity provider; undefined when it is allowed (S5). */
 export function findUrlProblem(text: string, allowedHosts: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be a URL that starts with https://';

@@ -1,25 +1,25 @@
-/** Values that a browser keeps for us and can neither read nor change: encrypted and authenticated (A256GCM), and good for a time. */
+/** Values stored in the browser that it can neither read nor change: encrypted and authenticated (A256GCM), with an expiry. */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 
 export interface Sealer<Value extends Readonly<Record<string, string>>> {
-  /** Letters, digits, `-`, `_` and `.`, as a cookie takes them. */
+  /** Returns letters, digits, `-`, `_` and `.`, which are valid in a cookie. */
   seal(value: Value): Promise<string>;
-  /** What was sealed; undefined for any other text, and when its time is over. */
+  /** Returns the sealed value; undefined for any other text, and after its expiry. */
   open(text: string): Promise<Value | undefined>;
 }
 
 export interface SealerOptions {
-  /** Of the installation, the same in every replica. */
+  /** Secret of the installation, the same in every replica. */
   readonly secret: string;
-  /** What the values are for: what is sealed for one purpose is none for another. */
+  /** Purpose of the values; a value sealed for one purpose is invalid for another. */
   readonly purpose: string;
   readonly lifeSeconds: number;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** A cookie has 4,096 bytes at most; nothing longer was sealed here. */
+/** A cookie has at most 4,096 bytes; longer values were not sealed here. */
 const maxLength = 4_000;
 
 export function createSealer<Value extends Readonly<Record<string, string>>>(options: SealerOptions): Sealer<Value> {

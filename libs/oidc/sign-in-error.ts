@@ -1,4 +1,4 @@
-/** Why a sign-in by the code flow failed, for operators and for the page that says what to do (S3; D105). */
+/** Why a code flow sign-in failed, for operators and for the error page (S3; D105). */
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
@@ -39,7 +39,7 @@ export class SignInError extends AppError implements Reason {
   }
 }
 
-/** Error codes of OAuth 2.0 and OpenID Connect that no user and no waiting changes. */
+/** Error codes of OAuth 2.0 and OpenID Connect that neither the user nor a retry can resolve. */
 const misconfigured = new Set([
   'invalid_client',
   'unauthorized_client',
@@ -55,7 +55,7 @@ const misconfigured = new Set([
 ]);
 const away = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
-/** Whatever was thrown, as one of the three. */
+/** Maps any error to one of the three kinds. */
 export function explainFailure(error: unknown): SignInError {
   if (error instanceof SignInError) return error;
   return new SignInError(findReason(error), { cause: error });
@@ -82,7 +82,7 @@ function findReason(error: unknown): Reason {
   return error instanceof Error && error.cause !== undefined ? findReason(error.cause) : { failure: 'refused', detail: 'unknown' };
 }
 
-/** Codes that are not known may be any text. */
+/** Unknown codes may be any text. */
 function ofCode(code: string): Reason {
   const detail = /^[a-z_]{1,64}$/.test(code) ? code : 'unknown';
   return { failure: away.has(code) ? 'away' : misconfigured.has(code) ? 'misconfigured' : 'refused', detail };
@@ -106,7 +106,7 @@ function ofClient({ code = '', cause }: ClientError): Reason {
 
 const isJson = ({ headers }: Response): boolean => /\bjson\b/i.test(headers.get('content-type') ?? '');
 
-/** The claim or parameter that did not fit, as the library names it. */
+/** The claim or parameter that did not match, as named by the library. */
 function findClaim(cause: unknown): string | undefined {
   for (let at: unknown = cause; typeof at === 'object' && at !== null; at = (at as { cause?: unknown }).cause) {
     const { claim, attribute } = at as { claim?: unknown; attribute?: unknown };
@@ -116,19 +116,22 @@ function findClaim(cause: unknown): string | undefined {
   return undefined;
 }
 
-/** Why signing in at a provider can fail, and the errors of its documents (S3; D105). */
+/** Why a sign-in at a provider can fail, and errors of the provider's documents (S3; D105). */
 
-/** `away`: it may work in a moment. `misconfigured`: an operator has to change something, here or at the provider. `refused`: the provider or the platform said no. */
+/**
+ * `away`: a retry may succeed soon. `misconfigured`: an operator has to change settings here or at the provider. `refused`: the provider or
+ * the platform denied access.
+ */
 export const signInFailures = ['away', 'misconfigured', 'refused'] as const;
 export type SignInFailure = (typeof signInFailures)[number];
 
 export interface Reason {
   readonly failure: SignInFailure;
-  /** The error code of OAuth, the claim, or a word for what else it was; never text that a provider or browser chose. */
+  /** The OAuth error code, the claim, or a fixed word for other causes; never text from a provider or browser. */
   readonly detail: string;
 }
 
-/** What a provider's document, or its absence, says against asking it. */
+/** The provider's document is missing or does not allow calling it. */
 export class ProviderError extends Error implements Reason {
   readonly failure: SignInFailure;
   readonly detail: string;

@@ -1,29 +1,32 @@
 /**
- * The provider's public keys, remembered (S1, S4): what is known goes on while the provider is away, and an unknown key is asked for, by however
- * many tokens it is named, at most every half a minute.
+ * Cache of the provider's public keys (S1, S4): known keys stay usable while the provider is unavailable; unknown keys trigger at most one
+ * request every 30 seconds, however many tokens reference them.
  */
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from 'jose';
 import { unavailable } from '#libs/errors';
 import type { Provider } from './provider.ts';
 
 export interface SigningKeys {
-  /** The key that a header names; undefined when the provider has none such. @throws AppError unavailable when it cannot be asked */
+  /**
+   * The key that a header references; undefined when the provider does not have it. @throws AppError unavailable when the provider cannot
+   * be reached
+   */
   find(header: JWSHeaderParameters): Promise<CryptoKey | undefined>;
 }
 
 export interface SigningKeyOptions {
   readonly provider: Provider;
-  /** Told when the provider could not be asked. */
+  /** Called when a request to the provider failed. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Between two questions about unknown keys. */
+/** Milliseconds between two requests for unknown keys. */
 const unknownKeyMs = 30_000;
-/** Between two tries while no key is known at all, as when the provider was away from the beginning. */
+/** Milliseconds between attempts while no key is known, e.g. when the provider is unavailable at startup. */
 const firstKeysMs = 5_000;
-/** After which the keys are read again, so that one that the provider has withdrawn does not stay good. */
+/** Milliseconds until the keys are read again, so that withdrawn keys expire. */
 const maxAgeMs = 10 * 60_000;
 
 type Finder = ReturnType<typeof createLocalJWKSet>;
@@ -32,7 +35,7 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
   let known: Finder | undefined;
   let readAt = -Infinity;
   let triedAt = -Infinity;
-  /** The last question about an unknown key. */
+  /** Time of the last request for an unknown key. */
   let requestedAt = -Infinity;
   let isAway = false;
   let reading: Promise<void> | undefined;
@@ -52,7 +55,7 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
   };
   const readOnce = (): Promise<void> => (reading ??= read());
 
-  /** Reads the keys for one that is not known, unless that was done just now. */
+  /** Reads the keys for an unknown one, unless this was done just now. */
   const request = async (): Promise<void> => {
     if (reading !== undefined) return reading;
     if (known === undefined) {
@@ -65,7 +68,7 @@ export function createSigningKeys({ provider, onFailure, now = () => performance
 
   return {
     find: async (header) => {
-      // Not waited for: with keys that are known nothing depends on the provider (S4).
+      // Not awaited: with cached keys, verification does not depend on the provider (S4).
       if (known !== undefined && now() - readAt >= maxAgeMs && now() - triedAt >= unknownKeyMs) void readOnce();
       const key = await findIn(known, header);
       if (key !== undefined) return key;
@@ -82,7 +85,7 @@ async function findIn(keys: Finder | undefined, header: JWSHeaderParameters): Pr
   try {
     return await keys(header);
   } catch (error) {
-    // Also several that fit, as of a header without a `kid`: which one is meant is not tried out.
+    // Includes ambiguous matches, e.g. for a header without `kid`; candidates are not tried one by one.
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }

@@ -1,49 +1,49 @@
-/** Whether a JWT is one that the provider made for us, and whom it names (S1). */
+/** Verifies that a JWT was issued by the provider for this installation, and returns its identity (S1). */
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import type { SigningKeys } from './signing-keys.ts';
 import { TokenRejectedError, type TokenRejection } from './sign-in-error.ts';
 
-/** Who an identity provider says that somebody is. */
+/** An identity asserted by an identity provider. */
 export interface Identity {
   readonly issuer: string;
-  /** Names a person at the issuer, for good. */
+  /** Identifies a person at the issuer permanently. */
   readonly subject: string;
-  /** An email that the issuer has verified; undefined for every other. */
+  /** Email verified by the issuer; otherwise undefined. */
   readonly verifiedEmail: string | undefined;
 }
 
 export interface VerifiedToken {
   readonly identity: Identity;
   readonly claims: JWTPayload;
-  /** Epoch milliseconds from which it is not accepted any more, the leeway included. */
+  /** Expiry in epoch milliseconds, leeway included. */
   readonly endsAtMs: number;
 }
 
 export interface Verifier {
-  /** @throws TokenRefused; AppError unavailable when the provider would have to be asked and is away (S4) */
+  /** @throws TokenRefused; AppError unavailable when the provider is needed but unavailable (S4) */
   verify(token: string): Promise<VerifiedToken>;
 }
 
 export interface VerifierOptions {
   readonly issuer: string;
-  /** One of them must be in `aud`. */
+  /** `aud` must contain one of them. */
   readonly audiences: readonly string[];
   readonly keys: SigningKeys;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Asymmetric ones: with HS* the public key would be the secret. */
+/** Asymmetric algorithms only: with HS* the public key would be the secret. */
 const algorithms: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/** An identity or access token; others of the same issuer, such as logout tokens, say so here (RFC 8725). */
+/** Identity or access tokens; other tokens of the issuer, such as logout tokens, have another type (RFC 8725). */
 const types: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 const leewaySeconds = 30;
-/** As OpenID Connect bounds a subject. */
+/** Maximum length of a subject in OpenID Connect. */
 const maxSubject = 255;
 const maxEmail = 320;
 
 export function createVerifier({ issuer, audiences, keys, now = () => Date.now() }: VerifierOptions): Verifier {
-  /** What can be refused without a key is, so that no token of others makes the provider be asked. */
+  /** Rejects what can be rejected without a key, so that foreign tokens cause no request to the provider. */
   const screen = (token: string): void => {
     const { header, claims } = read(token);
     if (!algorithms.includes(String(header.alg))) throw new TokenRejectedError('algorithm');
@@ -93,20 +93,20 @@ function read(token: string) {
 
 function readIdentity(issuer: string, claims: JWTPayload): Identity {
   const { sub: subject, events } = claims;
-  // A logout token has `events`; older providers do not say so in its header.
+  // A logout token has `events`; older providers do not set the header type.
   if (events !== undefined) throw new TokenRejectedError('type');
   if (typeof subject !== 'string' || subject === '' || subject.length > maxSubject || !isStorable(subject))
     throw new TokenRejectedError('claims');
   return { issuer, subject, verifiedEmail: readVerifiedEmail(claims) };
 }
 
-/** The email of claims that say that it is verified, by a `true` that is no text. */
+/** Returns the email if `email_verified` is the boolean `true`, not a text. */
 export function readVerifiedEmail({ email, email_verified: isVerified }: Readonly<Record<string, unknown>>): string | undefined {
   const isUsable = isVerified === true && typeof email === 'string' && email.length <= maxEmail && isStorable(email);
   return isUsable ? email : undefined;
 }
 
-/** No control character, no lone surrogate: neither can be kept, or shown. */
+/** False for control characters and lone surrogates, which can be neither stored nor displayed. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }

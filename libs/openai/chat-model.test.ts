@@ -93,17 +93,14 @@ const event = (content: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_893_456_000, model: 'some-model', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
-  it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])(
-    'and ends its answers with %s gives answers',
-    async (finish) => {
-      await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).resolves.toBe('Hi');
-      const received = (): void => undefined;
-      const streamed = answerWith((_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)), {
-        listener: received,
-      });
-      await expect(streamed).resolves.toBe('Hi');
-    },
-  );
+  it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])('may end their replies with %s', async (finish) => {
+    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).resolves.toBe('Hi');
+    const received = (): void => undefined;
+    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)), {
+      listener: received,
+    });
+    await expect(streamed).resolves.toBe('Hi');
+  });
 
   it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('fail with the finish reason %s', async (finish) => {
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind).toBe('empty');
@@ -252,7 +249,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   });
 
   it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f', '\u2800'])(
-    'and answers nothing to see, as %j, is empty',
+    'fail with an empty reply when its text is invisible: %j',
     async (content) => {
       expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind).toBe('empty');
     },

@@ -1,6 +1,7 @@
 /**
- * TLS to PostgreSQL, in the parameters of an address and with the meaning that libpq documents (https://www.postgresql.org/docs/current/libpq-ssl.html):
- * `sslmode`, `sslrootcert`, `sslcert`, `sslkey`, `sslpassword`, `ssl_min_protocol_version`, `sslnegotiation`. Without `sslmode` there is none.
+ * TLS to PostgreSQL, configured by URL parameters with the meaning that libpq documents
+ * (https://www.postgresql.org/docs/current/libpq-ssl.html): `sslmode`, `sslrootcert`, `sslcert`, `sslkey`, `sslpassword`,
+ * `ssl_min_protocol_version`, `sslnegotiation`. Without `sslmode`, TLS is not used.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof modes)[number];
 const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 const unsupported = ['sslcrl', 'sslcrldir', 'sslcertmode', 'ssl_max_protocol_version'];
-/** Trusts what the process trusts: the authorities of Node, and those of NODE_EXTRA_CA_CERTS. */
+/** Trusts the certificate authorities of Node and of NODE_EXTRA_CA_CERTS. */
 const systemRoots = 'system';
 
 export interface TlsSettings {
@@ -21,11 +22,11 @@ export interface TlsSettings {
   readonly key: string | undefined;
   readonly passphrase: string | undefined;
   readonly minVersion: string | undefined;
-  /** The handshake begins the connection, without a question before it. */
+  /** Starts the TLS handshake immediately, without a negotiation request. */
   readonly direct: boolean;
 }
 
-/** Takes the parameters of TLS out of an address. @throws Error for one that is unknown, not supported or contradicts another */
+/** Removes the TLS parameters from a URL and returns them. @throws Error for an unknown, unsupported or contradictory parameter */
 export function readTlsSettings(params: URLSearchParams, variable: string): TlsSettings {
   const fail = (name: string, what: string): never => {
     throw new Error(`${name} of ${variable} ${what}`);
@@ -53,7 +54,7 @@ export function readTlsSettings(params: URLSearchParams, variable: string): TlsS
   return { mode: mode as Mode, rootCert, cert, key, passphrase, minVersion, direct };
 }
 
-/** Ways to connect, the preferred one first; false = without TLS. */
+/** Connection methods, preferred first; false: without TLS. */
 export function listTlsWays({ mode }: Pick<TlsSettings, 'mode'>): readonly boolean[] {
   if (mode === 'disable') return [false];
   if (mode === 'allow') return [false, true];
@@ -61,7 +62,7 @@ export function listTlsWays({ mode }: Pick<TlsSettings, 'mode'>): readonly boole
 }
 
 /**
- * What the handshake with one server checks and shows. The files are read anew for each connection, so that certificates may be renewed.
+ * TLS options for a connection to one server. Files are read for each connection, so that certificates can be renewed.
  * @throws Error when a file cannot be read
  */
 export function createTlsOptions(settings: TlsSettings, host: string): ConnectionOptions {
@@ -72,9 +73,9 @@ export function createTlsOptions(settings: TlsSettings, host: string): Connectio
     ...(cert === undefined || key === undefined ? {} : { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(minVersion === undefined ? {} : { minVersion: minVersion as SecureVersion }),
-    // As in libpq: without a root certificate the weaker modes encrypt for whomever answers, with one they verify its authority.
+    // As in libpq: without a root certificate, the weaker modes encrypt without verifying the server; with one, they verify its authority.
     rejectUnauthorized: mode.startsWith('verify-') || hasRoot,
-    // The driver knows no address here, and would compare with `localhost`.
+    // The driver does not pass the host name here and would compare with `localhost`.
     checkServerIdentity: (_name, certificate) => (mode === 'verify-full' ? checkServerIdentity(host, certificate) : undefined),
   };
 }
@@ -86,7 +87,7 @@ const maxBytes = 64 * 1024;
 /** SQLSTATE of a client that cannot connect. */
 const cannotConnect = '08001';
 
-/** Takes the source of the password out of an address; undefined when it names none. */
+/** Removes the password source from a URL and returns it; undefined when none is set. */
 export function readPasswordSource(params: URLSearchParams): ReadPassword | undefined {
   const file = params.get('password_file');
   const command = params.get('password_command');
@@ -106,7 +107,7 @@ async function readPasswordFile(file: string): Promise<string> {
   return check(text, `DATABASE_PASSWORD_FILE ${file}`);
 }
 
-/** Without a shell. What the command prints is in no message. */
+/** Runs without a shell. Messages never contain the command's output. */
 function runPasswordCommand([program = '', ...args]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const name = `DATABASE_PASSWORD_COMMAND ${program}`;
@@ -134,7 +135,7 @@ function check(text: string, name: string): string {
   return password;
 }
 
-/** Connections that are made at the same time share one run. */
+/** Connections opened at the same time share one run. */
 function shareRuns(run: ReadPassword): ReadPassword {
   let running: Promise<string> | undefined;
   return () => (running ??= run().finally(() => (running = undefined)));

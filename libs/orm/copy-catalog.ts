@@ -1,7 +1,7 @@
-/** What PostgreSQL's catalog says about the tables of some schemas, for whole copies of them. Names come quoted from there. */
+/** Reads the tables of some schemas from PostgreSQL's catalog, for copies of whole tables. Names are returned quoted. */
 import type pg from 'pg';
 
-/** Columns that PostgreSQL computes itself are left out: they are made anew where the rows are written. */
+/** Excludes generated columns: they are computed again on insert. */
 export interface CopyTable {
   readonly schema: string;
   readonly name: string;
@@ -11,11 +11,11 @@ export interface CopyTable {
 export interface CopySequence {
   readonly schema: string;
   readonly name: string;
-  /** Text: it may be beyond what a JavaScript number holds. */
+  /** Text, since the value may exceed a JavaScript number. */
   readonly value: string;
 }
 
-/** In the order of their names, one of parts as a whole; the history of the migrations is none of them. */
+/** Sorted by name, a partitioned table as a whole; excludes the migration history. */
 export async function listTables(client: pg.ClientBase, schemas: readonly string[]): Promise<CopyTable[]> {
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(
     `select n.nspname as schema, c.relname as name,
@@ -30,7 +30,7 @@ export async function listTables(client: pg.ClientBase, schemas: readonly string
   return rows;
 }
 
-/** The largest table first, one of parts by all of them. */
+/** Largest table first; a partitioned table counts with all partitions. */
 export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTable[]): Promise<CopyTable[]> {
   const { rows } = await client.query<{ place: string }>(
     `select t.place from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
@@ -41,7 +41,7 @@ export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTab
   return rows.flatMap(({ place }) => tables[Number(place) - 1] ?? []);
 }
 
-/** Those that gave a number already. */
+/** Only sequences that have been used. */
 export async function listSequences(client: pg.ClientBase, schemas: readonly string[]): Promise<CopySequence[]> {
   const { rows } = await client.query<CopySequence>(
     `select schemaname as schema, sequencename as name, last_value::text as value from pg_sequences
@@ -52,7 +52,7 @@ export async function listSequences(client: pg.ClientBase, schemas: readonly str
   return rows;
 }
 
-/** Names of the migrations of each schema that has a history, in their order. */
+/** Migration names of each schema with a history, in order. */
 export async function readHistories(client: pg.ClientBase, schemas: readonly string[]): Promise<Record<string, string[]>> {
   const histories: Record<string, string[]> = {};
   for (const schema of schemas) {
@@ -68,7 +68,7 @@ export async function readHistories(client: pg.ClientBase, schemas: readonly str
   return histories;
 }
 
-/** Statements that take away what slows the loading of rows or depends on their order, and those that bring it back. */
+/** Statements that drop constraints and indexes that slow down loading or depend on row order, and statements that restore them. */
 export async function listLoadObstacles(
   client: pg.ClientBase,
   schemas: readonly string[],
@@ -89,11 +89,11 @@ export async function listLoadObstacles(
      order by place, name`,
     [schemas],
   );
-  // Foreign keys go before the unique indexes that they stand on, and come back behind them.
+  // Foreign keys are dropped before, and restored after, the unique indexes they depend on.
   return { remove: rows.map(({ remove }) => remove).toReversed(), restore: rows.map(({ restore }) => restore) };
 }
 
-/** A statement with names and literals that PostgreSQL itself quotes. */
+/** A statement whose names and literals are quoted by PostgreSQL. */
 export async function format(client: pg.ClientBase, template: string, values: readonly (string | number)[]): Promise<string> {
   const places = values.map((_value, index) => `$${index + 2}::text`).join(', ');
   const { rows } = await client.query<{ text: string }>(`select format($1::text, ${places}) as text`, [template, ...values.map(String)]);

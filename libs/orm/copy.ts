@@ -1,6 +1,6 @@
 /**
- * Whole tables, out and in, as the text of PostgreSQL's COPY: what a backup of the database is made of (docs/adr/backup-format.md).
- * Rows pass as bytes and are never held.
+ * Exports and imports whole tables in PostgreSQL's COPY text format, the content of a database backup (docs/adr/backup-format.md). Rows are
+ * streamed, not buffered.
  */
 import type { Writable } from 'node:stream';
 import pg from 'pg';
@@ -22,18 +22,19 @@ import { columnsOf, nameOf, type ReadingOptions, readTables } from './snapshot-r
 
 export type { CopySequence, CopyTable } from './copy-catalog.ts';
 
-/** One moment of the database: what others commit meanwhile is not seen. */
+/** A snapshot of the database; later commits are not visible. */
 export interface Snapshot {
-  /** ISO 8601, by the database's clock. */
+  /** ISO 8601, from the database's clock. */
   readonly takenAt: string;
   readonly serverVersion: string;
   readonly tables: readonly CopyTable[];
   readonly sequences: readonly CopySequence[];
-  /** Names of the migrations by schema. */
+  /** Migration names by schema. */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /**
-   * Calls `work` with the rows of each table, of up to `connections` at once, the largest table first. `onFewer` says that the server allows fewer.
-   * @throws what failed first
+   * Calls `work` with the rows of each table, on up to `connections` connections in parallel, largest table first. `onFewer` reports that
+   * the server allows fewer.
+   * @throws the first failure
    */
   readTables(options: Pick<ReadingOptions, 'connections' | 'work' | 'onFewer'>): Promise<void>;
   close(): Promise<void>;
@@ -42,21 +43,21 @@ export interface Snapshot {
 /** An open transaction that fills empty tables. */
 export interface Loader {
   readonly tables: readonly CopyTable[];
-  /** Takes the rows of a table; one table at a time. `rowCount` of it is known at its end. */
+  /** Returns a stream for the rows of a table; one table at a time. `rowCount` is final at its end. */
   write(table: CopyTable): Writable & { readonly rowCount: number };
-  /** The sequence goes on `gap` behind this value. */
+  /** Advances the sequence to this value plus `gap`. */
   advance(sequence: CopySequence, gap: number): Promise<void>;
   raise(counter: Counter, gap: number): Promise<void>;
 }
 
-/** A column by which rows, mostly one, count what is no sequence. */
+/** A column that serves as a counter instead of a sequence, usually in one row. */
 export interface Counter {
   readonly schema: string;
   readonly table: string;
   readonly column: string;
 }
 
-/** The text of values depends on these; a limit of the role must not end a copy that takes hours. */
+/** The text format of values depends on these; a timeout of the role must not end a copy that takes hours. */
 const sessionSettings = {
   client_encoding: 'UTF8',
   datestyle: 'ISO, YMD',
@@ -67,11 +68,11 @@ const sessionSettings = {
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
-  // Names come back with their schema.
+  // Forces schema-qualified names in the output.
   search_path: '""',
 } as const;
 
-/** @throws AppError `unavailable` when the database is away @throws MigrationError while a migration runs or was interrupted */
+/** @throws AppError `unavailable` when the database is unavailable @throws MigrationError while a migration runs or was interrupted */
 export async function openSnapshot(url: string, schemas: readonly string[]): Promise<Snapshot> {
   const client = await connect(url, 'backup');
   try {
@@ -101,8 +102,8 @@ export async function openSnapshot(url: string, schemas: readonly string[]): Pro
 }
 
 /**
- * Fills all tables of `schemas` in one transaction: all rows are there afterwards, or none. Foreign keys are checked and indexes built behind
- * the rows; triggers do not run, what they keep is among the rows. What migrations had put into the tables is replaced.
+ * Fills all tables of `schemas` in one transaction: all rows or none. Foreign keys are checked and indexes built after the rows; triggers
+ * do not run, since their results are among the rows. Replaces rows inserted by migrations.
  */
 export async function loadTables(url: string, schemas: readonly string[], work: (loader: Loader) => Promise<void>): Promise<void> {
   const client = await connect(url, 'restore');
@@ -129,7 +130,7 @@ export async function loadTables(url: string, schemas: readonly string[], work: 
   }
 }
 
-/** All sequences of the schemas that gave a number already, and these counters, go on `gap` further. */
+/** Advances all used sequences of the schemas, and these counters, by `gap`. */
 export async function advanceIdSequences(
   url: string,
   options: { schemas: readonly string[]; counters: readonly Counter[]; gap: number },
@@ -148,7 +149,7 @@ export async function advanceIdSequences(
   }
 }
 
-/** Schemas of these that have rows beyond what migrations put there (`seeded`), each with one such table. */
+/** Schemas with rows beyond those inserted by migrations (`seeded`), each with one such table. */
 export async function findNonEmptyTables(url: string, schemas: readonly string[], seeded: readonly string[]): Promise<string[]> {
   const client = await connect(url, 'restore');
   try {
@@ -166,7 +167,7 @@ export async function findNonEmptyTables(url: string, schemas: readonly string[]
   }
 }
 
-/** Drops schemas with all that is in them. */
+/** Drops schemas with all their objects. */
 export async function dropSchemas(url: string, schemas: readonly string[]): Promise<void> {
   const client = await connect(url, 'restore');
   try {

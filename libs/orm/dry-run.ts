@@ -1,11 +1,11 @@
 import type { Tx } from './database.ts';
 
-/** A database, or what else runs work in a transaction. */
+/** A database, or another object that runs work in a transaction. */
 interface Transactions {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** Ends the transaction of a dry run, with what its work returned. */
+/** Thrown to roll back the transaction of a dry run; contains the result of its work. */
 class DryRunEnd<T> extends Error {
   readonly result: T;
 
@@ -15,7 +15,7 @@ class DryRunEnd<T> extends Error {
   }
 }
 
-/** Runs `work` in a transaction; that of a dry run is rolled back when the work is done, so that it tells what would happen. */
+/** Runs `work` in a transaction. A dry run is rolled back afterwards and returns what would have happened. */
 export async function transactionOrDryRun<T>(on: Transactions, dryRun: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (!dryRun) return on.transaction(work);
   try {

@@ -1,4 +1,4 @@
-/** What a failed statement means to the platform: a broken rule, a lost race, or a database that is not there. */
+/** Classifies failed statements: a violated constraint, a conflict, or an unavailable database. */
 import { types } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
 
@@ -21,18 +21,18 @@ const connectionCodes = new Set([
   '53100',
   '53200', // too many connections, disk full, out of memory
   '28P01',
-  '28000', // the password or the certificate is refused: it may be on its way to another one
+  '28000', // password or certificate rejected: it may be about to change
   'EPROTO',
 ]);
-/** A certificate that is not trusted, and what else fails in a handshake. */
+/** Untrusted certificates and other TLS handshake failures. */
 const tlsCodes = /^(CERT_|SELF_SIGNED_|UNABLE_TO_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const connectionMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed|The server does not support SSL connections|There was an error establishing an SSL connection)/;
-/** A connection that was there and went away: shut down, crashed, ended while idle, reset on the way. */
+/** An established connection was lost: shutdown, crash, idle session ended, reset. */
 const lostCodes = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P05']);
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Connection ended)/;
 const poolExhausted = /^timeout exceeded when trying to connect/;
-/** How PgBouncer answers what it does not hand on from the start of a connection. */
+/** PgBouncer's response to an unsupported startup parameter. */
 export const refusesStartOptions = /^unsupported startup parameter/;
 const queryCanceled = '57014';
 const conflictCodes = new Set(['40001', '40P01']);
@@ -47,7 +47,7 @@ interface DatabaseError {
   readonly message: string;
 }
 
-/** The pg error itself, or the one that MikroORM or an AggregateError (several addresses of a host) wraps. */
+/** Returns the pg error itself, or the one wrapped by MikroORM or an AggregateError (several addresses of a host). */
 function findDatabaseError(error: unknown): DatabaseError | undefined {
   for (let current = error, depth = 0; types.isNativeError(current) && depth < 5; depth++) {
     if (!(current instanceof AppError) && 'code' in current && typeof current.code === 'string') return current;
@@ -57,19 +57,19 @@ function findDatabaseError(error: unknown): DatabaseError | undefined {
   return types.isNativeError(error) ? error : undefined;
 }
 
-/** SQLSTATE or system code of what a statement failed with, e.g. `23505`; undefined for anything else. */
+/** SQLSTATE or system code of a failed statement, e.g. `23505`; undefined for other errors. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = findDatabaseError(error)?.code;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Name of the constraint that a statement broke (unique, check, foreign key, exclusion, not null has none). */
+/** Name of the violated constraint (unique, check, foreign key, exclusion; not null has none). */
 export function constraintOf(error: unknown): string | undefined {
   const found = findDatabaseError(error);
   return typeof found?.constraint === 'string' ? found.constraint : undefined;
 }
 
-/** True when the database could not be reached, went away or refuses work: nothing is known to be wrong with the statement. */
+/** True when the database is unreachable, was lost or refuses work: the statement itself may be valid. */
 export function isConnectionError(error: unknown): boolean {
   const found = findDatabaseError(error);
   if (found === undefined) return false;
@@ -78,7 +78,7 @@ export function isConnectionError(error: unknown): boolean {
   return connectionMessages.test(found.message);
 }
 
-/** True when a driver's error tells that the connection of a statement was lost. Whether the statement took effect is unknown. */
+/** True when the connection of a statement was lost. Whether the statement took effect is unknown. */
 export function isLostConnection(error: unknown): boolean {
   const found = error instanceof AppError ? undefined : findDatabaseError(error);
   if (found === undefined) return false;
@@ -86,49 +86,49 @@ export function isLostConnection(error: unknown): boolean {
   return lostMessages.test(found.message);
 }
 
-/** True when the same transaction may succeed if it runs again: serialization failure, deadlock, a plan made stale by a migration. */
+/** True when the same transaction may succeed on retry: serialization failure, deadlock, a plan made stale by a migration. */
 export function isTransient(error: unknown): boolean {
   return isConflict(error) || needsAnotherConnection(error);
 }
 
-/** True for a serialization failure and a deadlock: another transaction was under way at the same time. */
+/** True for a serialization failure or deadlock with a concurrent transaction. */
 function isConflict(error: unknown): boolean {
   return conflictCodes.has(sqlStateOf(error) ?? '');
 }
 
-/** True when PostgreSQL did not run the statement because an earlier one of its transaction had failed. */
+/** True when PostgreSQL skipped the statement because an earlier one of its transaction had failed. */
 export function isRefusedAfterFailure(error: unknown): boolean {
   return sqlStateOf(error) === inFailedTransaction;
 }
 
-/** True when nothing is known to be wrong with the statement: the same one may succeed later, or on another connection. */
+/** True when the statement may be valid: it may succeed later or on another connection. */
 export function mayPass(error: unknown): boolean {
   const code = sqlStateOf(error);
   return isConnectionError(error) || isTransient(error) || code === queryCanceled || code === lockNotAvailable;
 }
 
 /**
- * True when the connection of a statement is of no use, and another one may be: a prepared statement that outlived a change of its table, or a server
- * that takes no writes any more. The statement had no effect.
+ * True when the connection is unusable but another one may work: a prepared statement that is older than a change of its table, or a server
+ * that has become read-only. The statement had no effect.
  */
 export function needsAnotherConnection(error: unknown): boolean {
   return isStalePlan(error) || isReadOnly(error);
 }
 
-/** True when the server takes no writes: it became a standby, or never was anything else. */
+/** True when the server is read-only, e.g. a standby. */
 function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === readOnlyTransaction;
 }
 
-/** True when a prepared statement outlived a change of its table; a new connection prepares it again. */
+/** True when a prepared statement is older than a change of its table; a new connection prepares it again. */
 function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan');
 }
 
 /**
- * The error that leaves the library: 503 for a database that is away or too slow and for a conflict that remains after the retries, else the
- * error itself. The texts name neither
- * address nor user; the cause, for the log alone, holds what the driver said (never the password).
+ * Converts an error for callers of the library: 503 when the database is unavailable or too slow, or a conflict remains after the retries;
+ * otherwise the error itself. The text contains neither address nor user; the cause, for the log only, contains the driver's message (never
+ * the password).
  */
 export function toDatabaseError(error: unknown): unknown {
   if (error instanceof AppError) return error;

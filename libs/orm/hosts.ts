@@ -1,7 +1,7 @@
 /**
- * The servers of DATABASE_URL, which may name several (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`), as
- * libpq has it: a new connection is made to the server where the last one succeeded, and to the next of the list when that cannot be reached or
- * takes no writes.
+ * The servers of DATABASE_URL, which can list several as in libpq
+ * (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`): a new connection is opened to the server of
+ * the last success, or to the next in the list when that server is unreachable or read-only.
  */
 import pg from 'pg';
 import {
@@ -14,29 +14,30 @@ import {
 } from './connection-settings.ts';
 
 export interface Hosts {
-  /** Each server's address by itself, without what `tls` and `readPassword` say. */
+  /** URL of each server, without the parameters of `tls` and `readPassword`. */
   readonly urls: readonly string[];
-  /** Whether a connection to a server that takes no writes, such as a standby, is of no use. */
+  /** Whether read-only servers, such as standbys, are skipped. */
   readonly readWrite: boolean;
   readonly tls: TlsSettings;
-  /** Where the password is, when the address does not have it. */
+  /** Source of the password when the URL does not contain it. */
   readonly readPassword: ReadPassword | undefined;
 }
 
 const defaultPort = 5432;
 const attributes = ['any', 'read-write', 'primary'];
 /**
- * Time for one of several servers to answer: one that hangs costs no more than this. It is long for a network and short of what a caller waits for a
- * connection: a machine that has much to do takes seconds to check a password, and the next of the list is then of no use, since it takes no writes.
+ * Time for one of several servers to respond, so that a hanging server delays a connection no longer. Longer than network delays, shorter
+ * than callers wait for a connection: a busy server may take seconds to check a password, and the next one in the list would be a read-only
+ * standby.
  */
 const timeoutOfHostMs = 8_000;
 const readOnlyTransaction = '25006';
-/** Of the pool itself, which says nothing about a server. */
+/** Raised by the pool itself; says nothing about a server. */
 const poolExhausted = /^timeout exceeded when trying to connect/;
 
 /** @throws Error when the URL is malformed (its text is not repeated) */
 export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
-  // super-linear: a setting of the operator
+  // super-linear, but the setting comes from the operator
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const parsed = hosts.split(',').map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
   const requested = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';
@@ -46,7 +47,7 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   const urls = parsed.map((one) => {
     if (one === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
     one.searchParams.delete('target_session_attrs');
-    // The same of each server.
+    // Identical for each server.
     tls = readTlsSettings(one.searchParams, variable);
     readPassword = readPasswordSource(one.searchParams);
     return one.href;
@@ -63,7 +64,7 @@ export function addressesOf(url: string): string[] {
   });
 }
 
-/** Takes `options` out of the addresses, where it would hide those of a pool, such as the search path. */
+/** Removes `options` from the URLs, where it would override those of a pool, such as the search path. */
 export function splitStartOptions(hosts: Hosts): { readonly hosts: Hosts; readonly startOptions: string } {
   let startOptions = '';
   const plain = hosts.urls.map((one) => {
@@ -77,7 +78,7 @@ export function splitStartOptions(hosts: Hosts): { readonly hosts: Hosts; readon
 
 type Check = (client: pg.ClientBase) => Promise<void>;
 
-/** One way to connect: a server, with TLS or without. */
+/** A connection method: a server, with or without TLS. */
 interface Way {
   readonly url: string;
   readonly tls: boolean;
@@ -85,19 +86,19 @@ interface Way {
 
 const listWays = ({ urls, tls }: Hosts): readonly Way[] => urls.flatMap((url) => listTlsWays(tls).map((way) => ({ url, tls: way })));
 
-/** What the client of one way is made with. @throws Error when a file of TLS cannot be read */
+/** Client options for one connection method. @throws Error when a TLS file cannot be read */
 function describeClient({ url, tls }: Way, hosts: Hosts): pg.ClientConfig {
   const { hostname } = new URL(url);
   const ssl = tls ? createTlsOptions(hosts.tls, decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')) : false;
   return { connectionString: url, ssl, ...(tls && hosts.tls.direct ? { sslnegotiation: 'direct' } : {}) };
 }
 
-/** The password is read when the server asks for it. */
+/** Reads the password when the server requests it. */
 function givePassword(client: pg.Client, { readPassword }: Hosts): void {
   if (readPassword !== undefined) (client as unknown as { password: ReadPassword }).password = readPassword;
 }
 
-/** A pool over these servers. A new connection for which a check fails is of no use. @throws Error when a file of TLS cannot be read */
+/** Creates a pool over these servers. A new connection that fails the check is discarded. @throws Error when a TLS file cannot be read */
 export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Check): pg.Pool {
   const ways = listWays(hosts);
   const [first] = ways as readonly [Way, ...Way[]];
@@ -114,7 +115,7 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
     await check?.(client);
   };
   const checked = hosts.readWrite || check !== undefined ? { onConnect } : {};
-  // Also tells at once when a file is missing.
+  // Also fails early when a file is missing.
   const pool = new pg.Pool({ ...config, ...describeClient(first, hosts), Client, ...checked } as unknown as pg.PoolConfig);
   if (ways.length === 1) return pool;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
@@ -125,7 +126,7 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
         return await connect();
       } catch (error) {
         if (attempt >= ways.length || poolExhausted.test((error as Error).message)) throw error;
-        // All who wait hear of the failure; the first of them takes the next way for everybody.
+        // All waiting callers see the failure; the first one switches to the next method for all.
         if (current === tried) current = (current + 1) % ways.length;
       }
     }
@@ -133,13 +134,13 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
   return Object.assign(pool, { connect: connectToAny });
 }
 
-/** One connection, by the first way that works. */
+/** Opens one connection with the first method that works. */
 export async function connectToHosts(config: pg.ClientConfig, hosts: Hosts): Promise<pg.Client> {
   let failure: unknown;
   for (const way of listWays(hosts)) {
     const client = new pg.Client({ ...config, ...describeClient(way, hosts) });
     givePassword(client, hosts);
-    client.on('error', () => {}); // the statement under way says it
+    client.on('error', () => {}); // the running statement reports the error
     try {
       await client.connect();
       if (hosts.readWrite) await refuseReadOnly(client);
@@ -152,7 +153,7 @@ export async function connectToHosts(config: pg.ClientConfig, hosts: Hosts): Pro
   throw failure;
 }
 
-/** @throws Error with the code of a write that was refused */
+/** @throws Error with the code of a rejected write */
 async function refuseReadOnly(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
   if (rows[0]?.transaction_read_only === 'off') return;

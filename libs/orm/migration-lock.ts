@@ -1,11 +1,11 @@
-/** One advisory lock for the whole database: a migration holds it alone, backups and restores share it. */
+/** One advisory lock for the whole database: migrations acquire it exclusively; backups and restores share it. */
 import type pg from 'pg';
 
 const migrationLock = 0x636f6865; // 'cohe'
-/** Table in which an online migration notes what it has done; it is dropped when the migration is complete. */
+/** Table in which an online migration stores its progress; dropped when the migration is complete. */
 export const progressTable = 'migration_progress';
 
-/** Held by the session; needs a connection that leads straight to PostgreSQL. */
+/** Acquires a session lock; requires a direct connection to PostgreSQL. */
 export async function tryLockForMigration(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [migrationLock]);
   return rows[0]?.locked === true;
@@ -16,8 +16,8 @@ export async function unlockAfterMigration(client: pg.ClientBase): Promise<void>
 }
 
 /**
- * Keeps migrations away until the transaction of the client ends. The lock belongs to the transaction, not to the session, so that it holds
- * through a pooler, too.
+ * Blocks migrations until the client's transaction ends. The lock belongs to the transaction, not the session, so that it also works
+ * through a pooler.
  * @throws MigrationError naming the migration that runs
  */
 export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
@@ -27,7 +27,7 @@ export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
   throw new MigrationError(`a migration is running (${holders}): try again when it has ended`);
 }
 
-/** @throws MigrationError when a schema is between two releases: its tables are not those that its history names */
+/** @throws MigrationError when a schema is between two releases: its tables do not match its history */
 export async function refuseInterrupted(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ schema: string }>(
     `select nspname as schema from pg_class c join pg_namespace n on n.oid = c.relnamespace where relname = $1 and nspname = any($2) order by 1`,
@@ -50,7 +50,7 @@ export async function describeLockHolders(client: pg.ClientBase): Promise<string
   return rows.length === 0 ? 'it has just ended' : describeSessions(rows);
 }
 
-/** A session of the database; `seconds` = age of its transaction, or of the session, null where the role may not see it. */
+/** A database session; `seconds` is the age of its transaction or session, null when the role cannot see it. */
 export interface Session {
   readonly pid: number | null;
   readonly application: string;
@@ -58,7 +58,7 @@ export interface Session {
   readonly seconds: number | null;
 }
 
-/** Columns of `Session` of pg_stat_activity as `a`. */
+/** Columns of `Session` from pg_stat_activity as `a`. */
 export const sessionColumns = `a.pid, coalesce(a.application_name, '') as application, coalesce(a.usename, '') as role,
   extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start))::integer as seconds`;
 
@@ -79,7 +79,7 @@ function describeAge(seconds: number): string {
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
 }
 
-/** Why a migration did not run or was not completed, or what it keeps from running, for the operator. */
+/** Explains to the operator why a migration did not run or complete, or what it blocks. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,6 +1,6 @@
 /**
- * How values of PostgreSQL become JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds survive), JSON that SQL
- * made is never parsed on its way to a client.
+ * Conversion of PostgreSQL values to JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds survive); JSON built
+ * by SQL is passed to clients unparsed.
  */
 import pg from 'pg';
 import { parseJson } from '#libs/json';
@@ -20,7 +20,7 @@ const oid = {
 const timeArrays = [1182, 1115, 1185, 1187];
 const textArray = 1009;
 
-/** A number when a double holds it, else its digits. */
+/** Returns a number when a double can represent it, otherwise its digits. */
 function parseInt8(text: string): number | string {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
@@ -37,8 +37,8 @@ function createParsers(parseDocument: (text: string) => unknown): TypeParsers {
   return parsers;
 }
 
-/** Rows of statements: JSON stays the text that PostgreSQL made. */
+/** Parsers for statement rows: JSON remains PostgreSQL's text. */
 export const rowParsers = createParsers((text) => text);
 
-/** Rows of entities: JSON is parsed without loss. */
+/** Parsers for entity rows: JSON is parsed without loss. */
 export const entityParsers = createParsers(parseJson);

@@ -1,4 +1,4 @@
-/** Waits until the migrations of this release ran: services never run them (architecture#data). */
+/** Waits until the migrations of this release have run: services never run them (architecture#data). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
@@ -11,7 +11,7 @@ const pollMs = 500;
 /** Undefined table, undefined schema, insufficient privilege. */
 const missingObjectStates = new Set(['42P01', '3F000', '42501']);
 
-/** Migrations that did not run yet, in order. @throws AppError unavailable */
+/** Migrations that have not run yet, in order. @throws AppError unavailable */
 export async function findPendingMigrations(db: Database, schema: string, migrations: readonly string[]): Promise<string[]> {
   const listMigrations = statement.many({
     name: `list_migrations_${schema}`,
@@ -49,7 +49,7 @@ export async function waitForMigrations(options: {
   }
 }
 
-/** For the log, with the message of the driver. */
+/** For the log; includes the driver's message. */
 function describeFailure(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error ? `${String(error)} (${cause.message})` : String(error);

@@ -1,4 +1,4 @@
-/** The pool of connections of one service, and how each of them is set up. */
+/** The connection pool of one service and the setup of its connections. */
 import type pg from 'pg';
 import { Socket } from 'node:net';
 import type { Logger } from '#libs/logger';
@@ -6,7 +6,7 @@ import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
 import { entityParsers } from './parsers.ts';
 import { plannerOptions, createRoleCheck } from './role.ts';
 
-/** Nothing is connected before the first statement. @throws Error when the URL is malformed (its text is not repeated) */
+/** Connects on the first statement. @throws Error when the URL is malformed (its text is not repeated) */
 export function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
   const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
   if (options.pooled === true && startOptions !== '') {
@@ -30,8 +30,8 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
     stream: () => new CoalescingSocket(),
   };
   const pool = createHostPool(config, hosts, options.pooled === true ? createRoleCheck(options.schema) : undefined);
-  // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself
-  // and the pool forgets the connection, so there is nothing more to do than to say it.
+  // A dropped connection emits an 'error' event, which is fatal without a listener. The pending statement fails and the pool removes the
+  // connection, so it is only logged.
   pool.on('connect', (client) => {
     client.on('error', (error: Error) => options.logger.warn({ error: error.message }, 'database connection lost'));
   });
@@ -49,8 +49,8 @@ export interface PoolStats {
 }
 
 /**
- * A socket on which the statements of one turn of the event loop leave in one write. pg corks the socket around the messages of each
- * statement; the first of a turn keeps it corked until the turn ends.
+ * A socket that sends all statements of an event loop turn in one write. pg corks the socket around the messages of each statement; the
+ * first statement of a turn keeps it corked until the turn ends.
  */
 export class CoalescingSocket extends Socket {
   #isCorked = false;
@@ -68,19 +68,19 @@ export class CoalescingSocket extends Socket {
 }
 
 export interface DatabaseOptions {
-  /** `postgresql://…`; never part of a message. */
+  /** `postgresql://…`; never included in messages. */
   readonly url: string;
-  /** The service's schema, first on the search path of every connection. */
+  /** The service's schema, first in the search path of every connection. */
   readonly schema: string;
-  /** Most connections of this process. */
+  /** Maximum connections of this process. */
   readonly poolSize: number;
   readonly logger: Logger;
-  /** A pooler gives a connection for one transaction at a time: nothing is kept on it between two of them (rules/operations#a-pooler). */
+  /** Whether a pooler assigns connections per transaction: session state is then lost between transactions (rules/operations#a-pooler). */
   readonly pooled?: boolean | undefined;
   /** Shown by PostgreSQL in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Time that one statement may take, default 30 000. */
+  /** Time limit of one statement, default 30 000. */
   readonly statementTimeoutMs?: number;
-  /** Time to wait for a connection, a new one or one of a busy pool; default 10 000, which is how long most callers wait. */
+  /** Time to wait for a new connection or one of a busy pool; default 10 000, which is how long most callers wait. */
   readonly connectTimeoutMs?: number;
 }

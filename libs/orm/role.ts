@@ -1,6 +1,6 @@
 /**
- * The role of one service: it logs in, reads and writes the rows of its own schema, and owns nothing. Made by the migration, whose own
- * role may create roles; where it may not, the role must exist already and only its rights are set.
+ * The database role of one service: it can log in and read and write the rows of its schema, and owns nothing. The migration creates it if
+ * its role may create roles; otherwise the role must exist and only its rights are set.
  */
 import type pg from 'pg';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
@@ -9,16 +9,14 @@ import { listHosts } from './hosts.ts';
 
 export interface ServiceRole {
   readonly name: string;
-  /** Undefined: set by others, or the role shows a certificate or a token instead. */
+  /** Undefined: managed elsewhere, or the role uses a certificate or token. */
   readonly password: string | undefined;
 }
 
-/**
- * What ends a statement of the role whoever sends it. A service asks for less at the start of each connection, but a pooler may drop that.
- */
+/** Time limits of the role for any session. A service sets lower limits at the start of each connection, but a pooler may drop those. */
 const limits: readonly string[] = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`];
 
-/** Role and password of the address by which a service will connect. @throws Error when the address names no role. */
+/** Role and password in the URL that a service will use. @throws Error when the URL contains no role. */
 export function roleOf(url: string, variable: string): ServiceRole {
   const [first = ''] = listHosts(url, variable).urls;
   const { username, password } = new URL(first);
@@ -27,8 +25,8 @@ export function roleOf(url: string, variable: string): ServiceRole {
 }
 
 /**
- * Creates the role or gives it this password, and sets what it may do in `schema`; running it again changes nothing.
- * @param rights statements that narrow this for tables of libraries: `%1$I` is the role, `%2$I` the schema
+ * Creates the role or sets its password, and sets its rights in `schema`; idempotent.
+ * @param rights statements that restrict rights on tables of libraries: `%1$I` is the role, `%2$I` the schema
  */
 export async function grantServiceRole(
   client: pg.ClientBase,
@@ -42,14 +40,14 @@ export async function grantServiceRole(
     'grant select, insert, update, delete on all tables in schema %2$I to %1$I',
     'grant usage, select on all sequences in schema %2$I to %1$I',
     'grant execute on all functions in schema %2$I to %1$I',
-    // The history of the migrations is read, to know what is pending, and never written.
+    // The role reads the migration history to find pending migrations, and never writes it.
     'revoke insert, update, delete on %2$I.migrations from %1$I',
     ...rights,
   ];
   await grantRole(client, schema, role, granted, [...limits, ...roleSettings]);
 }
 
-/** Creates a role, or gives it this password, that may do in `schema` what `rights` say, all at once. */
+/** Creates a role or sets its password, with exactly these `rights` in `schema`, in one transaction. */
 export async function grantRole(
   client: pg.ClientBase,
   schema: string,
@@ -63,7 +61,7 @@ export async function grantRole(
     [role.name],
   );
   const [state] = rows;
-  if (state === undefined || state.own) return; // one role for everything: it owns the schema
+  if (state === undefined || state.own) return; // a single role for everything owns the schema
   if (state.may_create) {
     const verb = state.exists ? 'alter' : 'create';
     if (role.password === undefined) await run(client, `${verb} role %I login`, [role.name]);
@@ -74,7 +72,7 @@ export async function grantRole(
   } else if (!state.exists) {
     throw new Error(`the role ${role.name} does not exist, and the role of the migration may not create it`);
   }
-  // What is given for a moment to be taken again is seen by nobody.
+  // In one transaction, so that temporary grants are never visible to other sessions.
   await client.query('begin');
   try {
     for (const right of rights) await run(client, right, [role.name, schema, state.database]);
@@ -85,14 +83,17 @@ export async function grantRole(
   }
 }
 
-/** Runs a statement whose names and literals PostgreSQL itself quotes. */
+/** Runs a statement whose names and literals are quoted by PostgreSQL. */
 async function run(client: pg.ClientBase, template: string, values: readonly string[]): Promise<void> {
   const positions = values.map((_value, index) => `$${index + 2}::text`).join(', ');
   const { rows } = await client.query<{ sql: string }>(`select format($1::text, ${positions}) as sql`, [template, ...values]);
   await client.query(rows[0]?.sql ?? '');
 }
 
-/** What PostgreSQL stores of a password (RFC 5802), made here so that the password itself is in no statement and in no log of the server. */
+/**
+ * The verifier that PostgreSQL stores for a password (RFC 5802), computed here so that the password never appears in a statement or server
+ * log.
+ */
 function makeVerifier(password: string): string {
   const salt = randomBytes(16);
   const iterations = 4096;
@@ -103,11 +104,11 @@ function makeVerifier(password: string): string {
 }
 
 /**
- * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
- * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
- * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
- * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway. The memory of a statement
- * holds the rows that an index found in a table of a gigabyte or two; with less, PostgreSQL compares every row of the pages that they are in.
+ * Planner settings of every connection; DATABASE_URL can override them. Random page reads cost little more than sequential ones on SSDs and
+ * in memory: with PostgreSQL's default for spinning disks, a few thousand ids already cause a full table scan. JIT is off: the planner
+ * overestimates conditions that walk a tree, and compiling takes longer than any request's statement. Parallel workers are off: starting
+ * them takes longer than most statements, and concurrent requests use the processors anyway. The statement memory fits the rows that an
+ * index finds in a table of one or two gigabytes; with less, PostgreSQL rechecks every row of their pages.
  */
 export const plannerSettings = {
   random_page_cost: '1.1',
@@ -116,20 +117,20 @@ export const plannerSettings = {
   work_mem: '16MB',
 } as const;
 
-/** The same for the start of a connection. */
+/** The same settings as startup options of a connection. */
 export const plannerOptions = Object.entries(plannerSettings)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
-/** Statements that set them, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the schema. */
+/** Statements that set them for a role, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the schema. */
 export const roleSettings: readonly string[] = [
   'search_path = %3$I, public',
   ...Object.entries(plannerSettings).map(([name, value]) => `${name} = '${value}'`),
 ];
 
 /**
- * A check of the first connection of a pool: that of a role which does not know the schema would find no table. `public` is known to all.
- * @returns a function that throws AppError `unavailable` until a set-up has given the role its schema
+ * Checks the first connection of a pool: a role without access to the schema would not find its tables. Every role knows `public`.
+ * @returns a function that throws AppError `unavailable` until the role has access to its schema
  */
 export function createRoleCheck(schema: string): (client: pg.ClientBase) => Promise<void> {
   let known = schema === 'public';

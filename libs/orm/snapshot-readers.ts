@@ -1,21 +1,21 @@
-/** Reads the tables of one moment by several connections: each takes part in the snapshot that another one has exported. */
+/** Reads the tables of one snapshot through several connections: each imports the snapshot of the exporting connection. */
 import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { CopyTable } from './copy-catalog.ts';
 
-/** Rows of a table as text of COPY. `rowCount` is known at their end. */
+/** Rows of a table in COPY text format. `rowCount` is final at the end. */
 export type TableRows = Readable & { readonly rowCount: number };
 
 export interface ReadingOptions {
-  /** Its transaction is open and stays so. */
+  /** Its transaction is open and remains open. */
   readonly exporter: pg.Client;
   readonly connect: () => Promise<pg.Client>;
   /** The largest table first. */
   readonly tables: readonly CopyTable[];
   readonly connections: number;
   readonly work: (table: CopyTable, rows: TableRows) => Promise<void>;
-  /** Called when fewer connections read than were asked for, and why. */
+  /** Called with the reason when fewer connections read than requested. */
   readonly onFewer: (connections: number, reason: unknown) => void;
 }
 
@@ -24,7 +24,7 @@ interface Reader {
   readonly close: () => Promise<void>;
 }
 
-/** @throws what failed first; the other readers end then */
+/** @throws the first failure; the other readers end then */
 export async function readTables(options: ReadingOptions): Promise<void> {
   const readers = await openReaders(options);
   const queue = [...options.tables];
@@ -47,7 +47,7 @@ async function closeAll(readers: readonly Reader[]): Promise<void> {
   await Promise.all(readers.map((reader) => reader.close()));
 }
 
-/** As many as the server allows, and the exporting connection itself where it allows no other. */
+/** As many readers as the server allows; the exporting connection itself if it allows no other. */
 async function openReaders(options: ReadingOptions): Promise<Reader[]> {
   const { exporter, connections, onFewer, work } = options;
   const own: Reader = { read: (table) => work(table, readRows(exporter, table)), close: async () => undefined };
@@ -63,7 +63,7 @@ async function openReaders(options: ReadingOptions): Promise<Reader[]> {
   return readers.length === 0 ? [own] : readers;
 }
 
-/** Its locks of a table end with the table: nobody waits for the whole backup. */
+/** Releases its table locks after each table, so that other sessions do not wait for the whole backup. */
 async function openReader({ connect, work }: ReadingOptions, begin: string): Promise<Reader> {
   const client = await connect();
   let closing: Promise<void> | undefined;

@@ -18,7 +18,7 @@ export class StatementPipeline {
   /** Accepts statements until the end of the turn in which its connection is available. */
   #open: Group | undefined;
 
-  /** @param size largest number of statements that share a connection; 1 = no sharing */
+  /** @param size maximum number of statements that share a connection; 1: no sharing */
   constructor(connect: () => Promise<pg.PoolClient>, size: number) {
     this.#connect = connect;
     this.#size = size;

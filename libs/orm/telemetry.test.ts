@@ -3,7 +3,7 @@ import { createMetrics } from '#libs/telemetry';
 import { measurePool } from './telemetry.ts';
 
 describe('measurePool (rules/operations#metrics)', () => {
-  it('shows used, idle and awaited connections at the time of the scrape', async () => {
+  it('reports used, idle and awaited connections at the time of the scrape', async () => {
     const metrics = createMetrics('media');
     let stats = { total: 1, idle: 1, waiting: 0, max: 10 };
     measurePool(metrics, { stats: () => stats });

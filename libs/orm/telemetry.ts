@@ -1,9 +1,9 @@
-/** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). Never the values of a statement. */
+/** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). They never contain statement values. */
 import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes, type Metrics } from '#libs/telemetry';
 import { listHosts } from './hosts.ts';
 import type { PoolStats } from './pool.ts';
 
-/** What is the same for all statements of a database. Of several servers it is not known which one answers. */
+/** Attributes shared by all statements of a database. With several servers, the responding one is unknown. */
 export function describeDatabase(url: string, schema: string): SpanAttributes {
   const urls = listHosts(url).urls.map((one) => new URL(one));
   const [first] = urls;
@@ -15,7 +15,7 @@ export function describeDatabase(url: string, schema: string): SpanAttributes {
   };
 }
 
-/** Nothing where no span is active. `summary` names a statement; the first word of its text says what it does. */
+/** Returns undefined without an active span. `summary` names a statement; the first word of its text is the operation. */
 export function startStatement(described: SpanAttributes, text: string, summary?: string): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -27,7 +27,7 @@ export function startStatement(described: SpanAttributes, text: string, summary?
   });
 }
 
-/** Runs a statement as its span. */
+/** Runs a statement within its span. */
 export async function traceStatement<T>(span: Span | undefined, run: () => Promise<T>): Promise<T> {
   if (span === undefined) return run();
   try {
@@ -44,7 +44,7 @@ export async function traceStatement<T>(span: Span | undefined, run: () => Promi
   }
 }
 
-/** PostgreSQL's code of an error, or of the one that it was made of. */
+/** PostgreSQL's code of an error or its cause. */
 function findSqlState(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^[\dA-Z]{5}$/.test(at.code)) return at.code;
@@ -52,7 +52,7 @@ function findSqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Shows how far the pool is used (rules/operations#metrics): `database_pool_connections{state}` and who waits for one. */
+/** Reports the pool usage (rules/operations#metrics): `database_pool_connections{state}` and waiting callers. */
 export function measurePool(metrics: Metrics, database: { stats(): PoolStats }): void {
   metrics.gauge('database_pool_connections', 'Open connections to PostgreSQL by state', ['state'], (gauge) => {
     const { total, idle } = database.stats();
@@ -61,7 +61,7 @@ export function measurePool(metrics: Metrics, database: { stats(): PoolStats }):
   });
   metrics.gauge('database_pool_connections_max', 'Most connections of this process', [], (gauge) => gauge.set(database.stats().max));
   metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => {
-    // Whoever asks is queued for a moment even when a connection is idle; the gauges of this very scrape are such callers.
+    // Every caller is queued briefly even when a connection is idle, including the gauges of this scrape.
     const { idle, waiting } = database.stats();
     gauge.set(Math.max(0, waiting - idle));
   });

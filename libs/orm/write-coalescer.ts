@@ -10,7 +10,7 @@ export interface CoalescedRunner {
   alone(statement: CoalescedPrepared, values: readonly unknown[]): Promise<CoalescedRow | undefined>;
   /** Runs several calls in one transaction with a short lock timeout. `columns` has one list per parameter. */
   runBatch(statement: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]>;
-  /** Whether a failed batch must not be retried: its calls may have taken effect, or none of them can. */
+  /** Whether a failed batch must not be retried: its calls may have taken effect, or all of them would fail again. */
   isFinal(error: unknown): boolean;
 }
 
@@ -20,12 +20,12 @@ type Call = readonly unknown[];
 type Outcome = CoalescedRow | undefined | Promise<CoalescedRow | undefined>;
 
 const maxCalls = 32;
-/** Size of the texts of a batch. Larger calls run on their own. */
+/** Maximum text size of a batch. Larger calls run on their own. */
 const maxBytes = 262_144;
 
 export class WriteCoalescer {
   readonly #runner: CoalescedRunner;
-  /** By name of the statement. */
+  /** By statement name. */
   readonly #batchers = new Map<string, Batcher<Call, Outcome>>();
 
   constructor(runner: CoalescedRunner) {

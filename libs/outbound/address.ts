@@ -1,5 +1,5 @@
 /**
- * Which addresses an outgoing call may reach: public unicast ones, and whatever host the configuration names (OUTBOUND_ALLOWED_HOSTS,
+ * Addresses that outgoing calls may reach: public unicast addresses, and hosts named by the configuration (OUTBOUND_ALLOWED_HOSTS,
  * WEBHOOK_ALLOWED_HOSTS; D90, architecture#outgoing-calls).
  */
 import { BlockList, isIP } from 'node:net';
@@ -23,7 +23,7 @@ const forbiddenV4: readonly [string, number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** Inside the global unicast block 2000::/3, what is not public or carries an IPv4 address (Teredo, documentation, 6to4). */
+/** Ranges inside the global unicast block 2000::/3 that are not public or embed an IPv4 address (Teredo, documentation, 6to4). */
 const forbiddenV6: readonly [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -40,7 +40,7 @@ globalV6.addSubnet('2000::', 3, 'ipv6');
 const mappedV4 = new BlockList();
 mappedV4.addSubnet('::ffff:0:0', 96, 'ipv6');
 
-/** True for a public unicast address; an IPv4-mapped IPv6 address counts as the IPv4 address in it, any other text is not public. */
+/** True for a public unicast address. An IPv4-mapped IPv6 address counts as its IPv4 address; other text is not public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !blockedV4.check(address, 'ipv4');
@@ -49,15 +49,15 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !blockedV6.check(address, 'ipv6');
 }
 
-/** A host that may be reached on this port although its address is private. */
+/** A host that may be reached on this port even at a private address. */
 export interface AllowedHost {
   readonly hostname: string;
   readonly port: string;
 }
 
 /**
- * Reads `host`, `host:port`, or either behind `http://` or `https://`; IPv6 with or without brackets. Without a port: 443, or 80 behind `http://`.
- * Undefined for any other text.
+ * Parses `host`, `host:port`, or either after `http://` or `https://`; IPv6 with or without brackets. Default port: 443, or 80 after
+ * `http://`. Undefined for other text.
  */
 function parseAllowedHost(entry: string): AllowedHost | undefined {
   const host = isIP(entry) === 6 ? `[${entry}]` : entry;
@@ -79,18 +79,18 @@ export function listAllowedHosts(setting: string, baseUrls: readonly (string | u
   return [...entries.flatMap((entry) => parseAllowedHost(entry) ?? []), ...fromUrls];
 }
 
-/** True when the configuration names this host with this port. */
+/** Whether the configuration allows this host with this port. */
 export function isAllowedHost(allowed: readonly AllowedHost[], hostname: string, port: string): boolean {
   const written = isIP(hostname) === 6 ? `[${hostname}]` : hostname.toLowerCase();
   return allowed.some((host) => host.hostname === written && host.port === port);
 }
 
-/** True when the setting, OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS, names the host of this URL with its port. */
+/** Whether the setting, OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS, contains the host and port of this URL. */
 export function namesHost(setting: string, { protocol, hostname, port }: URL): boolean {
   return isAllowedHost(listAllowedHosts(setting, []), hostname, effectivePort(protocol, port));
 }
 
-/** The port of a URL, its protocol's default included. */
+/** Port of a URL, or the default port of its protocol. */
 export function effectivePort(protocol: string, port: string): string {
   return port !== '' ? port : protocol === 'https:' ? '443' : '80';
 }
@@ -99,8 +99,8 @@ export function effectivePort(protocol: string, port: string): string {
 export type OutboundFailure = 'invalid_url' | 'forbidden_address' | 'connect' | 'timeout' | 'too_large' | 'aborted' | 'broken';
 
 /**
- * A failed outgoing call. The message names the origin alone: paths and queries of signed URLs are secrets, and so no cause
- * that could repeat them is kept.
+ * A failed outgoing call. The message contains only the origin: paths and queries of signed URLs are secrets. For the same reason causes
+ * that could repeat them are dropped.
  */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure;

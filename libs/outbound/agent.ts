@@ -1,4 +1,4 @@
-/** What opens and keeps the connections of outgoing calls. */
+/** Opens and reuses the connections of outgoing calls. */
 import { lookup as systemLookup, type LookupAddress, promises } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
@@ -6,17 +6,17 @@ import { Agent, buildConnector } from 'undici';
 import { type AllowedHost, effectivePort, isAllowedHost, isPublicAddress, OutboundError } from './address.ts';
 
 export interface AgentOptions {
-  /** Whether hosts that the configuration does not name are reached by TLS alone; default false. */
+  /** Whether hosts that are not in the configuration require TLS; default false. */
   requireTls?: boolean;
   /** Default 10 000. */
   connectTimeoutMs?: number;
-  /** Time until the response's headers; default 30 000. */
+  /** Time until the response headers; default 30 000. */
   headersTimeoutMs?: number;
-  /** Longest silence inside a body; default 30 000. */
+  /** Maximum time without data inside a body; default 30 000. */
   bodyIdleTimeoutMs?: number;
-  /** Takes the place of every resolver in tests. */
+  /** Replaces all resolvers in tests. */
   resolve?: Resolve;
-  /** `address[:port]` of name servers that are asked instead of the system's, in tests. */
+  /** `address[:port]` of name servers used instead of the system's, in tests. */
   nameServers?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function forbidden(hostname: string): OutboundError {
   );
 }
 
-/** A `lookup` for sockets that yields public addresses only. */
+/** A `lookup` for sockets that returns public addresses only. */
 function guardLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     const family = options.family === 4 || options.family === 6 ? { family: options.family } : {};
@@ -59,8 +59,8 @@ function guardLookup(resolve: Resolve): LookupFunction {
 }
 
 /**
- * Connector for undici. Names that the configuration allows are the system's; those that somebody else chose are asked of name servers, so that one
- * whose server is silent takes no place from the others (V7). `resolve` takes the place of both in tests.
+ * Connector for undici. Host names from the configuration use the system resolver; names chosen by others are sent to name servers
+ * directly, so that an unresponsive server does not block other look-ups (V7). `resolve` replaces both in tests.
  */
 export function createConnector(options: {
   allowed: readonly AllowedHost[];
@@ -73,7 +73,7 @@ export function createConnector(options: {
   const base = { timeout: options.connectTimeoutMs, allowH2: false, autoSelectFamily: true };
   const unguardedLookup: LookupFunction = (hostname, query, done) =>
     resolve(hostname, { all: true }, (error, found) => {
-      // With an error the system's lookup passes no list.
+      // On errors, the system's lookup passes no list.
       if (error !== null) return done(error, [], 0);
       const [first] = found;
       if (first === undefined) done(new Error(`${hostname} has no address`), [], 0);
@@ -103,20 +103,20 @@ export type Resolve = (
   done: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** With its second try a question ends before the time for connecting does. */
+/** Both tries together are shorter than the connect timeout. */
 const options = { timeout: 1_000, tries: 2 };
 const local: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
-/** @param servers instead of the system's, in tests */
+/** @param servers used instead of the system's, in tests */
 export function createNameResolver(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver(options);
   if (servers !== undefined) resolver.setServers(servers);
   const request = async (hostname: string, family: 4 | 6): Promise<LookupAddress[]> =>
     (await (family === 4 ? resolver.resolve4(hostname) : resolver.resolve6(hostname))).map((address) => ({ address, family }));
-  /** Of both families; one of them is enough. */
+  /** Queries both families; one result is enough. */
   const find = callbackify(async (hostname: string, families: readonly (4 | 6)[]): Promise<LookupAddress[]> => {
     const answers = await Promise.allSettled(families.map((family) => request(hostname, family)));
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
@@ -125,7 +125,7 @@ export function createNameResolver(servers?: readonly string[]): Resolve {
     return addresses;
   });
   return (hostname, { family: requested }, done) => {
-    // Name servers are not asked for these (RFC 6761).
+    // These names are never sent to name servers (RFC 6761).
     if (/(?:^|\.)localhost\.?$/i.test(hostname)) return done(null, [...local]);
     const families = ([4, 6] as const).filter((family) => requested === undefined || requested === family);
     find(hostname, families, (error, addresses) => done(error, error === null ? addresses : []));

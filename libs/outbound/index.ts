@@ -1,6 +1,6 @@
 /**
- * The only way out of the platform for URLs that somebody else chose, and for the providers that it calls: connect-time address
- * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
+ * The only outbound HTTP client, for URLs chosen by others and for providers: address check at connect time, no redirects, no HTTP/2,
+ * limits on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import type { Agent, Dispatcher } from 'undici';
 import { findTracer, type Metrics, serverAttributes, type Span } from '#libs/telemetry';
@@ -19,7 +19,7 @@ export interface OutboundRequest {
   body?: string | Uint8Array;
   /** Time for the whole exchange, body included; default 60 000. */
   timeoutMs?: number;
-  /** Largest response body; default 1 MiB. */
+  /** Maximum size of the response body; default 1 MiB. */
   maxBytes?: number;
   signal?: AbortSignal;
 }
@@ -27,39 +27,42 @@ export interface OutboundRequest {
 export interface OutboundReply {
   /** Any status; a redirect (3xx) is returned, never followed. */
   readonly status: number;
-  /** Names in lower case; a repeated header is joined by `, `. */
+  /** Names in lower case; values of repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body as it arrives, with back-pressure; read it or call `discard`.
-   * @throws OutboundError `too_large`, `timeout`, `aborted`, `broken` (connection cut before the end)
+   * The body as it is received, with back-pressure; read it or call `discard`.
+   * @throws OutboundError `too_large`, `timeout`, `aborted`, `broken` (connection closed before the end)
    */
   readonly body: AsyncIterable<Uint8Array>;
   /** The whole body as UTF-8 text, within `maxBytes`. */
   text(): Promise<string>;
-  /** Gives the connection up without reading the rest. */
+  /** Drops the connection without reading the rest. */
   discard(): void;
 }
 
 export interface Outbound {
-  /** @throws OutboundError when there is no answer: refused address, no connection, time-out, abort. */
+  /** @throws OutboundError without a response: forbidden address, connection failure, timeout, abort. */
   request(request: OutboundRequest): Promise<OutboundReply>;
-  /** Closes idle connections and ends the running ones. */
+  /** Closes idle connections and aborts running ones. */
   close(): Promise<void>;
 }
 
 export interface OutboundOptions extends AgentOptions {
-  /** Value of OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS: what may be reached although private. */
+  /** Value of OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS: private hosts that may be reached. */
   allowedHosts: string;
-  /** Configured base URLs; their host with its port is allowed by itself. */
+  /** Configured base URLs; their hosts and ports are allowed. */
   baseUrls?: readonly (string | undefined)[];
-  /** Counts calls to addresses that are not public as `outbound_refused_total`. */
+  /** Counts calls to non-public addresses as `outbound_refused_total`. */
   metrics?: Metrics;
 }
 
 const defaultTimeoutMs = 60_000;
 const defaultMaxBytes = 1_048_576;
 
-/** Creates a client for outgoing HTTP; one per process is enough. What it works with is loaded with its first request: many processes make none. */
+/**
+ * Creates a client for outgoing HTTP; one per process is enough. Its dependencies are loaded on the first request, since many processes
+ * make none.
+ */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allowed = listAllowedHosts(options.allowedHosts, options.baseUrls ?? []);
   let agent: Promise<Agent> | undefined;
@@ -69,7 +72,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return await (agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(allowed, options)));
   };
   const refused = options.metrics?.counter('outbound_refused_total', 'Outgoing calls refused because the address is not public');
-  // The first refusal is an alert; a series that begins with it is no increase for Prometheus.
+  // Initialises the counter: Prometheus does not see an increase in a series that starts at 1, and the first rejection must raise an alert.
   refused?.inc(0);
   return {
     request: (request) =>
@@ -131,7 +134,7 @@ async function send(load: () => Promise<Agent>, request: OutboundRequest): Promi
   };
 }
 
-/** Paths and queries may hold tokens: the host alone is told. The trace is not told to other people's servers. */
+/** Records only the host, since paths and queries may contain tokens. The trace context is not sent to external servers. */
 function startCall(url: URL, method: string): Span | undefined {
   return findTracer()?.startChild(method, 'client', {
     'http.request.method': method,

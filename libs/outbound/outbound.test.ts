@@ -56,12 +56,12 @@ async function failure(attempt: Promise<unknown>): Promise<OutboundError> {
 
 interface NameServer {
   readonly address: string;
-  /** Resolves when it was asked for so many names. */
+  /** Resolves after `count` names were queried. */
   asked(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Says that this name is 127.0.0.1, and nothing about any other. */
+/** Answers 127.0.0.1 for this name and nothing for others. */
 async function startNameServer(known: string): Promise<NameServer> {
   const socket = createSocket('udp4');
   const names = new Set<string>();
@@ -101,7 +101,7 @@ async function startNameServer(known: string): Promise<NameServer> {
 }
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
-  it('makes no call after its end, before the first one or behind it', async () => {
+  it('rejects calls after it was closed, with or without earlier calls', async () => {
     const [unused, used] = [create({ allowedHosts: `127.0.0.1:${port}` }), create({ allowedHosts: `127.0.0.1:${port}` })];
     const request = { url: `http://127.0.0.1:${port}/ok` };
     await (await used.request(request)).text();
@@ -112,7 +112,7 @@ describe('isPublicAddress (architecture#outgoing-calls)', () => {
   });
 
   it.each(['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '2606:4700::1', '::ffff:8.8.8.8', '::ffff:808:808'])(
-    'lets %s through',
+    'allows %s',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -149,14 +149,14 @@ describe('isPublicAddress (architecture#outgoing-calls)', () => {
     'ff02::1',
     '',
     'localhost',
-  ])('refuses %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
 
 describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0'])(
-    'refuses the private host %s before it connects',
+    'rejects the private host %s before connecting',
     async (host) => {
       hits = [];
       const error = await failure(create().request({ url: `http://${host}:${port}/ok` }));
@@ -171,7 +171,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ['them between white space', ' example.org\n127.0.0.1:PORT\t[::1]:PORT '],
     ['them behind a scheme', 'http://127.0.0.1:PORT/'],
     ['the address in another form', '0x7f.1:PORT'],
-  ])('reaches a private address when the setting names %s', async (_what, setting) => {
+  ])('allows a private address when the setting names %s', async (_what, setting) => {
     const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({ url: `http://127.0.0.1:${port}/ok` });
     expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
   });
@@ -186,7 +186,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ['[0:0::1]:8443', ['http://[::1]:8443/', 'https://[::1]:8443/']],
     ['receiver, other:8080\n\tthird', ['https://receiver/', 'http://other:8080/', 'https://other:8080/', 'https://third/']],
     ['', []],
-  ])('allows for the entries %j the ports that they name, 443 or 80 without one (D90)', (setting, named) => {
+  ])('allows for the entries %j only the named ports, 443 or 80 by default (D90)', (setting, named) => {
     const all = ['receiver', '10.0.0.7', '[::1]', 'other', 'third'].flatMap((host) =>
       ['http', 'https'].flatMap((scheme) => ['', ':8080', ':8443'].map((suffix) => `${scheme}://${host}${suffix}/`)),
     );
@@ -194,7 +194,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect(new Set(allowed)).toEqual(new Set(named.map((url) => new URL(url).href)));
   });
 
-  it('reaches hosts that no setting names by TLS alone where that is required', async () => {
+  it('allows hosts that no setting names only over TLS where that is required', async () => {
     const urls = [`http://127.0.0.1:${port}/ok`, 'http://93.184.215.14/'];
     const strict = create({ requireTls: true, connectTimeoutMs: 200 });
     for (const url of urls) expect((await failure(strict.request({ url }))).kind).toBe('forbidden_address');
@@ -202,7 +202,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect((await named.request({ url: urls[0] ?? '' })).status).toBe(200);
   });
 
-  it('reaches the host and port of a configured base URL and no other port of it', async () => {
+  it('allows the host of a configured base URL on its port only', async () => {
     const outbound = create({ baseUrls: [undefined, `http://127.0.0.1:${port}/client/v4`] });
     expect(await (await outbound.request({ url: `http://127.0.0.1:${port}/ok` })).text()).toBe('hello');
     expect((await failure(outbound.request({ url: `http://127.0.0.1:${port + 1}/ok` }))).kind).toBe('forbidden_address');
@@ -210,12 +210,12 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   });
 
   it("fails the request, not the process, when the system's resolver does not find a configured host", async () => {
-    const host = `${'x'.repeat(64)}.invalid`; // longer than a name may be: no server is asked
+    const host = `${'x'.repeat(64)}.invalid`; // longer than a valid name: no server is queried
     const error = await failure(create({ allowedHosts: host, requireTls: true }).request({ url: `https://${host}/` }));
     expect(error.kind).toBe('connect');
   });
 
-  it('judges the address that it connects to, not one looked up before', async () => {
+  it('checks the address that it connects to, not one resolved earlier', async () => {
     let calls = 0;
     const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) => {
       calls += 1;
@@ -227,7 +227,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect([error.kind, hits, connections, calls]).toEqual(['forbidden_address', [], 0, 1]);
   });
 
-  it('leaves private addresses out of a mixed answer of the resolver', async () => {
+  it('ignores private addresses in a mixed response of the resolver', async () => {
     const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) =>
       done(null, [
         { address: '::1', family: 6 },
@@ -239,7 +239,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     );
   });
 
-  it('asks for each name by itself: names whose server is silent take no place from the others (V7)', async () => {
+  it('resolves each name separately: unresponsive name servers do not block other names (V7)', async () => {
     const server = await startNameServer('quick.example');
     const outbound = create({ nameServers: [server.address], connectTimeoutMs: 5_000 });
     const over: string[] = [];
@@ -249,7 +249,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
       return error.kind;
     });
     await server.asked(12);
-    // Its address is private, which is known once it is looked up.
+    // Its private address is only known after the look-up.
     expect((await failure(outbound.request({ url: `http://quick.example:${port}/ok` }))).kind).toBe('forbidden_address');
     expect(over).toEqual([]);
     expect(new Set(await Promise.all(silent))).toEqual(new Set(['connect']));
@@ -257,7 +257,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   });
 
   it.each(['ftp://example.org/x', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/', 'not a url', ''])(
-    'refuses the URL %j',
+    'rejects the URL %j',
     async (url) => {
       const error = await failure(create({ allowedHosts: `127.0.0.1:${port}` }).request({ url }));
       expect(error.kind).toBe('invalid_url');
@@ -270,7 +270,7 @@ describe('createOutbound, exchange', () => {
   const createAllowed = (options: Partial<OutboundOptions> = {}): Outbound => create({ allowedHosts: `127.0.0.1:${port}`, ...options });
   const url = (path: string): string => `http://127.0.0.1:${port}${path}?X-Signature=hush`;
 
-  it('sends headers and gives status and headers back', async () => {
+  it('sends headers and returns status and headers', async () => {
     const reply = await createAllowed().request({ url: url('/echo'), headers: { authorization: 'Bearer t' } });
     expect(reply.headers['transfer-encoding'] ?? reply.headers['content-length']).toBeDefined();
     expect(JSON.parse(await reply.text())).toMatchObject({ authorization: 'Bearer t' });
@@ -283,13 +283,13 @@ describe('createOutbound, exchange', () => {
     expect([reply.status, hits]).toEqual([302, ['/redirect']]);
   });
 
-  it('stops at the size cap and accepts a body of exactly that size', async () => {
+  it('aborts at the size limit and accepts a body of exactly that size', async () => {
     const outbound = createAllowed();
     expect((await (await outbound.request({ url: url('/big'), maxBytes: 5000 })).text()).length).toBe(5000);
     expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe('too_large');
   });
 
-  it('ends when no headers come, when the body stalls, and at the deadline of the whole exchange', async () => {
+  it('fails when headers are missing, when the body stalls, and at the deadline of the whole exchange', async () => {
     const impatient = createAllowed({ headersTimeoutMs: 100, bodyIdleTimeoutMs: 100 });
     expect((await failure(impatient.request({ url: url('/silent') }))).kind).toBe('timeout');
     const readStalled = async (outbound: Outbound, timeoutMs?: number) =>
@@ -298,7 +298,7 @@ describe('createOutbound, exchange', () => {
     expect((await failure(readStalled(createAllowed(), 100))).kind).toBe('timeout');
   });
 
-  it('tells a cut body from a complete one', async () => {
+  it('distinguishes a truncated body from a complete one', async () => {
     expect((await failure((await createAllowed().request({ url: url('/cut') })).text())).kind).toBe('broken');
   });
 
@@ -309,7 +309,7 @@ describe('createOutbound, exchange', () => {
     expect((await pending).kind).toBe('aborted');
   });
 
-  it('names the origin alone in its errors', async () => {
+  it('includes only the origin in its errors', async () => {
     const outbound = createAllowed({ allowedHosts: `127.0.0.1:${port} 127.0.0.1:1`, headersTimeoutMs: 100 });
     const errors = [
       await failure(outbound.request({ url: url('/silent') })),

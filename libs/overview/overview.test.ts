@@ -7,7 +7,7 @@ const process = { version: '1.2.3', uptime_seconds: 5, ready: true, checks: [{ n
 const outgoingInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 
 describe('composeOverview (P1)', () => {
-  it('combines the reports of services and marks services that do not answer', async () => {
+  it('combines the reports of services and marks services that do not respond', async () => {
     const overview = await composeOverview({
       services: ['api-gateway', 'media', 'agents', 'directory'],
       describe: async (name) => {

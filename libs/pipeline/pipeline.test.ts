@@ -29,7 +29,7 @@ describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
 });
 
 describe('validateStepConfig', () => {
-  it('fills in defaults and keeps what is stored', () => {
+  it('fills in defaults and preserves stored values', () => {
     expect(validateStepConfig(transcriptImport, {})).toEqual({ config: { advance_on_success: false }, problems: {} });
     expect(validateStepConfig(transcriptImport, { advance_on_success: true })).toEqual({
       config: { advance_on_success: true },

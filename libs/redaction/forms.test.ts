@@ -5,7 +5,7 @@ const S = 's3cr3tV4lu3abcdEFGH1234567890xyz';
 const X = 'Zq7w9Kp';
 const secrets = /Zq7w9Kp|s3cr3tV4|123456|１２３|1234|987654|abc123|qwerty|4711|789#/;
 
-/** Texts with one of the secrets above. */
+/** Texts that contain one of the secrets above. */
 const forms: readonly string[] = [
   `Password:\r\n\r\n${X}`,
   `**Passcode**: ${X}`,
@@ -195,7 +195,7 @@ const forms: readonly string[] = [
   `Toegangscode 123456`,
 ];
 
-/** Texts that only sound like it. */
+/** Similar texts without a secret. */
 const harmless: readonly string[] = [
   'password &gt; 8 characters',
   'password: >\n  required',
@@ -304,7 +304,7 @@ const harmless: readonly string[] = [
   '{"meetingCode":"abc-defg-hij"}',
 ];
 
-/** What long texts of outsiders may consist of. */
+/** Fragments of long untrusted texts. */
 const pieces: readonly string[] = [
   'eyJ',
   'Passcode ',
@@ -371,7 +371,7 @@ describe('texts with secrets', () => {
   });
 
   it.each(pieces.map((piece) => [piece]))('reads a long text of %j once', (piece) => {
-    // A square of the length would take hours.
+    // Quadratic time would take hours.
     expect(redactBody(piece.repeat(262_144 / piece.length)).length).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Secrets in what operators look at and in logs (P2): payloads, results and errors of jobs, bodies and headers of webhooks. A field goes by its
- * name, a text by the shape of what stands in it and by the names before it; what is no secret stays as it came.
+ * Redacts secrets in data shown to operators and in logs (P2): payloads, results and errors of jobs, bodies and headers of webhooks. Fields
+ * are matched by name, texts by shape and by preceding names; everything else is unchanged.
  */
 import { isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import { isSecretField, isSecretName } from './names.ts';
@@ -10,12 +10,12 @@ import { redacted, redactShapes } from './shapes.ts';
 export { redacted } from './shapes.ts';
 export { isSecretField } from './names.ts';
 
-/** Most texts have none of these signs, of which each secret has one, or are ids: they cost next to nothing. */
+/** Fast path: most texts are ids or contain none of these characters, one of which every secret contains. */
 const isId = /^[0-9a-f-]{1,36}$/;
 const suspicious =
   /[=:@|\t]|%3[Aa]|,,|[\w-]{12}|[^\s!-~]|pass|pin|pwd|pw|otp|cod[ei]|kod|key|secret|token|credential|kenn|geheim|wort|wacht|clave|contrase|senha|palavra|parola|hasl|hesl|sifre|adgang|losen|salasana|jelsz|kata|mat khau|cle |ch?iave|chave|klucz|sleutel|phrase|bearer|basic|digest|negotiate|oauth|signature|slack|discord/i;
 
-/** A text without secrets: the very same when it has none. JSON is written anew without them. */
+/** Returns the text without secrets; the same string when it has none. JSON is serialized again. */
 export function redactText(text: string): string {
   return redactString(text, 1);
 }
@@ -25,14 +25,14 @@ function redactPlain(text: string): string {
   return redactPairs(redactShapes(text));
 }
 
-/** JSON in a text counts so many levels, so that a document within documents ends. */
+/** JSON inside a text counts as this many levels, so that nested documents end. */
 const levelsOfText = 8;
 
-/** The same value without secrets: the very same when it has none. */
+/** Returns the value without secrets; the same value when it has none. */
 export function redactJson(value: unknown, level = 1): unknown {
   if (typeof value === 'string') return redactString(value, level);
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
-  if (level > maxJsonDepth) return redacted; // nobody looks so deep
+  if (level > maxJsonDepth) return redacted; // beyond the supported depth
   if (Array.isArray(value)) {
     const isPairs = value.every(isPair);
     const items = value.map((item) => (isPairs ? redactPair(item as Pair, level) : redactJson(item, level + 1)));
@@ -51,7 +51,7 @@ export function redactJson(value: unknown, level = 1): unknown {
   return isSame ? value : Object.fromEntries(retained);
 }
 
-/** `[["Authorization", "…"], …]`, as entries of a map are. */
+/** `[["Authorization", "…"], …]`, like map entries. */
 type Pair = readonly [string, unknown];
 const isPair = (item: unknown): item is Pair => Array.isArray(item) && item.length === 2 && typeof item[0] === 'string';
 
@@ -60,7 +60,7 @@ function redactPair(pair: Pair, level: number): unknown {
   return isSecretLabel(name) && isSecretField('secret', value) ? [name, redacted] : redactJson(pair, level + 1);
 }
 
-/** `{"name": "Authorization", "value": "…"}`, as lists of headers and answers of forms have it. */
+/** `{"name": "Authorization", "value": "…"}`, as in header lists and form answers. */
 const nameFields = ['name', 'key', 'label', 'header', 'field', 'question', 'title', 'type'] as const;
 const valueFields: ReadonlySet<string> = new Set(['value', 'values', 'content', 'answer', 'text', 'response']);
 const isSecretLabel = (label: unknown): boolean => typeof label === 'string' && label.length <= 100 && isSecretName(label);
@@ -72,7 +72,10 @@ function redactString(text: string, level: number): string {
   return retained === document ? text : JSON.stringify(retained);
 }
 
-/** A body as it came, if it has no secrets; JSON is written anew without them, so are fields of a form, and any other text loses what looks like one. */
+/**
+ * Returns a body unchanged when it has no secrets. JSON and form fields are serialized again without secrets; other text is redacted by
+ * pattern.
+ */
 export function redactBody(body: string): string {
   const document = readDocument(body);
   if (document === undefined) return redactPlain(redactForm(body));
@@ -89,7 +92,7 @@ function readDocument(body: string): JsonObject | unknown[] | string | undefined
   }
 }
 
-/** Headers of a request, by name. */
+/** Redacts request headers by name. */
 export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isSecretName(name) && value !== '' ? redacted : redactText(value)]),

@@ -1,6 +1,6 @@
 /**
- * Secrets behind a label in words, in all usual languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN 1234`, `password => 'x'`. A label is
- * followed by a bounded gap (markup, a remark in parentheses, a separator), so each one costs a bounded time.
+ * Secrets after a label in words, in all supported languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN 1234`, `password =>
+ * 'x'`. The gap after a label is bounded (markup, a remark in parentheses, a separator), so each label takes bounded time.
  */
 import { label } from './names.ts';
 import { findQuote, quoteAt, readAt } from './reading.ts';
@@ -12,7 +12,7 @@ const filler = new RegExp(`(?:${space}|${markup}){1,12}`, 'iuy');
 const remark = /\([^()\r\n]{1,60}\)|（[^（）\r\n]{1,60}）|\[[^[\]\r\n]{1,60}\](?=\s{0,4}[:：=])/y;
 const purpose =
   /(?:for|of|to|für|zum|zur|des|der|von|pour|para|per|de|da|do|del|della|van|voor|dla|do|для)(?: [\p{L}\p{N}'’-]{1,30}){1,5}(?=[ \u00a0]{0,2}[:：=]|(?= (?:is|ist|lautet|est|es) ))|(?:конференции|встречи|собрания|конференції|зустрічі|spotkania|konferencji)(?=[ :：])/iuy;
-/** A text of YAML that begins on the next line. */
+/** A YAML block text that starts on the next line. */
 const blockSign = /[|>][-+0-9]{0,2}(?=[ \t]{0,8}\r?\n)/y;
 /** What joins a label to its value, strongest first. */
 const strongSign = /(?:[-=]&gt;|&gt;(?=[^\s&])|=>|->|→|:=|[:：=＝]|&#58;|&colon;)/y;
@@ -23,14 +23,14 @@ const verb = /(?:is set to|is now|is|was|equals|ist|lautet|lautete|est|es|è|é|
 const particle = /は|是|为|為/y;
 const lineBreak = /[ \t]{0,20}(?:\r?\n|\\n|\\r\\n|<br ?\/?>)[ \t]{0,20}(?:(?:\r?\n|\\n)[ \t]{0,20})?/iy;
 
-/** `said`: behind a verb. `weak`: behind a dash or a space, where a sentence may go on. */
+/** `said`: after a verb. `weak`: after a dash or space, where a sentence may continue. */
 type Joint = 'sign' | 'line' | 'cell' | 'said' | 'weak';
 
-/** A message that sends a code. */
+/** A message that announces a code. */
 const sentCode =
   /(?<![0-9A-Za-z])(?:G-)?[0-9]{3,4}[ -]?[0-9]{1,5}(?= (?:is|ist) (?:your|dein|ihr) (?:[\p{L}.-]{1,30} ){0,4}(?:[\p{L}-]{0,30}code|pin|password|otp|passwort)(?!\p{L}))/giu;
 
-/** `Name: value` among words. */
+/** Redacts `Name: value` within prose. */
 export function redactLabels(whole: string): string {
   const text = whole.replace(sentCode, redacted);
   return replaceSpans(text, label, (match, from) => {
@@ -46,7 +46,7 @@ export function redactLabels(whole: string): string {
   });
 }
 
-/** Reads what stands between a label and its value; undefined when no value follows. */
+/** Parses the text between a label and its value; undefined when no value follows. */
 function readGap(text: string, from: number, isOption: boolean): { readonly to: number; readonly joint: Joint } | undefined {
   let at = from;
   const skip = (pattern: RegExp): boolean => {
@@ -76,7 +76,7 @@ function readGap(text: string, from: number, isOption: boolean): { readonly to: 
 }
 
 const number = /[0-9A-Za-z]{4,64}(?=[\p{Script=Hiragana}\p{Script=Han}])|[0-9]{2,12}(?:[ \u00a0.-][0-9]{2,6}){1,5}(?![\p{L}\p{N}.:/-])#?/uy;
-/** A sign that may end a value belongs to it when the value goes on behind it. */
+/** A character that may end a value is part of it when the value continues after it. */
 const word = /(?:[^\s,;"'<>)}\]，。；、）】」]|[,;)}\]](?![\s"'\\,;)}\]]|$|[\w .-]{1,40}[:=])|<(?![A-Za-z/!])|'(?=[\p{L}\p{N}])){1,512}/uy;
 
 function readValue(text: string, from: number, joint: Joint): Span | undefined {
@@ -84,7 +84,7 @@ function readValue(text: string, from: number, joint: Joint): Span | undefined {
   if (quote !== undefined) return { from: from + quote.length, to: findQuote(text, from + quote.length, quote) };
   const length = readAt(number, text, from)?.length ?? readAt(word, text, from)?.length ?? 0;
   let to = from + length;
-  // A nested key of YAML, or an item of a list, is not a value.
+  // A nested YAML key or a list item is not a value.
   if (joint === 'line' && (text[to - 1] === ':' || text[from] === '-' || text[from] === '{')) return undefined;
   while (to > from && '.!?:'.includes(text[to - 1] ?? '')) to--;
   return to > from ? { from, to } : undefined;
@@ -97,7 +97,7 @@ interface Labelled {
   readonly joint: Joint;
 }
 
-/** What is said of a secret in its place. */
+/** Words used in place of a secret. */
 const plainValues: ReadonlySet<string> = new Set(
   (
     'true false null none undefined yes no must option flag argument with without from in on cannot can requires needs value file required missing invalid incorrect wrong expired changed unset empty optional needed reset unknown set not is was has the a an and or for of too n/a tbd ' +
@@ -129,5 +129,5 @@ function isLabelledSecret(text: string, { from, to }: Span, { isPassword, isOpti
 
 const hasSigns = (value: string): boolean => /[^\p{L}\p{M}'’-]/u.test(value);
 
-/** A word of letters alone may be part of a sentence, unless it ends its line. */
+/** A word of letters only may be part of a sentence, unless it ends its line. */
 const isLast = (text: string, to: number): boolean => /^[.!?]?(?:[\r\n]|\\[rn]|$)/.test(text.slice(to, to + 2));

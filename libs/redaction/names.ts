@@ -1,24 +1,24 @@
-/** Names of fields, headers and parameters whose values are secrets, whatever separates their words. */
+/** Names of fields, headers and parameters whose values are secrets, with any word separator. */
 import { isJsonObject, isRawNumber } from '#libs/json';
 
-/** Anywhere in a name, without what separates its words. */
+/** Matches anywhere in a name without separators. */
 const secretPart =
   /passw(?:or)?[dt](?!less)|passcode|passphrase|kennwort|kenncode|secret(?!ar)|token(?!i[sz])|apikey|authorization|credential|(?:private|signing|access|session|encryption|master|deploy|host|room|account|shared|storage|subscription|function|auth|license)key|signature|cookies?$|codeverifier|assertion$/;
 const secretWhole = /^(?:auth|pin|pass|pwd|pw|zak|otp|totp|jwt|bearer|sig|hmac|sid|(?:php|j)?sess(?:ion)?id)$/;
-/** What a last word makes of the words before it: `pin` in `meetingPin` and `pinCode`, not in `shopping`. */
+/** Last words with their preceding words: `pin` in `meetingPin` and `pinCode`, not in `shopping`. */
 const secretWords =
   /(?:^|-)(?:(?:pin|pwd|pw|otp|jwt|zak)|(?:db|user|smtp|mail|pg|redis|login|admin|root)-?pass|(?:pin|access|auth|verification|security|mfa|otp|totp|sms|backup|recovery|login|conference|host|moderator|participant|attendee|guest|dial-?in|entry|door|gate|unlock|invite|invitation|join|activation|reset|pairing|device|one-?time)-?codes?)$/;
-/** A last word that says something about a secret. */
+/** Last words that describe a secret and are not one. */
 const plainWords =
   /-(?:types?|counts?|ur[li]|endpoint|at|on|expir(?:es|y|ation)|ttl|lifetime|alg|algorithm|version|policy|consent|hint|length|required|enabled|limit|budget|usage|used|format|method|location|name|status|state|scheme)$/;
 const plural = /s$/;
-/** Parameters of addresses and forms that carry secrets; elsewhere these names are plain. */
+/** Parameter names in URLs and forms that contain secrets; elsewhere these names are plain. */
 const secretParameter = /^(?:key|code|tk|ticket|ztk|tkn|mtid|hk)$/;
 const plainValue = /^(?:true|false|null|undefined|none|yes|no)$/i;
 
 const maxNameLength = 100;
 
-/** The words of a name in lower case, joined by `-`. */
+/** Words of a name in lower case, joined by `-`. */
 function wordsOf(name: string): string {
   return name
     .slice(0, maxNameLength)
@@ -28,7 +28,7 @@ function wordsOf(name: string): string {
     .toLowerCase();
 }
 
-/** Most names are the same few again and again. */
+/** Cache: the same few names occur repeatedly. */
 const knownNames = new Map<string, boolean>();
 const maxKnownNames = 2_000;
 
@@ -47,12 +47,12 @@ function namesSecret(name: string): boolean {
   return secretPart.test(bare) || secretWhole.test(bare) || secretWords.test(words) || labelName.test(name.slice(0, maxNameLength).trim());
 }
 
-/** Whether a field holds a secret. A flag and what is empty are none, nor is a number of a plural, such as how many tokens were used. */
+/** Whether a field holds a secret. Flags, empty values and numbers with plural names, such as token counts, are not secrets. */
 export function isSecretField(name: string, value: unknown): boolean {
   return isSecretName(name) && holdsSecret(value, plural.test(wordsOf(name)));
 }
 
-/** The same of what stands in a text; `isParameter`: in an address or a form. */
+/** As `isSecretField` for values in a text; `isParameter`: in a URL or form. */
 export function isSecretText(name: string, text: string, isParameter = false): boolean {
   if (text === '' || plainValue.test(text)) return false;
   return isParameter && secretParameter.test(name.toLowerCase()) ? true : isSecretField(name, text);
@@ -65,16 +65,16 @@ function holdsSecret(value: unknown, isCount: boolean): boolean {
   return isJsonObject(value) && Object.values(value).some((item) => holdsSecret(item, isCount));
 }
 
-/** Words before secrets in texts, and names of fields in other languages than English. */
+/** Words before secrets in texts, and field names in languages other than English. */
 
-/** Found within longer words too: `Besprechungspasswort`. */
+/** Also match within longer words: `Besprechungspasswort`. */
 const passwordParts = [
   'password passwd passwort passcode passphrase kennwort kenncode zugangscode zugriffscode zugangsschlüssel sicherheitscode einwahlcode konferenzcode',
   'wachtwoord toegangscode beveiligingscode lösenord lösenkod adgangskode passord salasana jelszó',
   'пароль пинкод 密码 密碼 口令 访问码 存取碼 通行码 通行碼 验证码 驗證碼 密钥 密鑰 パスワード パスコード 暗証番号 アクセスコード 認証コード 確認コード 会議コード 秘密鍵 合言葉',
   '비밀번호 암호 패스코드 액세스코드 인증번호 סיסמה סיסמא รหัสผ่าน पासवर्ड',
 ];
-/** Whole words; a space stands for a space, `_`, `-` or nothing. */
+/** Whole words; a space matches a space, `_`, `-` or nothing. */
 const passwordWords = [
   'pin|pwd|pw|otp|pin code|pin number|pin nummer|pincode|pass code|pass phrase|host key|room key|geheimzahl|senha|palavra passe|wachtzin|hasło|haslo|heslo|şifre|şifresi|parola|parolă|parolası',
   'mot de passe|phrase secrète|contraseña|clave de acceso|clave secreta|código pin|code pin|codice pin|kod pin|pin kodu|kata sandi|mật khẩu|κωδικός πρόσβασης|κωδικός',
@@ -85,13 +85,13 @@ const passwordWords = [
 /** Kinds of codes and PINs. */
 const codeKinds =
   'access|security|verification|login|log in|one time|conference|host|moderator|participant|attendee|guest|dial in|entry|door|gate|recovery|backup|invite|invitation|auth|authentication|2fa|mfa';
-/** Words for keys; a word or a short number behind them is more often a sentence. */
+/** Words for keys; a following word or short number is more often part of a sentence. */
 const keyParts =
   'secret|token|credential|(?:api|access|private|signing|client|secret|shared|account|encryption|master|auth|deploy)[ _-]?key|トークン|シークレット|令牌|токен';
 const keyWords =
   "api schlüssel|geheimer schlüssel|clé secrète|clé d'api|clé api|clave api|chiave segreta|chiave api|chave secreta|chave api|geheime sleutel|klucz tajny|klucz api|секретный ключ|ключ доступа|api ключ";
 
-/** Letters in composed or decomposed writing; their accents may be left out. */
+/** Pattern for composed and decomposed letters, with optional accents. */
 function spell(label: string): string {
   return Array.from(label.normalize('NFC'), (sign) => {
     if (sign === ' ') return '[ \\u00a0_-]?';
@@ -101,7 +101,7 @@ function spell(label: string): string {
     return isAccent ? `(?:${sign}|${base}${marks.map((mark) => `${mark}?`).join('')})` : sign;
   }).join('');
 }
-/** The longest first: the first that fits is taken. */
+/** Longest first, since the first match wins. */
 const oneOf = (labels: readonly string[]): string =>
   labels
     .toSorted((one, other) => other.length - one.length)
@@ -114,7 +114,7 @@ const words = oneOf([...passwordWords.flatMap((line) => line.split('|')), ...cod
 const keys = oneOf(keyWords.split('|'));
 const start = String.raw`(?<![\p{L}\p{N}_])`;
 
-/** A label in a text; its group 1 is a password or a code, not a key. */
+/** A label in a text; group 1 is set for passwords and codes, not for keys. */
 export const label = new RegExp(`(${parts}|${start}(?:${words})|(?-i:(?<=[a-z])Pin))|(?:${keyParts}|${start}(?:${keys}))`, 'giu');
-/** The label as a whole name of a field. */
+/** The label as an entire field name. */
 export const labelName = new RegExp(`(?:${parts})$|^(?:${words}|${keys})$`, 'iu');

@@ -1,6 +1,6 @@
 /**
- * Secrets in texts of no known format, by the names before them: parameters of addresses, form fields, JSON that is cut or stands among other
- * words, headers, and lines such as `Passcode: 123456`. Names are bounded, and each search goes on behind the value that it has found.
+ * Secrets in texts of unknown format, found by preceding names: URL parameters, form fields, truncated or embedded JSON, headers, and lines
+ * such as `Passcode: 123456`. Names are bounded, and each search continues after the value it found.
  */
 import { redactLabels } from './labels.ts';
 import { isSecretName, isSecretText } from './names.ts';
@@ -11,7 +11,7 @@ export function redactPairs(text: string): string {
   return redactLabels(redactHeaderLines(redactUsers(redactAssignments(redactQuoted(redactElements(redactEntries(text)))))));
 }
 
-/** A form body: a value goes up to the next field, spaces included. */
+/** A form body: a value ends at the next field and may contain spaces. */
 export function redactForm(text: string): string {
   return text.replaceAll(/(?<![^&\n])([^=&\s]{1,200})=([^&\n]+)/g, (pair, name: string, value: string) =>
     isSecretText(decode(name), value.slice(0, 100).split(' ', 1)[0] ?? '') ? `${name}=${redacted}` : pair,
@@ -21,7 +21,7 @@ export function redactForm(text: string): string {
 const quotedName = /(\\{0,16}["'])([\w.$[\] -]{1,80})\1[ \t\r\n]{0,20}(?::|=>)[ \t\r\n]{0,20}/g;
 const scalarAt = /[^\s,;&}\]"'\\]{1,4096}/y;
 
-/** `"name": value` and `\"name\": value`, the value being cut or not. */
+/** `"name": value` and `\"name\": value`, also with a truncated value. */
 function redactQuoted(text: string): string {
   return replaceSpans(text, quotedName, (match, from) => {
     const name = match[2] ?? '';
@@ -33,7 +33,7 @@ function redactQuoted(text: string): string {
   });
 }
 
-/** Counts of a plural are no secret; how they begin tells them. */
+/** Counts with plural names are not secrets; their first characters show it. */
 function holdsText(name: string, text: string, from: number): boolean {
   if (!/s$/i.test(name)) return true;
   const start = text.slice(from, from + 500);
@@ -42,13 +42,13 @@ function holdsText(name: string, text: string, from: number): boolean {
 
 const entries: readonly RegExp[] = [
   /(\\{0,16}["'])(?:name|key|label|header|field|question|title|type)\1\s{0,20}:\s{0,20}\1([\w -]{1,80})\1\s{0,20},\s{0,20}\1(?:values?|content|answer|text|response)\1\s{0,20}:\s{0,20}\1/g,
-  // A pair of a list of pairs, or in parentheses.
+  // A pair in a list of pairs, or in parentheses.
   /(?<=[[,]\s{0,20}\[\s{0,20}|\(\s{0,20})(\\{0,16}["'])([\w -]{1,80})\1\s{0,20},\s{0,20}\1/g,
-  // Attributes of an element.
+  // Attributes of an XML or HTML element.
   /\b(?:name|key|id)=(\\{0,16}["'])([\w.: -]{1,80})\1\s{1,20}(?:[\w-]{1,40}=\1[\w -]{0,80}\1\s{1,20}){0,4}value=\1/gi,
 ];
 
-/** `"name": "Authorization", "value": "…"` and other ways to write a pair with quotes. */
+/** `"name": "Authorization", "value": "…"` and other quoted pairs. */
 function redactEntries(text: string): string {
   return entries.reduce(
     (retained, entry) =>
@@ -70,7 +70,7 @@ function redactElements(text: string): string {
 const userOption = /(?<=^|[\s'"`])(?:-u|-U|--user|--proxy-user|--auth)(?:[ \t]{1,8}|=)["']?([^\s:"']{1,200}):(?=[^\s"'])/g;
 const secretOfUser = /[^\s"']{1,4096}/y;
 
-/** `curl -u user:password`; `-u 1000:1000` are ids. */
+/** `curl -u user:password`; `-u 1000:1000` are numeric ids. */
 function redactUsers(text: string): string {
   return replaceSpans(text, userOption, ([, user], from) => {
     const secret = readAt(secretOfUser, text, from) ?? '';
@@ -80,11 +80,11 @@ function redactUsers(text: string): string {
 
 const assignment = /(^|[?&;#,{([\s"'`|]|%3F|%26|%23)((?:[\w.[\]+-]|%(?!26|23|3[df])[0-9a-f]{2}){1,80})(=|%3D)/gi;
 const addressEnd = /[\s&#"'<>]/g;
-/** A setting, which is no address, has these signs in its value; the next setting ends it. */
+/** A setting outside a URL may contain these characters; the next setting ends its value. */
 const settingEnd = /[\s"'<>]|[;,&](?=[\w .-]{1,40}=)/g;
 const encodedEnd = /%26|%23|%22|[\s&#"'<>]/gi;
 
-/** `name=value`, in addresses, percent-encoded addresses, and elsewhere. */
+/** `name=value`, in URLs, percent-encoded URLs, and elsewhere. */
 function redactAssignments(text: string): string {
   return replaceSpans(text, assignment, (match, from) => {
     const [, before = '', encodedName = '', sign] = match;
@@ -102,10 +102,10 @@ function redactAssignments(text: string): string {
 }
 
 const header = /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie2?|x-[a-z0-9-]{1,60})[ \t]{0,8}:[ \t]{0,8}(["']?)/gi;
-/** Quoted values of parameters are within a header. */
+/** Quoted parameter values are part of a header. */
 const headerEnd = /=\\{0,16}"[^"\r\n]{0,4096}"|[\r\n"'`]|\\[rn]/g;
 
-/** A header goes to the end of its line, or of the text in quotes that it is in. */
+/** A header ends with its line, or with the quoted text that contains it. */
 function redactHeaderLines(text: string): string {
   return replaceSpans(text, header, (match, from) => {
     if (!isSecretName(match[1] ?? '')) return undefined;
@@ -117,7 +117,7 @@ function redactHeaderLines(text: string): string {
 }
 
 function spanOf(name: string, text: string, from: number, to: number, isParameter = false): { from: number; to: number } | undefined {
-  // No more of a value is looked at than tells a number or a flag.
+  // Enough of the value to recognise a number or a flag.
   const start = text.slice(from, Math.min(to, from + 100));
   return !start.startsWith(redacted) && isSecretText(name, start, isParameter) ? { from, to } : undefined;
 }

@@ -1,14 +1,14 @@
-/** Reads parts of a text from a place in it. */
+/** Functions that parse a text from a given position. */
 
 export const quoteAt = /\\{0,16}["']/y;
 
-/** What the sticky expression finds at the place. */
+/** Match of the sticky expression at the position. */
 export function readAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
 }
 
-/** Index of the closing quote, which has as many backslashes before it as the opening one; the text's end when it is cut. */
+/** Index of the closing quote, which has as many backslashes as the opening one; the text's end when it is truncated. */
 export function findQuote(text: string, from: number, quote: string): number {
   const sign = quote.at(-1) ?? '';
   const requested = quote.length - 1;
@@ -20,7 +20,7 @@ export function findQuote(text: string, from: number, quote: string): number {
   return text.length;
 }
 
-/** Behind the bracket that closes the one at `from`; the text's end when it is cut. */
+/** Index after the bracket that closes the one at `from`; the text's end when it is truncated. */
 export function findClose(text: string, from: number): number {
   const brackets = /[{}[\]]/g;
   brackets.lastIndex = from;

@@ -5,7 +5,7 @@ import { redactBody, redactHeaders, redactJson, redactText } from './index.ts';
 const session = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
 
-describe('secrets in what operators look at (P2)', () => {
+describe('redaction of secrets for operators (P2)', () => {
   it.each([
     'token',
     'access_token',
@@ -23,12 +23,12 @@ describe('secrets in what operators look at (P2)', () => {
     'private_key',
     'credentials',
     'sig',
-  ])('go by the name %s', (name) => {
+  ])('redacts by the name %s', (name) => {
     expect(redactJson({ [name]: 'x-1' })).toEqual({ [name]: '[redacted]' });
     expect(redactJson({ [name]: { any: ['x-1'] } })).toEqual({ [name]: '[redacted]' });
   });
 
-  it('are none where a number, a flag or nothing stands, or the name only sounds like one', () => {
+  it('does not redact numbers, flags, empty values and names that only sound similar', () => {
     const value = {
       tokens: 512,
       max_tokens: '8',
@@ -55,29 +55,29 @@ describe('secrets in what operators look at (P2)', () => {
       'https://s3.example.org/b/k?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]&part=2',
     ],
     ['-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----', '[redacted]'],
-  ])('go by their form: %s', (text, shown) => {
+  ])('redacts by the form: %s', (text, shown) => {
     expect(redactJson({ note: [text] })).toEqual({ note: [shown] });
     expect(redactBody(text)).toBe(shown);
   });
 
-  it('are found in names of fields, and as deep as anybody looks', () => {
+  it('redacts field names at every displayed depth', () => {
     expect(redactJson({ [session]: 1 })).toEqual({ '[redacted]': 1 });
     let deep: unknown = 'x';
     for (let level = 0; level < 1_000; level++) deep = [deep];
     expect(JSON.stringify(redactJson({ deep }))).toContain('[redacted]');
   });
 
-  it('leave a body without any as it came, numbers and spaces included', () => {
+  it('returns a body without secrets unchanged, including numbers and spaces', () => {
     for (const body of ['{ "id": 12345678901234567890, "at": 1.0 }', 'a=1&b=2', 'plain text', '[]', '', '"text"'])
       expect(redactBody(body)).toBe(body);
   });
 
-  it('keep every digit of a body that is written anew', () => {
+  it('preserves every digit of a redacted body', () => {
     expect(redactBody('{ "id": 12345678901234567890, "pass\\u0077ord": "x" }')).toBe('{"id":12345678901234567890,"password":"[redacted]"}');
     expect(redactJson(parseJson('{"n": 12345678901234567890}'))).toEqual(parseJson('{"n": 12345678901234567890}'));
   });
 
-  it('go from forms and headers', () => {
+  it('redacts forms and headers', () => {
     expect(redactBody('a=1&api_key=x%20y&b=2')).toBe('a=1&api_key=[redacted]&b=2');
     expect(redactHeaders({ authorization: 'Basic eA==', 'x-cal-signature-256': 'ab', 'content-type': 'a/b', cookie: '' })).toEqual({
       authorization: '[redacted]',
@@ -87,12 +87,12 @@ describe('secrets in what operators look at (P2)', () => {
     });
   });
 
-  it('go from a form up to its next field', () => {
+  it('redacts a form value up to the next field', () => {
     expect(redactBody('a=stays&password=two words&b=2')).toBe('a=stays&password=[redacted]&b=2');
   });
 
-  it('cost a long body little, whatever it is made of', () => {
-    // A quarter of the longest: time that grows with the square of the length would be hours.
+  it('takes little time for a long body of any content', () => {
+    // A quarter of the maximum length: quadratic time would take hours.
     for (const part of [
       'eyJ',
       'eyJaaaaaaaa-',
@@ -124,10 +124,10 @@ describe('secrets in what operators look at (P2)', () => {
   });
 });
 
-const x = 'Zq7w'; // of each secret below
+const x = 'Zq7w'; // part of each secret below
 const b64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Bodies, error texts and log lines in which `Zq7w` is part of the secret, and `stays` is not. */
+/** Bodies, error texts and log lines in which `Zq7w` is part of the secret and `stays` is not. */
 const forms: readonly (readonly [what: string, text: string])[] = [
   ['the password of a meeting link', `https://zoom.example.org/j/812?stays=1&pwd=${x}Ab.1`],
   ['the same in a JSON text', `{"location":"https://zoom.example.org/j/812?pwd=${x}","a":"stays"}`],
@@ -273,7 +273,7 @@ describe('forms of secrets', () => {
     'sk-learn-based-models and sk-toolkit-examples',
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk',
     '0f8fad5b-d9cb-469f-a165-70867728950e',
-  ])('leave plain words: %s', (text) => {
+  ])('does not redact plain words: %s', (text) => {
     expect(redactText(text)).toBe(text);
     expect(redactBody(text)).toBe(text);
     expect(redactJson({ text })).toEqual({ text });

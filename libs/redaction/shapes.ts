@@ -1,6 +1,6 @@
 /**
- * Secrets that show by their form, wherever they stand in a text. No expression begins within what another try of it has read, so that a
- * long text is read once by each.
+ * Secrets recognised by their shape anywhere in a text. No expression starts within a span that another attempt has read, so that each one
+ * reads a long text once.
  */
 import { dialled, secretPaths, tokens } from './tokens.ts';
 
@@ -11,7 +11,7 @@ const privateKeyEnd = /-----END [0-9A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const userInfo = /(:(?:\\?\/){2})[^\s/?#"'<>]{1,500}@/g;
 const scheme = /\b(Bearer|Basic|Token|Digest|Negotiate|Api-?Key)([ \t]{1,8}|%20)([0-9A-Za-z._~+/=:-]{6,})/gi;
 
-/** The text without secrets that show by their form. */
+/** Redacts secrets recognised by their shape. */
 export function redactShapes(text: string): string {
   let retained = replaceSpans(text, privateKeyBegin, ({ index }, from) => ({ from: index, to: findPrivateKeyEnd(text, from) }));
   retained = retained.replace(tokens, redacted).replace(userInfo, `$1${redacted}@`).replace(dialled, `$1${redacted}`);
@@ -22,7 +22,7 @@ export function redactShapes(text: string): string {
   );
 }
 
-/** A challenge of a server, such as `Bearer realm="x"`, has no secret; parameters without quotes may be words. */
+/** A server challenge, such as `Bearer realm="x"`, contains no secret; unquoted parameters may be prose. */
 const schemeOfParameters =
   /\b(?:(?:Digest|OAuth|Hawk|AWS4-HMAC-SHA256)[ \t]{1,8}(?=[\w-]{1,60}[ \t]{0,4}=[ \t]{0,4}(?:\\{0,16}"|[^\s,"'=]{1,500},))|(?:Signature|HMAC(?:-SHA256)?|MAC|Bearer|Token|GNAP|DPoP)[ \t]{1,8}(?!realm|error|scope|charset)(?=[\w-]{1,60}[ \t]{0,4}=[ \t]{0,4}\\{0,16}"))/gi;
 const parameter =
@@ -46,14 +46,14 @@ function findPrivateKeyEnd(text: string, from: number): number {
   return privateKeyEnd.test(text) ? privateKeyEnd.lastIndex : text.length;
 }
 
-/** `Basic training` and `token exchange` are words, `Bearer realm="x"` is a challenge, `Token limit=5` a setting. */
+/** False for prose (`Basic training`, `token exchange`), challenges (`Bearer realm="x"`) and settings (`Token limit=5`). */
 function isCredential(name: string, text: string): boolean {
   if (/^(?:realm|error|scope|charset)=|^[A-Za-z_]{1,20}=[0-9]{1,5}$/.test(text)) return false;
   if (name === 'basic') return Buffer.from(text.slice(0, 1_000), 'base64').includes(':') || (text.length >= 16 && /[0-9]/.test(text));
   return isRandom(text) || (name === 'bearer' && text.length >= 16);
 }
 
-/** Whether a text looks like made by a program: with digits or signs among its letters, or capitals within. */
+/** Whether a text looks generated: digits or symbols among its letters, or capitals inside. */
 export function isRandom(text: string): boolean {
   return /[0-9_=~+/]|[a-z][A-Z]/.test(text) || text.length >= 24;
 }
@@ -63,7 +63,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Replaces the span that `find` names for each match, `from` being the place behind the match, and goes on behind it. */
+/** Replaces the span returned by `find` for each match and continues after it; `from` is the position after the match. */
 export function replaceSpans(text: string, pattern: RegExp, find: (match: RegExpExecArray, from: number) => Span | undefined): string {
   let retained = '';
   let taken = 0;

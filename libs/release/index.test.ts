@@ -12,7 +12,7 @@ describe('withReplacements', () => {
 });
 
 describe('replaced.json', () => {
-  it.each(Object.entries(listMigrations()))('of %s replaces by migrations that exist, and replaces none of these', (service, names) => {
+  it.each(Object.entries(listMigrations()))('of %s lists existing replacement migrations, and replaces none of them', (service, names) => {
     const replaced = replacedMigrations(service);
     const former = Object.values(replaced).flat();
     expect(names).toEqual(expect.arrayContaining(Object.keys(replaced)));

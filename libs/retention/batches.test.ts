@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { nextLimit, removeInBatches } from './index.ts';
 
 describe('removeInBatches', () => {
-  it('removes everything in batches that grow while they are quick', async () => {
+  it('removes everything in batches that grow while they are fast', async () => {
     let rows = 50_000;
     const limits: number[] = [];
     const remove = async (limit: number): Promise<number> => {
@@ -15,7 +15,7 @@ describe('removeInBatches', () => {
     expect([rows, limits.length]).toEqual([0, 6]);
   });
 
-  it('ends when its signal is aborted, and when its budget is used', async () => {
+  it('ends when its signal is aborted or its budget is used up', async () => {
     const aborted = new AbortController();
     let batches = 0;
     const remove = async (limit: number): Promise<number> => {

@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Removes old rows in batches (architecture#data). */
 
 export interface Removal {
-  /** Removes up to `limit` rows. @returns how many it removed */
+  /** Removes up to `limit` rows. @returns how many were removed */
   readonly remove: (limit: number) => Promise<number>;
-  /** Ends the removal between two batches. */
+  /** Stops the removal between two batches. */
   readonly signal?: AbortSignal | undefined;
-  /** No batch starts later than this. Default: no limit. */
+  /** No batch starts after this time. Default: no limit. */
   readonly budgetMs?: number | undefined;
-  /** Share of the time that batches take; the rest is left to other work. Default 0.5. */
+  /** Fraction of the time that batches use; the rest is left to other work. Default 0.5. */
   readonly share?: number;
 }
 
 const limits = { first: 1_000, least: 100, most: 20_000 };
-/** A batch that is quicker than the first is doubled, one slower than the second halved. */
+/** A batch faster than `quickMs` doubles the next one; a batch slower than `slowMs` halves it. */
 const quickMs = 100;
 const slowMs = 400;
 
-/** Until no row is left, the budget is used or the signal is aborted. @returns how many rows it removed */
+/** Runs until all rows are removed, the budget is used up or the signal is aborted. @returns how many rows were removed */
 export async function removeInBatches({ remove, signal, budgetMs = Infinity, share = 0.5 }: Removal): Promise<number> {
   const startedMs = performance.now();
   let total = 0;
@@ -36,7 +36,7 @@ export async function removeInBatches({ remove, signal, budgetMs = Infinity, sha
   }
 }
 
-/** The size of the batch behind one of this size that took this long. */
+/** Size of the next batch, given the size and duration of the last one. */
 export function nextLimit(limit: number, tookMs: number): number {
   if (tookMs < quickMs) return Math.min(limits.most, limit * 2);
   if (tookMs > slowMs) return Math.max(limits.least, Math.floor(limit / 2));

@@ -9,10 +9,10 @@ import { parseInstant } from '#libs/time';
 /** A schema as data. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Made on first use: an instance takes 20 ms, a schema in it about one, and a service has hundreds. */
+/** Created on first use: an instance takes 20 ms, each schema about one, and a service has hundreds. */
 const instances = new Map<string, Ajv2020>();
 
-/** @param allErrors only for rules that can be broken a few times: nothing bounds the list (D60). */
+/** @param allErrors only for rules that can be violated a few times: the error list is unbounded (D60). */
 export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
   const key = `${allErrors} ${useDefaults}`;
   const ajv = instances.get(key) ?? createAjv(allErrors, useDefaults);
@@ -21,8 +21,8 @@ export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
 }
 
 function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
-  // No schema is referred to from another one. What ajv's own optimizing takes is half of a compilation, and V8 makes the same of both. Whether
-  // schemas are schemas, test/architecture/schemas.test.ts knows: to compile JSON Schema's own schema takes longer than those of a service's settings.
+  // Schemas do not reference each other. ajv's code optimisation takes half of the compilation time and makes no difference to V8. Schemas
+  // are validated by test/architecture/schemas.test.ts instead: compiling the meta-schema takes longer than compiling a service's settings.
   const options = {
     strict: false,
     logger: false,
@@ -42,8 +42,8 @@ function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
 }
 
 /**
- * Own keyword beside every `type: object`: a number kept as text (libs/json) is an object to JavaScript and so to ajv, but none to
- * whoever sent it.
+ * Custom keyword added to every `type: object`: a number kept as text (libs/json) is an object for JavaScript and ajv, but not for the
+ * client.
  */
 const objectOnly = 'objectOnly';
 
@@ -57,12 +57,12 @@ const refuseRawNumber: RefuseRawNumber = (_wanted, value) => {
   return false;
 };
 
-/** The schema as it is compiled; one for each, because ajv remembers what it has compiled. */
+/** The prepared schema, cached per schema because ajv caches compilations by identity. */
 const guarded = new WeakMap<object, Json>();
 /** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The schema with `objectOnly` beside every `type: object`, and without the names of its models, which ajv wants to meet but once. */
+/** Returns the schema with `objectOnly` added to every `type: object`, and without model names, which ajv accepts only once. */
 export function guardObjects(schema: TSchema): Json {
   const known = guarded.get(schema);
   if (known !== undefined) return known;

@@ -1,8 +1,7 @@
 /**
- * Says what is wrong with a value that does not fit its schema: place by place, in the order of the schema, and no further than the
- * list is long. ajv's own list has an entry for every broken item and every branch of every union, so that a small body becomes
- * gigabytes (D60). Here the rules of one value are ajv's, and the walk from value to value is ours: the size of a list is judged
- * before its items, and of a union only the branch that the value was meant for.
+ * Explains why a value does not match its schema, in schema order and up to a limit. ajv's own list has an entry for every broken item and
+ * every union branch, so that a small body can produce gigabytes (D60). Here ajv checks the rules of a single value, and this module walks
+ * the values: it checks the size of a list before its items, and only the matching branch of a union.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isRawNumber } from '#libs/json';
@@ -10,43 +9,43 @@ import { getAjv, type Json } from './ajv.ts';
 
 export type Path = readonly (string | number)[];
 
-/** A broken rule with everything that a form needs to explain it to the person who filled it in. */
+/** A violated rule with all data that a form needs to explain it to the user. */
 export interface SchemaViolation {
   /** Keys and indexes from the root to the offending value. */
   readonly path: Path;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** ajv's sentence, e.g. `must be integer`. */
+  /** ajv's message, e.g. `must be integer`. */
   readonly message: string;
-  /** The offending value. May be secret: describe it, never repeat it. */
+  /** The offending value. May be secret: describe it, do not repeat it. */
   readonly value: unknown;
-  /** The schema that holds the rule. */
+  /** The schema that contains the rule. */
   readonly schema: Json;
 }
 
 export interface Explanation {
   readonly violations: SchemaViolation[];
-  /** Numbers kept as text were replaced by their doubles where the schema asks for a number: the value may fit now. */
+  /** Numbers kept as text were replaced by doubles where the schema requires a number; the value may be valid now. */
   readonly lowered: boolean;
 }
 
-/** What the walk needs to know of a schema. */
+/** The parts of a schema that the walk needs. */
 interface Node {
   readonly schema: Json;
-  /** The rules for the value itself; undefined when there are none. */
+  /** Rules for the value itself; undefined when there are none. */
   readonly own: ValidateFunction | undefined;
   readonly types: readonly unknown[] | undefined;
   readonly branches: readonly Json[];
   readonly properties: readonly [string, Json][];
   readonly patterns: readonly [RegExp, Json][];
-  /** For properties that have no schema of their own; undefined = anything. */
+  /** Schema of properties without a declared schema; undefined: anything is allowed. */
   readonly rest: Json | false | undefined;
-  /** The rules for names of properties. */
+  /** Rules for property names. */
   readonly names: ValidateFunction | undefined;
   readonly items: Json | undefined;
 }
 
-/** Keywords that this walk follows, and ones that say nothing of validity; all others are rules of the value itself. */
+/** Keywords that this walk follows, and annotations; all others are rules of the value itself. */
 const notOwn = new Set([
   'properties',
   'patternProperties',
@@ -66,12 +65,12 @@ const notOwn = new Set([
   'examples',
   'deprecated',
 ]);
-/** Rules whose breach makes the parts of a value meaningless. */
+/** Rules whose violation makes checks of nested values meaningless. */
 const shapeKeywords = new Set(['type', 'const', 'enum', 'minItems', 'maxItems', 'minProperties', 'maxProperties']);
 
 const nodes = new WeakMap<object, Node>();
 
-/** The first `max` violations of a value. */
+/** Returns the first `max` violations of a value. */
 export function explain(schema: Json, value: unknown, max: number): Explanation {
   const walk = new Walk(schema, max);
   walk.visit(schema, value, undefined);
@@ -94,7 +93,7 @@ class Walk implements Explanation {
     return this.violations.length >= this.#max;
   }
 
-  /** @param parent what holds the value under the last step of the path. */
+  /** @param parent the container of the value at the last path step. */
   visit(given: Json, found: unknown, parent: object | undefined): void {
     if (this.#isFull) return;
     const node = compileNode(this.#resolve(given));
@@ -151,7 +150,7 @@ class Walk implements Explanation {
     }
   }
 
-  /** Of a union's branches the one that the value was meant for: the first whose type it has, else the first that is not null. */
+  /** Selects the union branch that the value was meant for: the first whose type matches, otherwise the first that is not null. */
   #visitUnion({ schema, branches }: Node, value: unknown, parent: object | undefined): void {
     const meant = branches.filter((branch) => this.#accepts(branch, value));
     if (meant.length > 1 && meant.some((branch) => this.#fits(branch, value))) return;
@@ -184,7 +183,7 @@ class Walk implements Explanation {
     return walk.violations.length === 0;
   }
 
-  /** A number kept as text becomes its double where a number is asked for. */
+  /** Replaces a number kept as text by its double where a number is required. */
   #lower({ types }: Node, value: unknown, parent: object | undefined): unknown {
     if (!isRawNumber(value) || types?.some((type) => type === 'number' || type === 'integer') !== true) return value;
     const number = Number(value.rawJSON);
@@ -205,7 +204,7 @@ class Walk implements Explanation {
     if (!this.#isFull) this.violations.push({ path: [...this.#path], keyword, params, message, value, schema });
   }
 
-  /** Follows a reference into the root, e.g. `#/components/schemas/Note`. */
+  /** Resolves a reference into the root, e.g. `#/components/schemas/Note`. */
   #resolve(schema: Json): Json {
     const { $ref } = schema;
     if (typeof $ref !== 'string') return schema;

@@ -1,6 +1,6 @@
 /**
- * JSON Schema 2020-12 compiled once, on first use, checked many times. A failed check names the place and the rule, never the value, which may
- * be a secret or speech.
+ * JSON Schema 2020-12, compiled on first use and cached. A failed check names path and rule, never the value, which may be a secret or
+ * speech.
  */
 import type { TSchema } from '#libs/contract';
 import { lineFormat, linePattern } from '#libs/text';
@@ -9,26 +9,26 @@ import { explain, type SchemaViolation } from './explain.ts';
 
 export type { SchemaViolation } from './explain.ts';
 
-/** One broken rule: `path` holds keys and indexes from the root to the offending value. */
+/** One violated rule: `path` holds keys and indexes from the root to the offending value. */
 export type SchemaProblem = Pick<SchemaViolation, 'path' | 'keyword' | 'params' | 'message'>;
 
-/** Checks one value; undefined = it fits. */
+/** Checks one value; returns undefined when it is valid. */
 export interface SchemaCheck {
   (value: unknown): SchemaProblem | undefined;
 }
 
-/** A schema as it is checked, and ajv's check of it. */
+/** A prepared schema and its compiled ajv check. */
 interface CompiledSchema {
   readonly guarded: Json;
   readonly validate: ReturnType<ReturnType<typeof getAjv>['compile']>;
 }
 
-/** Violations that are listed of one value; whoever mends them all learns of the rest then (D60). */
+/** Maximum reported violations of one value; the rest is reported after these are fixed (D60). */
 export const maxViolations = 50;
 
 /**
- * Compiles a schema to a check that stops at the first problem. Format `date-time` allows a naive time, `date-time-offset`
- * does not. Numbers kept as text (libs/json) count as numbers where the schema asks for one, and are replaced by it.
+ * Compiles a schema to a check that stops at the first problem. Format `date-time` allows a naive time, `date-time-offset` does not.
+ * Numbers kept as text (libs/json) count as numbers where the schema requires one, and are replaced by numbers.
  */
 export function compileSchema(schema: TSchema): SchemaCheck {
   const check = compile(schema, { max: 1 });
@@ -50,8 +50,8 @@ export function compileForm(schema: TSchema): (value: unknown) => SchemaViolatio
 }
 
 /**
- * A value that fits costs one pass of ajv's, and one that does not a walk that ends with the list, both linear in the value. The first value
- * costs the compilation, too: a service declares hundreds of schemas, whose compilation would be half of its start.
+ * A valid value costs one pass of ajv, an invalid one a walk that ends at the limit; both are linear. Compilation is deferred to the first
+ * value: a service declares hundreds of schemas, and compiling them would take half of its start.
  */
 function compile(schema: TSchema, { max = maxViolations, useDefaults = false }): (value: unknown) => SchemaViolation[] {
   let compiled: CompiledSchema | undefined;
@@ -60,7 +60,7 @@ function compile(schema: TSchema, { max = maxViolations, useDefaults = false }):
     if (validate(value)) return [];
     const { violations, lowered } = explain(guarded, value, max);
     if (violations.length > 0 || (lowered && validate(value))) return violations;
-    // A rule that the walk does not know.
+    // A rule that the walk does not handle.
     const { keyword = '', params = {}, message = 'is invalid' } = validate.errors?.[0] ?? {};
     return [{ path: [], keyword, params, message, value, schema: guarded }];
   };

@@ -14,24 +14,24 @@ const book = Type.Object({
 describe('compileSchema (architecture#contracts)', () => {
   const check = compileSchema(book);
 
-  it('returns undefined for a value that fits', () => {
+  it('returns undefined for a valid value', () => {
     expect(check({ id: 1, extra: true })).toBeUndefined();
   });
 
-  it('names path and keyword of the first problem, not the value', () => {
+  it('reports path and keyword of the first problem, not the value', () => {
     const problem = check({ id: 1, tags: [1, 'hush'] });
     expect(problem).toMatchObject({ path: ['tags', 1], keyword: 'type', message: 'must be integer' });
     expect(JSON.stringify(problem)).not.toContain('hush');
   });
 
-  it('takes numbers kept as text for what they are', () => {
+  it('treats numbers stored as text as numbers', () => {
     const value = parseJson('{"id":1.0,"price":1.10,"tags":[2e0,3.0]}');
     expect(check(value)).toBeUndefined();
     expect(value).toEqual({ id: 1, price: 1.1, tags: [2, 3] });
     expect(check(parseJson('{"id":1.50}'))?.message).toBe('must be integer');
   });
 
-  it('checks a schema in which a model stands more than once', () => {
+  it('checks a schema that contains a model more than once', () => {
     const Ref = Type.Object({ id: Type.Integer() }, { $id: 'Ref' });
     const named = compileSchema(Type.Object({ one: Ref, more: Type.Array(Ref), $id: Type.Optional(Type.String()) }));
     expect(named({ one: { id: 1 }, more: [{ id: 2 }] })).toBeUndefined();
@@ -39,7 +39,7 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(named({ one: { id: 1 }, more: [], $id: 5 })).toMatchObject({ path: ['$id'] });
   });
 
-  it('leaves them alone where no number is asked for', () => {
+  it('leaves such numbers unchanged where the schema does not expect a number', () => {
     const open = compileSchema(Type.Object({ infos: Type.Unknown() }));
     const text = '{"infos":{"n":12345678901234567890}}';
     const value = parseJson(text);
@@ -47,7 +47,7 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(JSON.stringify(value)).toBe(text);
   });
 
-  it('takes no number kept as text for an object, at any depth', () => {
+  it('does not accept a number stored as text as an object, at any depth', () => {
     const store = compileSchema(Type.Object({ infos: Type.Object({}), list: Type.Optional(Type.Array(Type.Object({}))) }));
     expect(store(parseJson('{"infos":{}}'))).toBeUndefined();
     const refused = { keyword: 'type', params: { type: 'object' }, message: 'must be object' };
@@ -55,21 +55,21 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(store(parseJson('{"infos":{},"list":[{},1.50]}'))).toEqual({ path: ['list', 1], ...refused });
   });
 
-  it('says of a name what is wrong with it', () => {
+  it('reports the problem of an invalid property name', () => {
     const named = compileSchema(Type.Object({ name: singleLine() }));
     expect(named({ name: 'Ada' })).toBeUndefined();
     for (const name of ['A\u0007', 'A\u202e', 'A\u{e0041}', 'A\u200d'])
       expect(named({ name })).toMatchObject({ path: ['name'], message: 'must have no control characters' });
   });
 
-  it('tells naive times from times with an offset', () => {
+  it('distinguishes times without an offset from times with one', () => {
     expect(check({ id: 1, since: '2026-05-01T10:00:00' })).toBeUndefined();
     expect(check({ id: 1, until: '2026-05-01T10:00:00' })?.keyword).toBe('format');
     expect(check({ id: 1, until: '2026-05-01T10:00:00+02:00' })).toBeUndefined();
     expect(check({ id: 1, since: '2026-02-30T10:00:00Z' })?.keyword).toBe('format');
   });
 
-  it('reads `__proto__` as plain data', () => {
+  it('treats `__proto__` as plain data', () => {
     expect(check(parseJson('{"__proto__":{"id":1}}'))?.keyword).toBe('required');
   });
 });
@@ -80,7 +80,7 @@ describe('compileSchemaForAll', () => {
     expect(problems.map((problem) => problem.path.join('.'))).toEqual(['id', 'tags.0', 'tags.1', 'since']);
   });
 
-  it('stops when the list is full, and looks at nothing behind it', () => {
+  it('stops when the list is full, and checks nothing further', () => {
     const touched: number[] = [];
     const items = Array.from({ length: 100 }, (_value, index) => ({
       get id() {
@@ -93,7 +93,7 @@ describe('compileSchemaForAll', () => {
     expect(Math.max(...touched)).toBe(maxViolations - 1);
   });
 
-  it('judges the size of a list or an object before its items', () => {
+  it('checks the size of a list or an object before its items', () => {
     const check = compileSchemaForAll(
       Type.Object({
         list: Type.Array(Type.Integer(), { maxItems: 2 }),
@@ -106,7 +106,7 @@ describe('compileSchemaForAll', () => {
     ]);
   });
 
-  it('tells of the one branch of a union that the value was meant for', () => {
+  it('reports only the intended branch of a union', () => {
     const check = compileSchemaForAll(
       Type.Object({
         a: Type.Union([Type.String({ maxLength: 1 }), Type.String({ pattern: '^z+$' }), Type.Array(Type.Integer()), Type.Null()]),
@@ -118,7 +118,7 @@ describe('compileSchemaForAll', () => {
     expect(check({ a: [1, 'x'] }).map(({ path }) => path)).toEqual([['a', 1]]);
   });
 
-  it('takes a time that grows with the value, however many numbers are kept as text', () => {
+  it('takes linear time, however many numbers are stored as text', () => {
     const check = compileSchema(Type.Object({ ids: Type.Array(Type.Object({ id: Type.Integer() })) }));
     const measure = (count: number): number => {
       const value = parseJson(`{"ids":[${Array.from({ length: count }, () => '{"id":1.0}').join(',')},{"id":"x"}]}`);
@@ -127,11 +127,11 @@ describe('compileSchemaForAll', () => {
       return performance.now() - startedAt;
     };
     measure(1_000);
-    // Quadratic, it would be 400 times as long.
+    // Quadratic time would be 400 times as long.
     expect(measure(40_000)).toBeLessThan(100 * Math.max(5, measure(2_000)));
   });
 
-  it('says one thing of a number kept as text where an object belongs', () => {
+  it('reports one problem for a number stored as text in place of an object', () => {
     const claims = compileSchemaForAll(Type.Object({ claims: Type.Record(Type.String(), Type.Object({ id: Type.Integer() })) }));
     expect(claims(parseJson('{"claims":12345678901234567890}')).map(({ path, keyword }) => [path, keyword])).toEqual([
       [['claims'], 'type'],
@@ -139,11 +139,11 @@ describe('compileSchemaForAll', () => {
     expect(claims(parseJson('{"claims":{"a":12345678901234567890}}')).map(({ path }) => path)).toEqual([['claims', 'a']]);
   });
 
-  it('takes numbers kept as text for what they are', () => {
+  it('treats numbers stored as text as numbers', () => {
     expect(compileSchemaForAll(book)(parseJson('{"id":1.0,"tags":[2e0]}'))).toEqual([]);
   });
 
-  it('lists names of properties that break the rules for names, with their place', () => {
+  it('lists invalid property names with their position', () => {
     const names = Type.Object(
       {},
       { additionalProperties: Type.String(), propertyNames: Type.String({ maxLength: 3, pattern: '^[a-z]*$' }) },
@@ -155,7 +155,7 @@ describe('compileSchemaForAll', () => {
     ]);
   });
 
-  it('stops at fifty names', () => {
+  it('stops after fifty names', () => {
     const names = Type.Object({}, { additionalProperties: true, propertyNames: Type.String({ maxLength: 3 }) });
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_value, index) => [`name-${index}`, 1]));
     expect(compileSchemaForAll(names)(many)).toHaveLength(50);

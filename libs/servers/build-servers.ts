@@ -1,6 +1,6 @@
 /**
- * Builds nats-server and the object store, of those that the caller does not bring. The bootstrap runs it while npm installs the packages:
- * nothing that it imports may need one. A failure is told by whoever needs the program.
+ * Builds nats-server and the object store unless the caller provides them. The bootstrap runs it while npm installs the packages, so its
+ * imports must not need any. Failures are reported later by the caller that needs the program.
  */
 import { provideGoTool } from './go-tool.ts';
 import { natsServerTool, versitygwTool } from './go-tools.ts';

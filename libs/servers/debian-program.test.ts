@@ -19,7 +19,7 @@ function writeProgram(name: string, script = 'true'): void {
   chmodSync(inBin(name), 0o755);
 }
 
-/** An `apt-get` that notes its calls; `install` makes the programs after a moment. */
+/** An `apt-get` that logs its calls; `install` creates the programs after a moment. */
 function writeAptGet(onInstall = 'sleep 0.3; cp "$0" $BIN/cut-it; cp "$0" $BIN/probe-it-too', onUpdate = 'true'): void {
   writeProgram(
     'apt-get',
@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe('provideDebianProgram', () => {
-  it('takes what is on the PATH, under any of its names, without apt-get', async () => {
+  it('uses a program on the PATH, under any of its names, without apt-get', async () => {
     for (const name of ['cut-it', 'probe-it-too']) writeProgram(name);
     writeAptGet();
     await expect(provide(false)).resolves.toEqual([inBin('cut-it'), inBin('probe-it-too')]);
@@ -59,7 +59,7 @@ describe('provideDebianProgram', () => {
     expect(readCalls()).toEqual([]);
   });
 
-  it('installs the packages when one program is missing, and waits for the lock of other package tools', async () => {
+  it('installs the packages when a program is missing, and waits for the lock of other package tools', async () => {
     writeProgram('cut-it');
     writeAptGet();
     await expect(provide()).resolves.toEqual([inBin('cut-it'), inBin('probe-it-too')]);
@@ -69,7 +69,7 @@ describe('provideDebianProgram', () => {
     expect(lines).toEqual(['installing cutter with apt-get, once for this machine (about a minute)', 'installed cutter']);
   });
 
-  it('does not take a file that cannot be run', async () => {
+  it('does not use a file that is not executable', async () => {
     writeProgram('cut-it');
     writeProgram('probe-it');
     chmodSync(inBin('probe-it'), 0o644);
@@ -78,7 +78,7 @@ describe('provideDebianProgram', () => {
     expect(listActions()).toEqual(['update', 'install']);
   });
 
-  it('installs once when two ask at the same time', async () => {
+  it('installs once when two callers request it concurrently', async () => {
     writeAptGet();
     const [first, second] = await Promise.all([provide(), provide()]);
     expect(second).toEqual(first);
@@ -95,7 +95,7 @@ describe('provideDebianProgram', () => {
     expect(existsSync(cached('apt-get.lock'))).toBe(false);
   });
 
-  it('fetches the package lists once in an hour, and again when an install with them fails', async () => {
+  it('fetches the package lists once an hour, and again when an install fails', async () => {
     writeAptGet();
     await provide();
     rmSync(inBin('cut-it'));
@@ -107,13 +107,13 @@ describe('provideDebianProgram', () => {
     expect(listActions().slice(3)).toEqual(['install', 'update', 'install']);
   });
 
-  it('goes on with the lists that are there when they cannot be fetched', async () => {
+  it('uses the existing package lists when they cannot be fetched', async () => {
     writeAptGet(undefined, 'echo "E: no route" >&2; exit 100');
     await expect(provide()).resolves.toHaveLength(2);
     expect(lines).toContain('apt-get update failed, going on without it:\nE: no route');
   });
 
-  it('tells why it could not be installed, and the ways out', async () => {
+  it('reports the reason of a failed installation, and alternatives', async () => {
     writeAptGet('echo "E: Unable to locate package cutter" >&2; exit 100');
     await expect(provide()).rejects.toThrow(
       'cutter could not be installed:\nE: Unable to locate package cutter.\nTwo ways out:\n' +
@@ -123,18 +123,18 @@ describe('provideDebianProgram', () => {
     expect(existsSync(cached('apt-get.lock'))).toBe(false);
   });
 
-  it('tells when the packages do not bring the program', async () => {
+  it('reports when the packages do not contain the program', async () => {
     writeAptGet('true');
     await expect(provide()).rejects.toThrow('cutter is not on the PATH although cutter and some-fonts was installed.');
   });
 
-  it('asks for root instead of failing in apt-get', async () => {
+  it('requires root before calling apt-get', async () => {
     writeAptGet();
     await expect(provide(false)).rejects.toThrow(/^cutter is not installed, and only root may install it\.\nTwo ways out:/);
     expect(readCalls()).toEqual([]);
   });
 
-  it('says so where there is no apt-get', async () => {
+  it('reports a missing apt-get', async () => {
     process.env['PATH'] = join(folder, 'bin');
     await expect(provide()).rejects.toThrow(/^cutter is not installed, and there is no apt-get to install it with\.\nTwo ways out:/);
   });

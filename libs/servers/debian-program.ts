@@ -1,7 +1,4 @@
-/**
- * Programs that tests need and that come from the system: taken from the PATH, else installed with apt-get when this is root on
- * a Debian machine, as on CI.
- */
+/** System programs that tests need: found on the PATH, or installed with apt-get when running as root on a Debian machine, as in CI. */
 import { spawn } from 'node:child_process';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +7,9 @@ import { findCacheDir, findProgram, listPath, type Progress, readLockHolder, tak
 
 export interface DebianProgram {
   name: string;
-  /** Programs that must all be there; of several names for the same one, the first that is. */
+  /** Required programs; of several alternative names the first existing one is used. */
   programs: readonly (string | readonly string[])[];
-  /** Packages that bring them, and what they need to be of use. */
+  /** Packages that contain them, with their runtime dependencies. */
   packages: readonly string[];
 }
 
@@ -22,7 +19,7 @@ export const ffmpegProgram: DebianProgram = {
   packages: ['ffmpeg', 'fonts-dejavu-core'],
 };
 
-/** Without windows it takes a quarter of the processor time: its shell for that purpose is preferred. */
+/** The headless shell is preferred: it needs a quarter of the processor time. */
 export const chromiumProgram: DebianProgram = {
   name: 'chromium',
   programs: [['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']],
@@ -47,15 +44,15 @@ export const opensslProgram: DebianProgram = {
   packages: ['openssl'],
 };
 
-/** Package lists that this has fetched are good for so long. */
+/** Downloaded package lists are used for this long. */
 const listsMaxAgeMs = 3_600_000;
-/** Another apt-get may hold the machine's lock; it is waited for. */
+/** Waits when another apt-get has the machine's lock. */
 const aptOptions = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3', '-o', 'Acquire::http::Timeout=30'];
 const progressIntervalMs = 10_000;
 
 /**
- * Full paths in the order of `programs`; installs them first when one is missing, while other processes that want some wait.
- * @throws Error that names the ways out.
+ * Full paths in the order of `programs`; installs them first when one is missing, while other processes that need some wait.
+ * @throws Error that lists the alternatives.
  */
 export async function provideDebianProgram(
   requested: DebianProgram,
@@ -95,7 +92,7 @@ async function install(aptGet: string, requested: DebianProgram, progress: Progr
   const args = ['install', '-y', '--no-install-recommends', ...aptOptions, ...requested.packages];
   const run = (): Promise<string | undefined> => runAptGet(aptGet, args, `installing ${requested.name}`, progress);
   let failure = await run();
-  // Somebody may have removed the lists since, or the archive may have moved on.
+  // The lists may have been deleted, or be older than the archive.
   if (failure !== undefined && !fresh) {
     await updateLists(aptGet, progress, 0);
     failure = await run();
@@ -108,7 +105,7 @@ async function install(aptGet: string, requested: DebianProgram, progress: Progr
   return found;
 }
 
-/** A failure here is none yet: the lists that are there may do. @returns whether they were fetched now. */
+/** A failure is not reported yet: the existing lists may suffice. @returns whether they were downloaded now. */
 async function updateLists(aptGet: string, progress: Progress, maxAgeMs = listsMaxAgeMs): Promise<boolean> {
   const stamp = join(findCacheDir(), 'apt-get.updated');
   const updatedAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -119,7 +116,7 @@ async function updateLists(aptGet: string, progress: Progress, maxAgeMs = listsM
   return true;
 }
 
-/** @returns undefined on success, else the last lines of the output. */
+/** @returns undefined on success, otherwise the last lines of the output. */
 function runAptGet(aptGet: string, args: readonly string[], doing: string, progress: Progress): Promise<string | undefined> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' };
   const child = spawn(aptGet, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -25,7 +25,7 @@ function writeProgram(name: string, script: string): void {
   chmodSync(join(folder, 'bin', name), 0o755);
 }
 
-/** A `go` that counts its calls and makes the program after a moment. */
+/** A `go` that counts its calls and creates the program after a moment. */
 function writeGo(script = `sleep 0.3; echo 'echo built' > "$GOBIN/some-server"; chmod +x "$GOBIN/some-server"`): void {
   const version = 'if [ "$1" = version ]; then echo go version go1.26.0; exit; fi';
   writeProgram('go', `${version}\necho "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`);
@@ -55,14 +55,14 @@ afterEach(() => {
 });
 
 describe('provideGoTool (architecture#running-it)', () => {
-  it('takes the one on the PATH when it is good enough', async () => {
+  it('uses the tool on the PATH when its version is sufficient', async () => {
     writeProgram('some-server', 'echo some-server v2.0.0');
     writeGo();
     await expect(provide()).resolves.toBe(join(folder, 'bin', 'some-server'));
     expect(readCalls()).toEqual([]);
   });
 
-  it('builds it once into the cache that clones share, and says so', async () => {
+  it('builds it once into the cache shared by clones, and reports that', async () => {
     writeProgram('some-server', 'echo some-server v1.0.0');
     writeGo();
     const built = join(folder, 'cache', 'coherence', 'bin', 'some-server-v1.2.3');
@@ -73,7 +73,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
 
-  it('builds what replaces modules of its own as a requirement of another module, with the tags of the build', async () => {
+  it('builds a module with replacements as a requirement of another module, with the build tags', async () => {
     writeGo(`test "$1" != install || echo 'echo built' > "$GOBIN/some-server"`);
     await provide({ ...tool, required: { tags: 'without_all' } });
     expect(readCalls()).toEqual([
@@ -84,7 +84,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
 
-  it('waits while another process builds, and takes over from one that died', async () => {
+  it('waits for a build in another process, and takes over from one that died', async () => {
     writeGo();
     const bin = join(folder, 'cache', 'coherence', 'bin');
     mkdirSync(bin, { recursive: true });
@@ -102,7 +102,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readCalls()).toHaveLength(1);
   });
 
-  it('leaves nothing behind when the build fails, tells why and names the ways out', async () => {
+  it('removes its files when the build fails, and reports the reason and alternatives', async () => {
     writeGo('echo "no route to proxy.golang.org" >&2; exit 1');
     await expect(provide()).rejects.toThrow(
       /some-server could not be built:\n(.*\n)*no route to proxy\.golang\.org\.\nThree ways out:\n {2}1\. install it\n {2}2\. set SOME_URL\n {2}3\. use the compose file/,
@@ -112,7 +112,7 @@ describe('provideGoTool (architecture#running-it)', () => {
 });
 
 describe('builds of two tools', () => {
-  it('happen one after the other, the second fetching its modules meanwhile', async () => {
+  it('run one after the other, while the second fetches its modules', async () => {
     const other = { ...tool, name: 'other-server', module: 'example.org/other-server', versionVariable: 'main.Version' };
     writeGo(
       `test "$2" = -n || { sleep 0.5; echo "done $@" >> ${join(folder, 'calls')}; touch "$GOBIN/some-server" "$GOBIN/other-server"; }`,
@@ -130,7 +130,7 @@ describe('builds of two tools', () => {
   });
 });
 
-describe('versions that are good enough', () => {
+describe('sufficient versions', () => {
   it.each([
     ['nats-server: v2.15.2', true],
     ['nats-server: v2.14.4', true],

@@ -1,6 +1,6 @@
 /**
- * Servers and tools that no package ships: taken from the PATH when good enough, else built once with `go install` into a
- * cache that all clones of the user share (architecture#running-it).
+ * Servers and tools that no npm package contains: found on the PATH in a suitable version, or built once with `go install` into a cache
+ * that all clones of the user share (architecture#running-it).
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { type Go, provideGo } from './go-toolchain.ts';
 import { findCacheDir, findProgram, listPath, makeOnce, type Progress, withLock } from './tool-cache.ts';
 
 const progressEveryMs = 10_000;
-/** Where there is room the compiler collects no garbage before 2 GB: a quarter less processor time. */
+/** With enough memory the compiler does not collect garbage below 2 GB, which saves a quarter of the processor time. */
 const compilerMemory = totalmem() < 8 * 1024 ** 3 ? {} : { GOGC: 'off', GOMEMLIMIT: '2GiB' };
 
 export interface GoTool {
@@ -18,27 +18,27 @@ export interface GoTool {
   module: string;
   version: string;
   /**
-   * Its own go.mod replaces modules, which `go install module@version` refuses: it is built as what another module requires. With the tags
-   * of the build, e.g. to leave out what is not needed.
+   * The go.mod of the tool replaces modules, which `go install module@version` rejects: it is built as a requirement of another module.
+   * With build tags, e.g. to exclude unused parts.
    */
   required?: { readonly tags: string };
-  /** How it tells its version; default `--version`. */
+  /** Arguments that print the version; default `--version`. */
   versionArgs?: readonly string[];
-  /** Runs for moments in tests only: compiled in less time, to a slower program. */
+  /** Runs only briefly in tests: built faster, at the cost of a slower program. */
   forTests?: boolean;
-  /** The Go variable that its makers set to the version when they link it; without it the program would not know. */
+  /** The Go variable that the official build sets to the version; without it the program does not know its version. */
   versionVariable?: string;
-  /** Seconds that a build from nothing takes on two cores. */
+  /** Seconds of a build without cache on two cores. */
   buildSeconds: number;
-  /** Says whether a program found on the PATH will do, from what `--version` prints. */
+  /** Whether a program on the PATH is suitable, from its `--version` output. */
   isGoodEnough: (versionText: string) => boolean;
-  /** What to do when it can be neither found nor built. */
+  /** Alternatives when it can be neither found nor built. */
   waysOut: readonly string[];
 }
 
 /**
- * Path of a program that will do; builds it when there is none, while other processes that want the same one wait.
- * @throws Error that names the ways out.
+ * Path of a suitable program; builds it if necessary, while other processes that need it wait.
+ * @throws Error that lists the alternatives.
  */
 export async function provideGoTool(tool: GoTool, progress: Progress): Promise<string> {
   const found = findOnPath(tool);
@@ -68,7 +68,7 @@ async function build(tool: GoTool, binDir: string, program: string, progress: Pr
   try {
     const about = tool.buildSeconds >= 120 ? `${Math.round(tool.buildSeconds / 60)} min` : `${tool.buildSeconds} s`;
     progress(`building ${tool.name} ${tool.version} with go install, once for all clones (about ${about} on two cores)`);
-    // One at a time: side by side each would compile the standard library, which the second finds in the cache of the first.
+    // One build at a time: parallel builds would each compile the standard library, which a later one finds in the cache.
     const output = await withLock(
       join(binDir, '.building'),
       () => runGoInstall(go, tool, buildDir, progress),
@@ -85,7 +85,7 @@ async function build(tool: GoTool, binDir: string, program: string, progress: Pr
   }
 }
 
-/** @returns undefined on success, else the last lines of the output. */
+/** @returns undefined on success, otherwise the last lines of the output. */
 async function runGoInstall(go: Go, tool: GoTool, buildDir: string, progress: Progress): Promise<string | undefined> {
   const lines: string[] = [];
   const startedAt = Date.now();
@@ -117,13 +117,13 @@ function listGoCommands(tool: GoTool): string[][] {
   ];
 }
 
-/** Nobody debugs them: without what a debugger needs they compile in a fifth less time and are a third smaller. */
+/** Omits debug information: builds take a fifth less time, and programs are a third smaller. */
 function listBuildFlags({ version, versionVariable, forTests = false }: GoTool): string[] {
   const stamp = versionVariable === undefined ? '' : ` -X ${versionVariable}=${version}`;
   return [`-gcflags=all=-dwarf=false${forTests ? ' -l' : ''}`, `-ldflags=-s -w${stamp}`];
 }
 
-/** @returns its status; what it says is added to `lines`. */
+/** @returns the exit status; adds the output to `lines`. */
 function runGo(go: Go, args: readonly string[], buildDir: string, lines: string[] = []): Promise<number | null> {
   const env = { ...compilerMemory, ...go.env, GOBIN: buildDir, CGO_ENABLED: '0', GOFLAGS: '-trimpath -modcacherw' };
   const child = spawn(go.program, [...args], { cwd: buildDir, env, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,6 +1,6 @@
 /**
- * Go, which builds what no package ships: the one of this machine when it is new enough, else the pinned toolchain from the Go module
- * proxy, verified and unpacked into the cache. It runs before any package is installed and needs none.
+ * The Go toolchain, which builds tools that no npm package contains: the installed one when it is new enough, otherwise the pinned
+ * toolchain from the Go module proxy, verified and unpacked into the cache. Runs before any package is installed and does not need any.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,13 +13,13 @@ import { readZip } from './unzip.ts';
 
 export interface Go {
   program: string;
-  /** Variables that it must run with. */
+  /** Required environment variables. */
   env: NodeJS.ProcessEnv;
 }
 
 export interface Toolchain {
   version: string;
-  /** By `<os>-<architecture>` as Go calls them: hash of the files as Go's checksum database tells it (sum.golang.org). */
+  /** Hash of the files from Go's checksum database (sum.golang.org), by `<os>-<architecture>` in Go's names. */
   hashes: Readonly<Record<string, string>>;
 }
 
@@ -32,11 +32,11 @@ const pinned: Toolchain = {
     'darwin-arm64': 'h1:dFjGhY6f8DTsY8/rLchUTDRRfjJP4pCrGCwxvHFT2Fg=',
   },
 };
-/** Major and minor version that the tools need. */
+/** Minimum major and minor version for the tools. */
 const oldest = [1, 26] as const;
 const usualDirs = ['/usr/local/go/bin', '/usr/lib/go/bin', '/usr/lib/go-1.26/bin', '/opt/homebrew/bin'];
 const publicProxy = 'https://proxy.golang.org';
-/** Of the standard library its tests, and Go's own programs as source: two files of three, which no build reads. */
+/** Tests of the standard library and the source of Go's own programs: two thirds of the files, which builds do not need. */
 const unneeded = /^src\/cmd\/|_test\.go$|^src\/.*\/testdata\//;
 const progressEveryMs = 5_000;
 const silenceMs = 60_000;
@@ -62,7 +62,7 @@ export async function provideGo(
   return { program: join(rootDir, 'bin', 'go'), env: { ...withOwnCaches(), GOROOT: rootDir, GOTOOLCHAIN: 'local' } };
 }
 
-/** Whoever has no Go gets no `~/go` of it either: everything is in the cache of the tools. */
+/** A machine without Go does not get a `~/go` either: everything is in the cache of the tools. */
 function withOwnCaches(): NodeJS.ProcessEnv {
   const cacheDir = findCacheDir();
   return { GOPATH: join(cacheDir, 'go'), GOCACHE: join(cacheDir, 'go-build'), ...process.env };
@@ -98,7 +98,7 @@ async function install(toolchain: Toolchain, rootDir: string, why: string, progr
   progress(`Go ${toolchain.version} is in ${rootDir}`);
 }
 
-/** From the proxies that GOPROXY names, in their order. */
+/** Downloads from the proxies in GOPROXY, in order. */
 async function download(module: string, progress: Progress): Promise<Buffer> {
   const [name, version] = module.split('@');
   const proxies = (process.env['GOPROXY'] || publicProxy).split(/[,|]/).filter((proxy) => /^https?:/.test(proxy));
@@ -145,7 +145,7 @@ async function read(url: string, progress: Progress): Promise<Buffer> {
   }
 }
 
-/** @returns the hash of the files, made as Go makes it: of the sorted list of their hashes and names. */
+/** @returns the hash of the files as Go computes it: of the sorted list of their hashes and names. */
 async function unpack(archive: Buffer, prefix: string, dir: string): Promise<string> {
   const list: string[] = [];
   const made = new Set<string>();
@@ -158,7 +158,7 @@ async function unpack(archive: Buffer, prefix: string, dir: string): Promise<str
       if (!made.has(parent)) mkdirSync(parent, { recursive: true });
       made.add(parent);
       writeFileSync(file, content);
-      if (/^(bin|pkg\/tool)\//.test(path)) chmodSync(file, 0o755); // an archive of a module knows no modes
+      if (/^(bin|pkg\/tool)\//.test(path)) chmodSync(file, 0o755); // module archives do not contain file modes
     }
     list.push(`${createHash('sha256').update(content).digest('hex')}  ${name}\n`);
     if (list.length % 100 === 0) await breathe();
@@ -166,7 +166,7 @@ async function unpack(archive: Buffer, prefix: string, dir: string): Promise<str
   return `h1:${createHash('sha256').update(list.toSorted(compareLines).join('')).digest('base64')}`;
 }
 
-/** By the names, which begin behind the hash and two spaces. */
+/** Compares by name, which follows the hash and two spaces. */
 function compareLines(a: string, b: string): number {
   const [left, right] = [a.slice(66), b.slice(66)];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,13 +1,13 @@
-/** The servers and tools that no package ships, with their pinned versions. */
+/** The servers and tools that no npm package contains, with their pinned versions. */
 import type { GoTool } from './go-tool.ts';
 
-/** Other ways out of a missing tool of the chart's tests. */
+/** Alternatives to a missing tool of the chart's tests. */
 const skipHelmTests = [
   'run the other tiers alone: npm test -- --selectProjects unit integration e2e',
   'see CONTRIBUTING.md for what the tests of the chart need',
 ];
 
-/** Other ways out of a missing tool of the dashboards and alerts; no test needs them. */
+/** Alternatives to a missing tool of the dashboards and alerts, which tests do not need. */
 const skipMonitoringTools = [
   'make the pictures or try the alerts on another machine, see docs/operations.md',
   'leave them as they are: neither npm start nor npm test needs them',
@@ -41,7 +41,7 @@ export const versitygwTool: GoTool = {
   ],
 };
 
-/** Another object store, which the tests of ours run against too. */
+/** An alternative object store, for tests of our object store client. */
 export const minioTool: GoTool = {
   name: 'minio',
   forTests: true,
@@ -92,7 +92,7 @@ export const k6Tool: GoTool = {
   ],
 };
 
-/** Only for the alerts and the pictures of the dashboards: no pages of its own, and targets that the configuration lists itself. */
+/** Only for the alerts and screenshots of the dashboards: without its web UI and service discovery. */
 const monitoringTool = {
   version: 'v0.315.0',
   required: { tags: 'remove_all_sd' },
@@ -114,7 +114,7 @@ export const promtoolTool: GoTool = {
   waysOut: ['install it: promtool 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it', ...skipMonitoringTools],
 };
 
-/** `match` has the parts of a version as its groups. */
+/** The groups of `match` are the parts of a version. */
 function isAtLeast(match: RegExpExecArray | null, minimum: readonly number[]): boolean {
   if (match === null) return false;
   for (const [index, least] of minimum.entries()) {

@@ -1,4 +1,4 @@
-/** MinIO as the object store, on the loopback interface; nothing but its S3 API is used. It syncs what it acknowledges by itself. */
+/** MinIO as the object store, on the loopback interface; only its S3 API is used. It always syncs writes before it acknowledges them. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';

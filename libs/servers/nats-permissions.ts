@@ -1,7 +1,7 @@
 /**
- * What the NATS user of each service may do, derived from the contracts: it answers its own subjects, calls the operations and starts the jobs
- * whose declarations name it, tells its own events, hears those that it is named for, and takes from its own queues alone. Nothing else can
- * be published. `files/nats.conf` of the chart; `npm start` and the tests use it too.
+ * Permissions of each service's NATS user, derived from the contracts: a service answers its own subjects, calls the operations and starts
+ * the jobs whose declarations name it, publishes its own events, receives the events that name it, and reads only its own queues.
+ * Everything else is denied. `files/nats.conf` of the chart; `npm start` and the tests use it too.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { consumerOf, type Event, feedSubjectOf, type Job, type Rpc, type Service
 import { streams } from '#libs/nats';
 import { contracts } from './service-contracts.ts';
 
-/** A user as the server's configuration knows it. */
+/** A user in the server's configuration. */
 export interface NatsUser {
   readonly user: string;
   readonly password?: string;
@@ -21,22 +21,22 @@ export interface NatsPermissions {
   readonly subscribe: { readonly allow: readonly string[] };
 }
 
-/** Makes streams, and may do everything: of the set-up, not of any service. */
+/** Creates streams and has all permissions; used by the setup, not by services. */
 const administrator = 'admin';
-/** Takes webhooks in for all services. */
+/** Receives webhooks for all services. */
 const gateway = 'api-gateway';
 /** The admin CLI. */
 export const operator = 'cli';
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** The users, the administrator first. */
+/** The users, starting with the administrator. */
 export function describePermissions(): NatsUser[] {
   const names = [...readdirSync(servicesDir).toSorted(), operator];
   return [{ user: administrator }, ...names.map((name) => ({ user: name, permissions: permissionsOf(name, contracts) }))];
 }
 
-/** What `user` may publish and hear when these are all contracts. */
+/** Subjects that `user` may publish and subscribe to, given all contracts. */
 export function permissionsOf(user: string, all: readonly ServiceContract[]): NatsPermissions {
   const own = all.find((contract) => contract.service === user);
   const list = <Item>(pick: (contract: ServiceContract) => Readonly<Record<string, Item>>): Item[] =>
@@ -47,10 +47,10 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
     ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
-    // What it may do itself.
+    // For reading its own permissions.
     '$SYS.REQ.USER.INFO',
     ...Object.keys(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
-    // After a restore the broker's messages are about another state of the database (rules/operations#after-a-restore).
+    // After a restore the broker's messages belong to another state of the database (rules/operations#after-a-restore).
     ...(user === operator ? ['JOBS', 'EVENTS', 'FEED'].map((stream) => `$JS.API.STREAM.PURGE.${stream}`) : []),
     ...called.map(({ subject }) => subject),
     ...started.map(({ type }) => `jobs.${type}`),
@@ -72,7 +72,10 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   return { publish: { allow: publish }, subscribe: { allow: subscribe } };
 }
 
-/** Whose inboxes it writes to: who calls it gets answers, whom it calls hears how far a long answer was read. */
+/**
+ * Services whose inboxes it publishes to: its callers receive replies, and the services it calls receive flow-control messages of long
+ * replies.
+ */
 function findPeers(user: string, all: readonly ServiceContract[]): string[] {
   const callers = all
     .filter(({ service }) => service === user)

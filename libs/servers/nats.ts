@@ -13,13 +13,13 @@ interface ClusterMember {
   readonly name: string;
   readonly port: number;
   readonly routes: readonly number[];
-  /** False: clients are told nothing of the others and know only the addresses that they were given, such as those of proxies. Default true. */
+  /** False: the server does not advertise other members, so clients use only the configured addresses, such as proxies. Default true. */
   readonly advertised?: boolean;
 }
 
 /**
- * `durable` syncs every JetStream write before it is acknowledged: a webhook that was answered 200 survives a power cut.
- * The server knows this as one setting for all streams.
+ * `durable` syncs every JetStream write before acknowledging it, so a webhook answered with 200 survives a power failure. The server has
+ * one setting for all streams.
  */
 export async function startNats(options: {
   program: string;
@@ -27,11 +27,11 @@ export async function startNats(options: {
   logFile: string;
   durable: boolean;
   port?: number;
-  /** Who may connect; absent = everyone on this machine. */
+  /** Users that may connect; without them everyone on this machine may. */
   users?: readonly NatsUser[];
-  /** Further lines of its configuration, e.g. its certificate. */
+  /** Further lines of the configuration, e.g. for a certificate. */
   settings?: readonly string[];
-  /** Makes it one of several: its own name and port for the others, and where these are. */
+  /** Makes the server a cluster member: its name, its cluster port, and the other members' addresses. */
   cluster?: ClusterMember;
 }): Promise<NatsServer> {
   mkdirSync(options.dataDir, { recursive: true });
@@ -42,7 +42,7 @@ export async function startNats(options: {
     'max_payload: 8MB',
     'jetstream {',
     `  store_dir: ${JSON.stringify(options.dataDir)}`,
-    // Each stream has its bound; whether it can be made must not depend on how much of the disk is free today.
+    // Every stream has a limit; its creation must not depend on the current free disk space.
     '  max_file_store: 1TB',
     ...(options.durable ? ['  sync_interval: always'] : []),
     '}',
@@ -62,7 +62,7 @@ export async function startNats(options: {
   return { ...server, url: `nats://127.0.0.1:${port}` };
 }
 
-/** A member that hangs is given up after three seconds by the others, which would go on sending it requests for minutes by default. */
+/** The other members drop an unresponsive member after three seconds; by default they would send it requests for minutes. */
 function describeCluster({ name, port, routes, advertised = true }: ClusterMember): string[] {
   const addresses = routes.map((route) => `nats-route://127.0.0.1:${route}`);
   return [

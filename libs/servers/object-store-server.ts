@@ -1,4 +1,4 @@
-/** An object store as a process, whichever program it is. */
+/** Runs an object store as a process, of any kind. */
 import type { ServerProcess } from './server-process.ts';
 
 export interface ObjectStoreServer extends ServerProcess {
@@ -7,16 +7,16 @@ export interface ObjectStoreServer extends ServerProcess {
   readonly secretAccessKey: string;
 }
 
-/** What every kind is started with. */
+/** Options of every kind of object store. */
 export interface ObjectStoreStart {
   program: string;
   dataDir: string;
   logFile: string;
   port?: number;
   region: string;
-  /** What was acknowledged survives a power cut, as far as the file system can be told so. */
+  /** Acknowledged writes survive a power failure, as far as the file system supports this. */
   durable: boolean;
-  /** Paths in PEM; with them it speaks HTTPS, on localhost. */
+  /** Paths in PEM; enables HTTPS on localhost. */
   certificate?: { readonly cert: string; readonly key: string } | undefined;
   accessKeyId: string;
   secretAccessKey: string;

@@ -1,4 +1,4 @@
-/** The object store beside the platform: versitygw, or MinIO where a folder holds its data or a test asks for it. */
+/** The platform's object store: versitygw, or MinIO if a folder contains its data or a test requests it. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type ObjectStoreKind = 'versitygw' | 'minio';
 
 export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable' | 'certificate'> {
   kind?: ObjectStoreKind | undefined;
-  /** Requests must be signed for it; default `us-east-1`. */
+  /** Region of request signatures; default `us-east-1`. */
   region?: string | undefined;
   progress: Progress;
 }
@@ -37,7 +37,7 @@ export async function startObjectStore({
   return start({ ...options, program, region, accessKeyId: 'coherence', secretAccessKey });
 }
 
-/** The kind that a variable names; undefined when it names none. @throws Error on one that we do not know. */
+/** The kind in a variable; undefined when it is empty. @throws Error for an unknown kind */
 export function readObjectStoreKind(text: string | undefined): ObjectStoreKind | undefined {
   if (text === undefined || text === '') return undefined;
   if (text in kinds) return text as ObjectStoreKind;

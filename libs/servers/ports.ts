@@ -2,26 +2,26 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * The system gives outgoing connections a port from 32768 (Linux) or 49152 (others) on. A port of theirs that is free now may be taken by any
- * connection before its server listens, so free ports are chosen below.
+ * Outgoing connections use ports from 32768 (Linux) or 49152 (others) on. A free port of that range may be used by a connection before its
+ * server listens, so free ports are chosen below it.
  */
 const single = { first: 12_000, end: 32_000, length: 1 };
 const rows = { first: 10_000, end: 12_000, length: 8 };
-/** Workers of jest choose side by side, and seconds before their servers listen: each chooses from ports of its own. */
+/** Parallel workers of jest choose ports seconds before their servers listen, so each worker has a separate range. */
 const shares = 8;
 const chosen = new Set<number>();
 
-/** For a process that chooses ports itself while some that it was given wait for who listens there: it chooses from a share of its own. */
+/** For a process that chooses ports itself while some ports it received are not in use yet: gives it a separate range. */
 export const withOwnPorts = (): Record<string, string> => ({ JEST_WORKER_ID: String((ownShare() + shares / 2) % shares) });
 
 const ownShare = (): number => Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
 
-/** A TCP port that nobody uses right now and that this process has not been given before. */
+/** Returns an unused TCP port that this process has not returned before. */
 export function findFreePort(): Promise<number> {
   return choose(single);
 }
 
-/** The first of eight such ports in a row, for who is told one and takes those behind it too. */
+/** The first of eight consecutive unused ports, for programs that get one port and also use the following ones. */
 export function findFreeRow(): Promise<number> {
   return choose(rows);
 }
@@ -40,7 +40,7 @@ async function choose({ first, end, length }: typeof single): Promise<number> {
   throw new Error(`No free TCP port found between ${first} and ${end}`);
 }
 
-/** Why no server can listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every address. */
+/** Why a server cannot listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every address. */
 export function findPortProblem(port: number, host = '::'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -49,12 +49,12 @@ export function findPortProblem(port: number, host = '::'): Promise<string | und
   });
 }
 
-/** `preferred` when it is free and none of `others`, else any free one. */
+/** Returns `preferred` if it is free and not in `others`, otherwise any free port. */
 export async function choosePort(preferred: number, others: readonly number[] = []): Promise<number> {
   return !others.includes(preferred) && (await findPortProblem(preferred)) === undefined ? preferred : findFreePort();
 }
 
-/** True when something accepts connections there. */
+/** Returns true if the port accepts connections. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 1_000 });

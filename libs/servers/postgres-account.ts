@@ -1,8 +1,7 @@
 /**
- * Under which account PostgreSQL runs. It refuses root, and initdb refuses an account without a name, while this folder may
- * be one that nobody else can enter (`/root/...`). Three ways, the first that works on this machine:
- * as the caller; as the caller, seen from inside a user namespace as an ordinary account; as another account, with
- * programs and data where that one can reach them.
+ * Selects the account that runs PostgreSQL, which rejects root; initdb also rejects an account without a name, and this folder may be
+ * inaccessible to other accounts (`/root/...`). Uses the first option that works: the caller; the caller inside a user namespace that shows
+ * it as an ordinary account; another account, with programs and data moved to a folder that it can access.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { pickBasics } from './process-environment.ts';
 
 export interface PostgresAccount {
-  /** Put before every command of PostgreSQL. */
+  /** Prepended to every command of PostgreSQL. */
   prefix: string[];
   binDir: string;
   dataDir: string;
@@ -25,8 +24,8 @@ interface Account {
 }
 
 /**
- * Decides and prepares: the folder that `dataDir` lies in exists and belongs to the right account afterwards.
- * @throws Error when no way works on this machine.
+ * Selects and prepares the account; afterwards the parent folder of `dataDir` exists and belongs to it.
+ * @throws Error when no option works on this machine.
  */
 export function preparePostgresAccount(nativeDir: string, dataDir: string): PostgresAccount {
   const uid = process.getuid?.();
@@ -56,11 +55,11 @@ export function preparePostgresAccount(nativeDir: string, dataDir: string): Post
   return moveWithinReach(nativeDir, dataDir, asOther, other);
 }
 
-/** Programs and data go to a folder that the other account can reach; the data's name is derived from their own place. */
+/** Moves programs and data to a folder that the other account can access; the data folder's name is derived from its original path. */
 function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], account: Account): PostgresAccount {
   const root = join(existsSync('/var/lib') ? '/var/lib' : tmpdir(), 'coherence-postgres');
   const programs = join(root, `native-${hash(nativeDir + statSync(join(nativeDir, 'bin', 'postgres')).size)}`);
-  const umask = process.umask(0o022); // the launcher's is for files that nobody else may read
+  const umask = process.umask(0o022); // the launcher's umask makes files private
   mkdirSync(root, { recursive: true });
   if (!existsSync(programs)) {
     const draft = `${programs}.${process.pid}`;
@@ -73,13 +72,13 @@ function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], a
     rmSync(programs, { recursive: true, force: true });
     throw new Error(`PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`);
   }
-  // It lay in a folder that other accounts could enter then.
+  // The folder was accessible to other accounts then.
   if (existsSync(join(dataDir, 'PG_VERSION')) && !existsSync(reachable.dataDir)) moveDir(dataDir, reachable.dataDir);
   prepareDataDir(reachable.dataDir, account);
   return reachable;
 }
 
-/** Also to another file system; complete or not at all. */
+/** Works across file systems, and is atomic. */
 function moveDir(from: string, to: string): void {
   const draft = `${to}.${process.pid}`;
   cpSync(from, draft, { recursive: true, verbatimSymlinks: true });

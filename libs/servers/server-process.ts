@@ -1,6 +1,6 @@
 /**
- * Runs one server (PostgreSQL, NATS, the object store) as a child: own session so that Ctrl-C reaches the launcher alone, output to a
- * file, and its end when the launcher dies, however it dies.
+ * Runs one server (PostgreSQL, NATS, the object store) as a child process: in its own session, so that only the launcher receives Ctrl-C;
+ * output goes to a file; it ends when the launcher dies for any reason.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { pickBasics } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from '#libs/process-identity';
 
 export interface ServerCommand {
-  /** As people know it, e.g. `PostgreSQL`. */
+  /** Display name, e.g. `PostgreSQL`. */
   name: string;
   command: string;
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Program and arguments put before the command, e.g. to change the user. */
+  /** Program and arguments prepended to the command, e.g. to change the user. */
   prefix?: readonly string[];
   logFile: string;
   stopSignal: NodeJS.Signals;
-  /** Asked every 25 ms until it says true; `pid` is the server's. */
+  /** Called every 25 ms until it returns true; `pid` is the server's. */
   isReady: (pid: number) => boolean | Promise<boolean>;
   readyTimeoutMs?: number;
 }
@@ -36,7 +36,7 @@ export interface ServerProcess {
 const maxLogBytes = 10 * 1024 * 1024;
 const stopTimeoutMs = 15_000;
 
-/** `setpriv` (util-linux) can make the kernel tell a child that its parent is gone; elsewhere the next start cleans up. */
+/** `setpriv` (util-linux) lets the kernel signal a child when its parent dies; elsewhere the next start cleans up. */
 const canFollowParent = process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
 
 /** @throws Error with the last lines of its log when the server ends or is not ready in time. */
@@ -69,17 +69,17 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
 const maxLines = 15;
 const maxBytes = 16 * 1024;
 
-/** A log that a process is about to write, after what others have written. */
+/** A log to append to. */
 export interface Log {
   readonly file: string;
   readonly fd: number;
-  /** Its last lines since it was opened, indented: those of an earlier run explain nothing. */
+  /** Returns the last lines since the log was opened, indented; lines of earlier runs are not relevant. */
   readTail(): string;
-  /** The rest of the last line that begins so, of those not far from its end. */
+  /** Returns the rest of the last line with this prefix, searching only near the end. */
   findLast(beginning: string): string | undefined;
 }
 
-/** Opens a log for appending; one that has grown past 10 MiB is kept as `<file>.1`. */
+/** Opens a log for appending; a log larger than 10 MiB is renamed to `<file>.1`. */
 export function openLog(file: string): Log {
   mkdirSync(dirname(file), { recursive: true });
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -112,7 +112,7 @@ function readLastLines(file: string, start: number): string[] {
   }
 }
 
-/** Resolves when it has ended, with how, and why if `findReason` knows. */
+/** Resolves when the process has ended, with a description and the reason if `findReason` returns one. */
 export function describeEnd(child: ChildProcess, findReason: () => string | undefined = () => undefined): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started (${error.message})`));

@@ -1,6 +1,6 @@
 /**
- * One role of PostgreSQL and one user of NATS for each service, as in production (deploy/helm): the addresses by which the services connect,
- * derived from those of the administrator.
+ * One PostgreSQL role and one NATS user per service, as in production (deploy/helm): the services' connection URLs, derived from those of
+ * the administrator.
  */
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -18,10 +18,10 @@ function passwordOf(secret: string, service: string): string {
   return createHmac('sha256', secret).update(service).digest('base64url');
 }
 
-/** Settings of which every service has its own value. */
+/** Settings with a separate value for each service. */
 const ownAddresses: readonly string[] = ['DATABASE_URL', 'NATS_URL'];
 
-/** Name under which an installation keeps a component's secret setting: `NATS_URL_GATEWAY`, but `API_TOKEN`. */
+/** Name of a component's secret setting in an installation: `NATS_URL_GATEWAY`, but `API_TOKEN`. */
 export function secretKeyOf(component: string, setting: string): string {
   return ownAddresses.includes(setting) ? `${setting}_${component.toUpperCase()}` : setting;
 }
@@ -35,12 +35,12 @@ function replaceUser(url: string, user: string, password: string): string {
   return changed.href;
 }
 
-/** Variables by which an installation names a service's own addresses. */
+/** Variables of an installation for a service's own URLs. */
 export const listOwnAddresses = (service: string): string[] => ownAddresses.map((kind) => variableOf(kind, service));
 
 /**
- * `DATABASE_URL_<SERVICE>` of every service that has tables, and `DATABASE_URL_AUDIT` of the verification and retention of the audit log; the
- * migration makes the roles from them.
+ * `DATABASE_URL_<SERVICE>` of every service with tables, and `DATABASE_URL_AUDIT` for verification and retention of the audit log; the
+ * migration creates the roles from them.
  */
 export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
   const owners = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
@@ -59,7 +59,7 @@ export function listNatsUrls(adminUrl: string, secret: string): Record<string, s
   );
 }
 
-/** Settings of one service: its own addresses under the names that it knows. */
+/** Settings of one service: its own URLs under the names in its schema. */
 export function settingsOfService(service: string, settings: Settings): Record<string, string> {
   const own = { ...settings };
   for (const kind of ownAddresses) {
@@ -70,8 +70,8 @@ export function settingsOfService(service: string, settings: Settings): Record<s
 }
 
 /**
- * The users for a server's configuration, with their passwords and rights. `anyPrefix`: for servers that installations with different
- * NATS_SUBJECT_PREFIX share, as the tests do: the same rights under every prefix.
+ * The users for a server's configuration, with their passwords and permissions. `anyPrefix`: for servers shared by installations with
+ * different NATS_SUBJECT_PREFIX, as in tests: the same permissions under every prefix.
  */
 export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): NatsUser[] {
   return describePermissions().map(({ user, permissions }) => ({
@@ -90,7 +90,7 @@ export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): 
   }));
 }
 
-/** `media.>` → `*.media.>`; names of streams begin with the prefix, so they become `*`. */
+/** `media.>` → `*.media.>`; stream names start with the prefix, so they become `*`. */
 function underAnyPrefix(subject: string): string[] {
   if (subject.startsWith('_INBOX.') || subject.startsWith('$SYS.')) return [subject];
   if (subject.startsWith('$SRV.')) return [subject.replace(/^(\$SRV\.[A-Z]+\.)[a-z-]+/, '$1*')];
@@ -99,7 +99,7 @@ function underAnyPrefix(subject: string): string[] {
   return [anyStream, anyStream.replace(/(CONSUMER\.CREATE\.\*\.[^.]+)\./, '$1.*.')];
 }
 
-/** Address of the administrator, who may do everything. */
+/** URL of the administrator, who has all permissions. */
 export function adminNatsUrl(url: string, secret: string): string {
   return replaceUser(url, 'admin', passwordOf(secret, 'admin'));
 }

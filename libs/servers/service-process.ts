@@ -1,6 +1,6 @@
 /**
- * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it notices the loss of its
- * parent, readiness by its operations port.
+ * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it detects the loss of its parent,
+ * readiness by its operations port.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -15,45 +15,48 @@ export interface ServiceProcess {
   readonly name: string;
   readonly identity: ProcessIdentity | undefined;
   readonly logFile: string;
-  /** The last lines that it has written, indented. */
+  /** Returns the last lines of its log, indented. */
   readLogTail(): string;
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>;
   readonly hasEnded: boolean;
-  /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`, unless METRICS_HOST says otherwise. */
+  /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`, unless METRICS_HOST is set. */
   readonly operationsUrl: string;
-  /** @returns undefined when ready, else what is missing. */
+  /** @returns undefined when ready, otherwise what is missing. */
   readReadiness(): Promise<string | undefined>;
   kill(signal: NodeJS.Signals): void;
-  /** SIGTERM, and SIGKILL when it has not ended by itself in time. */
+  /** Sends SIGTERM, then SIGKILL if the process does not end in time. */
   stop(): Promise<void>;
 }
 
 const stopTimeoutMs = 27_000;
 
 /**
- * Options of Node, as in compose.yaml. By itself it lets young objects take 48 MB before it looks for the living among them; in an idle service that
- * is half of its memory. Where it costs requests a tenth of their rate or more they have it all the same: in the gateway, and in conversations, which lets
- * most of a search die young; and it stays theirs, since V8 takes it away from
- * an idle service and gives a busy one none back. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under
- * others (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * Options of Node, as in compose.yaml. By default young objects can use 48 MB before a collection, which is half of an idle service's
+ * memory. Services whose request rate would drop by a tenth or more have the larger value: the gateway, and conversations, where most
+ * objects of a search die young. The setting is static because V8 shrinks the space of an idle service but does not enlarge it under load.
+ * Other flags here would disable the compile cache: V8 does not reuse code compiled under different flags
+ * (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 
-/** Arguments of Node before the path of a service's program. */
+/** Node's arguments before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
   const megabytes = youngMegabytes[service];
   if (megabytes === undefined) return ['--max-semi-space-size=4'];
   return [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
 }
 
-/** `env` must hold METRICS_PORT; what it does not name is taken from the caller's environment, and nothing that the service does not declare. */
+/**
+ * `env` must contain METRICS_PORT; variables that it lacks are read from the caller's environment, restricted to those that the service
+ * declares.
+ */
 export async function startServiceProcess(options: {
   repoDir: string;
   name: string;
   env: Readonly<Record<string, string>>;
   logFile: string;
-  /** Addresses of modules that are loaded before its program. */
+  /** URLs of modules that are loaded before its program. */
   imports?: readonly string[];
 }): Promise<ServiceProcess> {
   const env = await environmentOfService(options.name, { ...process.env, ...options.env });
@@ -62,13 +65,13 @@ export async function startServiceProcess(options: {
   const child = spawn(process.execPath, [...nodeOptionsOf(options.name), ...imports, join('services', options.name, 'main.ts')], {
     cwd: options.repoDir,
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
-    detached: true, // Ctrl-C reaches the launcher alone, which then stops the services in order
+    detached: true, // Only the launcher receives Ctrl-C; it then stops the services in order
     env,
   });
   closeSync(log.fd);
-  child.on('error', () => {}); // told by `ended`
+  child.on('error', () => {}); // reported by `ended`
   let end: string | undefined;
-  // `runService` of libs/lifecycle tells of its end so.
+  // `runService` of libs/lifecycle logs the reason of its end with this prefix.
   const ended = describeEnd(child, () => log.findLast(`${options.name}: `)).then((text) => (end = text));
   const operationsUrl = `http://${reachableAddress(env['METRICS_HOST'] ?? '127.0.0.1', env['METRICS_PORT'] ?? '')}`;
   return {

@@ -1,4 +1,4 @@
-/** PostgreSQL, NATS and the object store for tests: fast, and gone afterwards. */
+/** PostgreSQL, NATS and the object store for tests: fast, and removed afterwards. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import { startPostgres } from './postgres.ts';
 import { adminNatsUrl, listNatsUsers } from './service-accounts.ts';
 import type { Progress } from './tool-cache.ts';
 
-/** The variables by which tests find their servers. */
+/** The variables that contain the addresses of the test servers. */
 export interface TestServerAddresses {
   TEST_DATABASE_URL: string;
-  /** Of the administrator. */
+  /** URL of the administrator. */
   TEST_NATS_URL: string;
-  /** From which the accounts of the services are derived; empty when they connect as the administrator. */
+  /** Secret from which the services' accounts are derived; empty when they connect as the administrator. */
   TEST_SERVICE_SECRET: string;
   TEST_S3_ENDPOINT: string;
   TEST_S3_ACCESS_KEY_ID: string;
@@ -24,11 +24,11 @@ export interface TestServerAddresses {
 
 export interface TestServers {
   addresses: TestServerAddresses;
-  /** Stops what was started and removes its data. */
+  /** Stops the started servers and removes their data. */
   stop(): Promise<void>;
 }
 
-/** Starts what `given` does not name; `TEST_OBJECT_STORE` chooses the kind of object store. */
+/** Starts the servers that are not in `given`; `TEST_OBJECT_STORE` selects the kind of object store. */
 export async function startTestServers(options: {
   repoDir: string;
   dataDir: string;

@@ -1,14 +1,14 @@
-/** Finding programs, the cache folder that all clones of a user share, and its locks between processes. */
+/** Finds programs, and provides the cache folder that all clones of a user share, with locks between processes. */
 import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
-/** A line for people, e.g. on the terminal. */
+/** Receives a line for people, e.g. on the terminal. */
 export type Progress = (line: string) => void;
 
-/** `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a folder for temporary files when there is no such home. */
+/** `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a temporary folder without such a home. */
 export function findCacheDir(): string {
   const candidates = [process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), join(tmpdir(), `cache-${process.getuid?.() ?? 'user'}`)];
   for (const candidate of candidates) {
@@ -43,7 +43,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Makes `file` when it is not there; while another process makes it, this one says so by `onWait` and waits. */
+/** Creates `file` if it does not exist; while another process creates it, calls `onWait` and waits. */
 export async function makeOnce(file: string, make: () => Promise<void>, onWait: () => void): Promise<void> {
   const lock = `${file}.lock`;
   while (!existsSync(file)) {
@@ -60,9 +60,7 @@ export async function makeOnce(file: string, make: () => Promise<void>, onWait: 
   }
 }
 
-/**
- * Runs `work` while no other process and nobody else in this one holds the lock; `onWait` is called once when somebody does.
- */
+/** Runs `work` under an exclusive lock, within this process and between processes; calls `onWait` once if the lock is not free. */
 export async function withLock<T>(lock: string, work: () => Promise<T>, onWait: () => Promise<void>): Promise<T> {
   for (let waited = false; !takeLock(lock); waited = true) await (waited ? sleep(250) : onWait());
   try {
@@ -72,13 +70,13 @@ export async function withLock<T>(lock: string, work: () => Promise<T>, onWait: 
   }
 }
 
-/** @returns false when another running process holds it; a lock that its holder left behind is taken over. */
+/** @returns false when another running process has the lock; the lock of a dead process is taken over. */
 export function takeLock(lock: string): boolean {
   const own = `${lock}.${process.pid}`;
   writeFileSync(own, JSON.stringify(identifyProcess(process.pid)));
   try {
     for (;;) {
-      if (tryLink(own, lock)) return true; // with its content at once, unlike a file that is made and then written
+      if (tryLink(own, lock)) return true; // created atomically with its content, unlike a file that is created and then written
       if (readLockHolder(lock) !== undefined) return false;
       removeAbandoned(lock, `${own}.old`);
     }
@@ -97,7 +95,7 @@ function tryLink(file: string, link: string): boolean {
   }
 }
 
-/** Only one of many gets the file by renaming it, and puts back what somebody has taken meanwhile. */
+/** Renaming lets only one of many processes get the file; it restores a lock that has been acquired since. */
 function removeAbandoned(lock: string, aside: string): void {
   try {
     renameSync(lock, aside);
@@ -109,7 +107,7 @@ function removeAbandoned(lock: string, aside: string): void {
   rmSync(aside, { force: true });
 }
 
-/** The running process that holds the lock; undefined when it is free or was left behind. */
+/** The running process that has the lock; undefined when it is free or abandoned. */
 export function readLockHolder(lock: string): ProcessIdentity | undefined {
   try {
     const holder = JSON.parse(readFileSync(lock, 'utf8')) as ProcessIdentity;

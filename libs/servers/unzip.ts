@@ -1,5 +1,5 @@
 /**
- * Reads a zip archive, with what Node has: it is needed before any package is installed. Plain and deflated entries, no zip64 (archives of
+ * Reads a zip archive with Node only, because it runs before any package is installed. Stored and deflated entries, no zip64 (archives of
  * less than 4 GiB with less than 65,535 entries).
  */
 import { inflateRawSync } from 'node:zlib';
@@ -15,7 +15,7 @@ const localSignature = 0x04034b50;
 const endBytes = 22;
 const longestComment = 0xffff;
 
-/** The files of `archive` in its order, without folders. @throws Error when it is not a whole zip archive of this kind. */
+/** The files of `archive` in order, without folders. @throws Error when it is not a complete zip archive of this kind. */
 export function* readZip(archive: Buffer): Generator<ZipEntry> {
   const end = findEnd(archive);
   const count = archive.readUInt16LE(end + 10);

@@ -1,6 +1,6 @@
 /**
- * versitygw as the object store, on the loopback interface: buckets are folders, objects files. What S3 knows of an object besides its bytes
- * is in extended attributes of its file or, where the file system has none, in files beside (docs/adr/bundled-object-store.md).
+ * versitygw as the object store, on the loopback interface: buckets are folders, objects are files. S3 metadata is stored in extended
+ * attributes of the file, or in separate files if the file system does not support them (docs/adr/bundled-object-store.md).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.
 import { findFreePort, isListening } from './ports.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
-/** No bucket can be called so. */
+/** Not a valid bucket name. */
 const healthPath = '/_health';
 const noAttributes = 'xattr check failed';
 
@@ -67,8 +67,8 @@ function runVersitygw(options: ObjectStoreStart, port: number, directory: readon
 }
 
 /**
- * versitygw leaves it to the file system when bytes reach the disk. By these flags, which all new files and folders inherit, the file system
- * writes at once (ext4, XFS and Btrfs on Linux); elsewhere a power cut may take the last half minute.
+ * versitygw does not sync writes. These flags, which new files and folders inherit, make the file system write synchronously (ext4, XFS and
+ * Btrfs on Linux); elsewhere a power failure may lose the last half minute.
  */
 function makeSynchronous(dir: string): void {
   spawnSync('chattr', ['+S', '+D', dir], { stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** SQL that is declared: fragments, types, and statements that are called as functions. What runs them is `#libs/orm`. */
+/** Declared SQL: fragments, types, and statements that are called as functions. `#libs/orm` runs them. */
 export { Parameter, Sql, sql } from './sql.ts';
 export type { SqlPart } from './sql.ts';
 export { t } from './sql.ts';

@@ -51,7 +51,7 @@ sql.id = (name: string): Sql => {
   return new Sql([name], []);
 };
 
-/** A constant text, quoted. */
+/** A constant text as a quoted literal. */
 sql.literal = (text: string): Sql => new Sql([`'${text.replaceAll("'", "''")}'`], []);
 
 /** Fragments with `separator` between them. */
@@ -80,7 +80,7 @@ export function render(fragment: Sql): RenderedSql {
   return { text: write(fragment), names };
 }
 
-/** Types of PostgreSQL as parameters and columns of statements have them, each with the TypeScript type of its values. */
+/** PostgreSQL types of statement parameters and columns, each with the TypeScript type of its values. */
 
 export class SqlType<Value> {
   /** Type that parameters are cast to, e.g. `integer[]`. */

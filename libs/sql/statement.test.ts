@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sql, type Sql, type SqlPart, t } from './sql.ts';
 import { type PreparedStatement, type Queryable, statement } from './statement.ts';
 
-/** A database that records statements. */
+/** A database stub that records statements. */
 function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { statement: PreparedStatement; values: readonly unknown[] }[] } {
   const asked: { statement: PreparedStatement; values: readonly unknown[] }[] = [];
   const query = async <Row>(prepared: PreparedStatement, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -22,20 +22,20 @@ const rename = {
 };
 
 describe('statement (architecture#data)', () => {
-  it('numbers and casts the parameters of its fragments in the order of their first use, one number for each', () => {
+  it('numbers and casts the parameters of its fragments in order of first use, one number each', () => {
     const { prepared, order } = statement.none(rename);
     expect(prepared.text).toBe('update people set name = $1::text, old = name where id = $2::integer and name <> $1::text');
     expect(order).toEqual(['name', 'id']);
   });
 
-  it('takes values by name, with undefined as null', async () => {
+  it('accepts values by name, with undefined as null', async () => {
     const { on, asked } = recorder();
     const call = statement.none({ ...rename, pipelined: true });
     await call(on, { id: 7, name: undefined });
     expect(asked).toEqual([{ statement: { name: 'people.rename', text: expect.any(String), pipelined: true }, values: [undefined, 7] }]);
   });
 
-  it('composes fragments that take parameters', () => {
+  it('composes fragments with parameters', () => {
     const isNear = (row: string, ids: SqlPart): Sql => sql`${sql.id(`${row}.id`)} = any(${ids})`;
     const { prepared } = statement.many({
       name: 'people.near',
@@ -66,7 +66,7 @@ describe('statement (architecture#data)', () => {
   });
 
   it('rejects malformed statement names and unused parameters', () => {
-    // PostgreSQL would cut a longer one than 63.
+    // PostgreSQL truncates names longer than 63 bytes.
     for (const name of ['Rename', '', 'x'.repeat(64)]) {
       expect(() => statement.none({ ...rename, name })).toThrow(`"${name}" is not a valid statement name`);
     }

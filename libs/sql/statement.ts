@@ -17,8 +17,8 @@ export interface StatementOptions {
    */
   readonly planned?: 'each-call' | 'once';
   /**
-   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key that never wait for locks:
-   * a slow statement delays those behind it. Default: a connection of its own.
+   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key that never wait for
+   * locks: a slow statement delays the statements after it. Default: a separate connection.
    */
   readonly pipelined?: true;
 }
@@ -81,7 +81,7 @@ export interface ManyStatement<Params extends Shape, Columns extends Shape> exte
   stream(on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]>;
 }
 
-/** A write of one row: `prepared`, `params`, `row` and `order` are those of the statement for many calls. */
+/** A write of one row: `prepared`, `params`, `row` and `order` belong to the statement for many calls. */
 export interface CoalescedStatement<Params extends Shape, Columns extends Shape> extends Omit<
   DeclaredStatement<Shape, Shape, unknown>,
   'prepared'
@@ -93,7 +93,7 @@ export interface CoalescedStatement<Params extends Shape, Columns extends Shape>
 interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
   readonly name: string;
   readonly params: Params;
-  /** The parameter that is the number of the row. */
+  /** The parameter with the id of the row. */
   readonly key: keyof Params & string;
   readonly row: Columns;
   /** `calls` is a table `i` with one row per call; its columns are the parameters in snake case. The statement must return `i.ordinal`. */
@@ -103,7 +103,7 @@ interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
 interface Declared<Params extends Shape> extends StatementOptions {
   /** Unique within a service, at most 63 bytes. Shown in traces and `pg_prepared_statements`. */
   readonly name: string;
-  /** Absent = none. */
+  /** Absent: no parameters. */
   readonly params?: Params;
   readonly sql: (params: { readonly [Name in keyof Params]: Parameter }) => Sql;
 }
@@ -114,7 +114,7 @@ interface DeclaredWithRow<Params extends Shape, Columns extends Shape> extends D
 
 /** Declares statements. Throws an Error for a malformed name or an unused parameter. */
 export const statement = {
-  /** Any number of rows. */
+  /** Declares a statement with any number of rows. */
   many<Columns extends Shape, Params extends Shape = NoParams>(declared: DeclaredWithRow<Params, Columns>): ManyStatement<Params, Columns> {
     const many = declare(declared, declared.row, (rows: RowOf<Columns>[]) => rows);
     const stream = (on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]> =>

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('health (rules/operations#health)', () => {
-  it('is alive at once, started and ready only when told so', async () => {
+  it('is alive immediately, and started and ready only when it is set', async () => {
     const telemetry = await start({ nats: async () => {} });
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
     await expect(read(telemetry, '/startupz')).resolves.toMatchObject({ status: 503 });
@@ -48,7 +48,7 @@ describe('health (rules/operations#health)', () => {
     });
   });
 
-  it('bounds connections, headers and malformed requests as the public port does (D95)', async () => {
+  it('limits connections, headers and malformed requests like the public port (D95)', async () => {
     const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, MAX_CONNECTIONS: 10 }, checks: {} });
     running.push(telemetry);
     await telemetry.start();
@@ -73,7 +73,7 @@ describe('health (rules/operations#health)', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('says which dependency is missing and why, while the process stays alive', async () => {
+  it('reports missing dependencies with the reason, while the process stays alive', async () => {
     const telemetry = await start({
       nats: async () => {},
       postgresql: () => Promise.reject(new Error('connection refused')),
@@ -86,13 +86,13 @@ describe('health (rules/operations#health)', () => {
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
   });
 
-  it('counts a dependency that does not answer as missing', async () => {
+  it('counts a dependency that does not respond as missing', async () => {
     const telemetry = await start({ 'object store': () => new Promise(() => {}) });
     telemetry.started();
     await expect(read(telemetry, '/readyz')).resolves.toMatchObject({ status: 503, body: { missing: ['object store'] } });
   });
 
-  it('is not ready while draining, whatever comes after', async () => {
+  it('is not ready while draining, whatever is set later', async () => {
     const telemetry = await start();
     telemetry.started();
     telemetry.draining();
@@ -101,7 +101,7 @@ describe('health (rules/operations#health)', () => {
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
   });
 
-  it('refuses a port that is taken and names the variable', async () => {
+  it('rejects a port in use and names the variable', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => {
       other.listen(0, resolve);
@@ -115,7 +115,7 @@ describe('health (rules/operations#health)', () => {
 });
 
 describe('METRICS_TOKEN', () => {
-  it('is asked for by /metrics, and never by health, which probes read', async () => {
+  it('is required by /metrics, but not by the health endpoints for probes', async () => {
     const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, METRICS_TOKEN: 'scrape' }, checks: {} });
     await telemetry.start();
     const statusOf = async (path: string, authorization?: string): Promise<number> =>
@@ -130,7 +130,7 @@ describe('METRICS_TOKEN', () => {
 });
 
 describe('metrics (rules/operations#metrics)', () => {
-  it('shows rate, errors and duration of requests beside the process', async () => {
+  it('reports rate, errors and duration of requests and process metrics', async () => {
     const telemetry = await start();
     telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
     const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
@@ -142,7 +142,7 @@ describe('metrics (rules/operations#metrics)', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  it('shows the metrics of these names alone, as they are now, each once; others are not even asked for their value', async () => {
+  it('returns only the requested metrics with current values, each once; others are not evaluated', async () => {
     const telemetry = await start();
     telemetry.metrics.counter('jobs_total', 'jobs').inc(2);
     telemetry.metrics.gauge('pool_waiting', 'callers that wait', [], () => {
@@ -175,7 +175,7 @@ describe('metrics (rules/operations#metrics)', () => {
     expect(metrics.counter('jobs_total', 'jobs', ['type'])).toBe(metrics.counter('jobs_total', 'jobs', ['type']));
   });
 
-  it('asks a gauge for its value before each scrape', async () => {
+  it('evaluates a gauge before each scrape', async () => {
     const metrics = createMetrics('media');
     let waiting = 3;
     metrics.gauge('pool_waiting', 'callers that wait', [], (gauge) => gauge.set(waiting));
@@ -199,29 +199,26 @@ describe('names of metrics (rules/operations#metrics)', () => {
   };
   const names = ['jobs_total', 'pool_waiting', 'delay_seconds'];
 
-  it('begin with coherence_, apart from those of the process', async () => {
+  it('start with coherence_, except for process metrics', async () => {
     const { text } = await declareSome().render();
     const found = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
     expect(found).toEqual(expect.arrayContaining(names.map((name) => `coherence_${name}`)));
     expect(found.filter((name) => !/^(coherence|process|nodejs)_/.test(name))).toEqual([]);
   });
 
-  it.each([undefined, 'application/openmetrics-text'])(
-    'are the old ones too with the same values where that is asked for, as %s',
-    async (accept) => {
-      const { text } = await declareSome({ oldNames: true }).render({ accept });
-      for (const name of names) {
-        expect(samplesOf(text, `coherence_${name}`).length).toBeGreaterThan(0);
-        expect(samplesOf(text, name)).toEqual(samplesOf(text, `coherence_${name}`));
-      }
-      expect(samplesOf(text, 'pool_waiting')).toEqual(['{service="media"} 1']);
-      expect(text.match(/^# TYPE process_cpu_seconds/gm)).toHaveLength(1);
-      const { text: some } = await declareSome({ oldNames: true }).render({ names: new Set(['jobs_total']) });
-      expect(some.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter']);
-    },
-  );
+  it.each([undefined, 'application/openmetrics-text'])('include the old names with the same values when enabled, as %s', async (accept) => {
+    const { text } = await declareSome({ oldNames: true }).render({ accept });
+    for (const name of names) {
+      expect(samplesOf(text, `coherence_${name}`).length).toBeGreaterThan(0);
+      expect(samplesOf(text, name)).toEqual(samplesOf(text, `coherence_${name}`));
+    }
+    expect(samplesOf(text, 'pool_waiting')).toEqual(['{service="media"} 1']);
+    expect(text.match(/^# TYPE process_cpu_seconds/gm)).toHaveLength(1);
+    const { text: some } = await declareSome({ oldNames: true }).render({ names: new Set(['jobs_total']) });
+    expect(some.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter']);
+  });
 
-  it('include what runs: release and commit', async () => {
+  it('include the running release and commit', async () => {
     const shown = async (settings: object): Promise<string> => {
       const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, ...settings }, checks: {} });
       return (await telemetry.metrics.render({ names: new Set(['coherence_build_info']) })).text;
@@ -251,13 +248,13 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
       'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       openMetrics,
     ],
-  ])('is chosen by Accept: %s → %s', async (accept, contentType) => {
+  ])('is selected by Accept: %s → %s', async (accept, contentType) => {
     const { text, contentType: chosen } = await createMetrics('media').render({ accept });
     expect(chosen).toBe(contentType);
     expect(text.endsWith('\n# EOF\n')).toBe(contentType === openMetrics);
   });
 
-  it('names the families of counters without the ending, whatever was scraped before', async () => {
+  it('names counter families without the suffix, whatever was scraped before', async () => {
     const metrics = createMetrics('media');
     metrics.counter('jobs_total', 'jobs').inc(2);
     for (let round = 0; round < 2; round++) {
@@ -271,7 +268,7 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
     }
   });
 
-  it('shows the trace of a sampled request as the exemplar of its bucket, also beyond the last, and of no other', async () => {
+  it('reports the trace of a sampled request as the exemplar of its bucket only, also above the last bucket', async () => {
     const telemetry = await start();
     const red = telemetry.metrics.red('requests', 'requests', ['route']);
     for (const traceparent of [undefined, 'nonsense1', sampled.replace(/01$/, '00'), `00-${'0'.repeat(32)}-b7ad6b7169203331-01`]) {
@@ -293,8 +290,8 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
   });
 });
 
-describe('metrics of what is away (rules/operations#metrics)', () => {
-  it('leaves a value out that cannot be read and shows all others', async () => {
+describe('metrics of unavailable sources (rules/operations#metrics)', () => {
+  it('omit a value that cannot be read and report all others', async () => {
     const metrics = createMetrics('media');
     let fails = false;
     metrics.gauge('receipts', 'read from a database', [], (gauge) => {
@@ -309,11 +306,11 @@ describe('metrics of what is away (rules/operations#metrics)', () => {
     expect(text).not.toMatch(/^coherence_receipts\{.*\} [1-9]/m);
   });
 
-  it('labels the process with its service', async () => {
+  it('label the process with its service', async () => {
     expect((await createMetrics('media').render()).text).toMatch(/^process_cpu_seconds_total\{service="media"\}/m);
   });
 
-  it('says whether the service is ready', async () => {
+  it('report whether the service is ready', async () => {
     let away = false;
     const telemetry = await start({ nats: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) });
     expect((await telemetry.metrics.render()).text).toContain('coherence_service_ready{service="media"} 0');
@@ -327,7 +324,7 @@ describe('metrics of what is away (rules/operations#metrics)', () => {
 describe('trace context', () => {
   const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-  it('keeps trace and sampling of the parent, with a span of its own', () => {
+  it('inherits trace and sampling of the parent, with a new span', () => {
     const child = newTraceparent(parent);
     expect(child).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
     expect(child).not.toBe(parent);
@@ -341,17 +338,17 @@ describe('trace context', () => {
     `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
     `00-${'a'.repeat(32)}-${'0'.repeat(16)}-01`,
     `${parent}-x`,
-  ])('begins a trace of its own when the parent is %s', (invalid) => {
+  ])('starts a new trace when the parent is %s', (invalid) => {
     const own = newTraceparent(invalid);
     expect(own).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(own).not.toContain('0af7651916cd43dd8448eb211c80319c');
   });
 
-  it('makes request ids that differ', () => {
+  it('generates unique request ids', () => {
     expect(newRequestId()).not.toBe(newRequestId());
   });
 
-  it.each([undefined, '', 'a b', 'ä', 'x'.repeat(129), ['one', 'two']])('takes no %j as the id of a request', (given) => {
+  it.each([undefined, '', 'a b', 'ä', 'x'.repeat(129), ['one', 'two']])('rejects %j as a request id', (given) => {
     expect(readRequestId(given)).toMatch(/^[\da-f-]{36}$/);
     expect(readRequestId('of-a-client')).toBe('of-a-client');
   });

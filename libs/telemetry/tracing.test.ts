@@ -26,7 +26,7 @@ const create = (settings: TracingSettings = {}, told = logger) =>
   createOtlpTracer({ service: 'media', settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...settings }, logger: told });
 
 describe('the tracer (rules/operations#traces)', () => {
-  it('hangs a span under its parent, under the active one, or begins a trace', async () => {
+  it('adds a span to its parent or to the active one, or starts a trace', async () => {
     const { tracer, stop } = create();
     const outer = tracer.start('outer', 'server', { 'request.id': 'r-1' }, sampled);
     await outer.run(async () => {
@@ -46,7 +46,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect(outer.traceparent).toBe(`00-${renamed?.traceId}-${renamed?.spanId}-01`);
   });
 
-  it('keeps what the header of a trace begun elsewhere says, and the configured share of its own', async () => {
+  it('follows the sampling decision of an incoming trace, and samples the configured share of new ones', async () => {
     const { tracer, stop } = create({ OTEL_TRACES_SAMPLER_ARG: 0 });
     const dropped = [tracer.start('unsampled', 'server', {}, unsampled), tracer.start('own', 'server', {})];
     for (const span of dropped) span.end();
@@ -57,7 +57,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect(dropped[0]?.traceparent).toContain(unsampled.slice(3, 35));
   });
 
-  it('tells of failures by code or class, never by message', async () => {
+  it('reports failures by code or class, never by message', async () => {
     const { tracer, stop } = create();
     const work = traceWork(tracer.start('work', 'internal', {}), () => Promise.reject(new TypeError('a secret')));
     await expect(work).rejects.toThrow('a secret');
@@ -67,7 +67,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect([errorTypeOf({ code: 'ECONNRESET' }), errorTypeOf('text')]).toEqual(['ECONNRESET', 'error']);
   });
 
-  it('goes on without a collector, and says so once', async () => {
+  it('continues without a collector, and logs that once', async () => {
     const lines = new PassThrough();
     const told = createLogger({ service: 'media', destination: lines });
     const { tracer, stop } = create({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: 500 }, told);
@@ -90,7 +90,7 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     return collector;
   };
 
-  it('names service, release and instance, as far as the environment says nothing else', async () => {
+  it('set service, release and instance unless the environment overrides them', async () => {
     await send({});
     await send({
       OTEL_SERVICE_NAME: 'renamed',
@@ -128,11 +128,11 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
       { OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,x-both=lost', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-both=two%20words' },
       { headers: expect.objectContaining({ 'x-tenant': 'one', 'x-both': 'two words' }) },
     ],
-  ])('sends as the exporter is set: %j', async (settings, request) => {
+  ])('configure the exporter: %j', async (settings, request) => {
     expect((await send(settings)).requests).toEqual([expect.objectContaining(request)]);
   });
 
-  it('sends to the address for traces exactly as it is', async () => {
+  it('set the exact address for traces', async () => {
     const { requests, endpoint } = collector;
     await send({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/own/traces` });
     expect(requests.map(({ path }) => path)).toEqual(['/own/traces']);
@@ -147,16 +147,13 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     ['parentbased_always_off', 1, [false, true, false]],
     ['parentbased_traceidratio', 0, [false, true, false]],
     [undefined, 1, [true, true, false]],
-  ])(
-    'keeps what the sampler %s with %d says, of traces without a parent, with a sampled and with an unsampled one',
-    async (name, share, kept) => {
-      const { tracer, stop } = create({ ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }), OTEL_TRACES_SAMPLER_ARG: share });
-      const spans = [undefined, sampled, unsampled].map((parent) => tracer.start('one', 'internal', {}, parent));
-      for (const span of spans) span.end();
-      await stop();
-      expect(spans.map(({ traceparent }) => traceparent.endsWith('01'))).toEqual(kept);
-    },
-  );
+  ])('apply the sampler %s with %d to traces without a parent, with a sampled and with an unsampled one', async (name, share, kept) => {
+    const { tracer, stop } = create({ ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }), OTEL_TRACES_SAMPLER_ARG: share });
+    const spans = [undefined, sampled, unsampled].map((parent) => tracer.start('one', 'internal', {}, parent));
+    for (const span of spans) span.end();
+    await stop();
+    expect(spans.map(({ traceparent }) => traceparent.endsWith('01'))).toEqual(kept);
+  });
 
   it.each<[TracingSettings, boolean]>([
     [{}, false],
@@ -165,11 +162,11 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_EXPORTER: 'none' }, false],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_SDK_DISABLED: true }, false],
-  ])('turns traces on or off: %j → %s', (settings, isOn) => {
+  ])('turn traces on or off: %j → %s', (settings, isOn) => {
     expect(isTracingOn(settings)).toBe(isOn);
   });
 
-  it('names the variable whose file cannot be read', () => {
+  it('are named when their file cannot be read', () => {
     expect(() => create({ OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/nowhere/ca.pem' })).toThrow(
       'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot read /nowhere/ca.pem: ENOENT',
     );
@@ -183,7 +180,7 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER must be one of otlp, none'],
     [{ OTEL_EXPORTER_OTLP_TIMEOUT: '0' }, 'OTEL_EXPORTER_OTLP_TIMEOUT'],
     [{ OTEL_EXPORTER_OTLP_HEADERS: 'secret-without-name' }, 'OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs'],
-  ])('are refused at start where nothing can be made of them: %j', (env, problem) => {
+  ])('are rejected at start when they are invalid: %j', (env, problem) => {
     const load = (): unknown => loadConfig(Type.Object(tracingSettings), env);
     expect(load).toThrow(problem);
     expect(load).not.toThrow('secret-without-name');
@@ -210,14 +207,14 @@ describe('without a collector (rules/operations#traces)', () => {
     return stdout.trim();
   };
 
-  it('loads nothing of it, and has no tracer', async () => {
+  it('loads no tracing code, and has no tracer', async () => {
     expect(findTracer()).toBeUndefined();
     await expect(load({})).resolves.toBe('not loaded off');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })).resolves.toBe('loaded on');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_SDK_DISABLED: true })).resolves.toBe('not loaded off');
   });
 
-  it('runs the work of a span that is not there as it is', async () => {
+  it('runs the work of a missing span directly', async () => {
     await expect(traceWork(undefined, () => Promise.resolve(7))).resolves.toBe(7);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Cal.com as its API v2 is, as far as the platform asks it: bookings by page, one by its uid, the key, the version, the rate limit, and its faults.
- * What happens to a booking there is also told as the webhooks that it would have sent.
+ * A fake of Cal.com's API v2, as far as the platform uses it: bookings by page and by uid, API key, version, rate limit and faults. Changes
+ * of its bookings also produce the webhooks that Cal.com would send.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ export interface CalComBooking {
   readonly rescheduledFromUid?: string;
   rescheduledToUid?: string;
   cancellationReason?: string;
-  /** Of an occurrence: by this uid all of the series are told. */
+  /** Of an occurrence: requests with this uid return the whole series. */
   recurringBookingUid?: string;
 }
 
@@ -37,12 +37,12 @@ export interface CalComServer {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly bookings: Map<string, CalComBooking>;
-  /** Requests that were answered with a page or a booking, and those that were asked to wait. */
+  /** Requests that were answered with a page or a booking, and those that were rate-limited. */
   readonly served: readonly string[];
   readonly limited: number;
-  /** What the next requests get instead of an answer. */
+  /** Faults for the next requests, one each. */
   fail(...faults: readonly CalComFault[]): void;
-  /** Every so many requests one is asked to wait for a second; 0 = none. */
+  /** Rate-limits one of this many requests for a second; 0 = none. */
   limitEvery(requests: number): void;
   stop(): Promise<void>;
 }

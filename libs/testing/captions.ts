@@ -1,4 +1,4 @@
-/** Captions as a player reads them, by a parser that is not ours (T1, T4). */
+/** Captions as a player shows them, parsed by an independent library (T1, T4). */
 import * as mediaCaptions from 'media-captions';
 
 /** One cue; times in milliseconds. */
@@ -6,9 +6,9 @@ export interface ReadCue {
   readonly id: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** As shown; of WebVTT without its voice, references resolved. */
+  /** Text as shown; for WebVTT without the voice and with references resolved. */
   readonly text: string;
-  /** Who speaks, of WebVTT. */
+  /** Speaker, for WebVTT only. */
   readonly voice: string | undefined;
 }
 
@@ -22,7 +22,7 @@ type Node =
   | { readonly type: 'text'; readonly data: string }
   | { readonly type: string; readonly voice?: string; readonly children: Node[] };
 
-/** What we use of the package, whose own declarations TypeScript's resolution for Node does not find. */
+/** The part of the package that we use; TypeScript's resolution for Node does not find its declarations. */
 const { parseText, tokenizeVTTCue } = mediaCaptions as unknown as {
   parseText(text: string, options: object): Promise<{ readonly cues: Cue[]; readonly errors: { readonly message: string }[] }>;
   tokenizeVTTCue(cue: Cue): Node[];

@@ -1,17 +1,17 @@
 /**
- * The admin CLI in a process that stays: each message is a command, with variables, standard streams and an exit code of its own. How a
- * program ends, and what a terminal sees of it, are for `cli/main.ts`.
+ * The admin CLI in a long-running process: each message is a command with its own variables, standard streams and exit code. Process exit
+ * and terminal output are tested with `cli/main.ts`.
  */
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { CliOutcome, CliRequest } from './cli.ts';
 
-/** Loaded by its path, like services: libraries import no programs. */
+/** Loaded by path, like services: libraries do not import programs. */
 const programFile = join(import.meta.dirname, '..', '..', 'cli', 'run.ts');
 const { runCommand } = (await import(pathToFileURL(programFile).href)) as { runCommand(args: readonly string[]): Promise<void> };
 
-/** Puts a stream in the place of one of the process. */
+/** Replaces a standard stream of the process. */
 function replaceStream(name: 'stdin' | 'stdout' | 'stderr', stream: Readable | Writable): void {
   Object.defineProperty(process, name, { value: stream, configurable: true });
 }

@@ -1,4 +1,7 @@
-/** The admin CLI for tests: what it prints and how it ends, of commands that share processes, which takes a fifth of a process for each. */
+/**
+ * Runs the admin CLI for tests and returns its output and exit code. Commands share processes, which takes a fifth of the time of a process
+ * for each.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -10,19 +13,19 @@ export interface CliOutcome {
 
 export interface CliRequest {
   readonly args: readonly string[];
-  /** All of the command's environment. */
+  /** The complete environment of the command. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** What its standard input says. */
+  /** Content of standard input. */
   readonly input: string;
 }
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Those that wait for a command; they end with this process. */
+/** Processes that wait for a command; they end with this process. */
 const idle: ChildProcess[] = [];
 
 /**
- * Runs one command of the admin CLI from the repository's folder.
- * @param variables beside those of this process
+ * Runs one command of the admin CLI in the repository's folder.
+ * @param variables in addition to those of this process
  */
 export async function runCli(args: readonly string[], variables: Readonly<Record<string, string>> = {}, input = ''): Promise<CliOutcome> {
   const waiting = idle.pop();

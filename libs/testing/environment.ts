@@ -1,6 +1,6 @@
 /**
- * A place for one test file: its own database (cloned from the migrated template), its own prefix on NATS, its own bucket.
- * Files may therefore run side by side on the same servers.
+ * An environment for one test file: its own database (cloned from the migrated template), NATS prefix and bucket, so that files can run in
+ * parallel on the same servers.
  */
 import { createHash, randomBytes, createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,18 +19,18 @@ export interface TestEnvironment {
   readonly id: string;
   /** Variables for services, as in architecture#configuration. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Of services in this process: quiet, since faults are played on purpose; LOG_LEVEL of the caller decides otherwise. */
+  /** Logger of services in this process: quiet, because tests cause faults on purpose; set LOG_LEVEL to change it. */
   readonly logger: Logger;
-  /** Says who acts as the environment's gateway would, for a bus or an HTTP request of the test itself. */
+  /** Signs actors like the environment's gateway, for a bus or an HTTP request of the test itself. */
   readonly actors: ActorSigner;
-  /** Runs one SQL statement in the environment's database; timestamps and JSON come as text. */
+  /** Runs one SQL statement in the environment's database; timestamps and JSON are returned as text. */
   sql<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Calls back before the environment goes; the last registered is called first. */
+  /** Calls back before the environment stops, in reverse order of registration. */
   onStop(work: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
-/** Only a failure takes so long: a machine that builds and tests at once may need seconds for what usually takes milliseconds. */
+/** Only reached on failure: a machine that builds and tests at the same time may need seconds instead of milliseconds. */
 const connectTimeoutMs = 60_000;
 
 /** Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers. */
@@ -45,7 +45,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
   const run = (db: Database, text: string, params: readonly unknown[] = []): Promise<unknown[]> =>
     db.query({ name: `q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text }, params);
   const clone = `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')} strategy file_copy`;
-  // As copies of files, at a third of what it costs through the log, and at a third of that where the system copies them itself.
+  // Cloning files takes a third of the time of copying through the log, and a ninth where the file system supports clones.
   await run(admin, 'set file_copy_method = clone')
     .then(() => run(admin, clone))
     .catch(() => run(admin, 'reset all').then(() => run(admin, clone)));
@@ -86,7 +86,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
-      MEDIA_URL: 'http://127.0.0.1:1', // nobody; a platform names its own
+      MEDIA_URL: 'http://127.0.0.1:1', // nothing listens there; a platform sets its own URL
       MEDIA_INTERNAL_URL: 'http://127.0.0.1:1',
       INTERNAL_PORT: '0',
       METRICS_PORT: '0',
@@ -115,7 +115,7 @@ function readAddress(name: string): string {
 
 export const bookingSecret = 'booking-secret-of-the-tests';
 
-/** The header that belongs to exactly these bytes. */
+/** Returns the signature header for exactly these bytes. */
 export function signBooking(body: string | Buffer, secret = bookingSecret): { 'x-cal-signature-256': string } {
   return { 'x-cal-signature-256': createHmac('sha256', secret).update(body).digest('hex') };
 }

@@ -1,6 +1,6 @@
 /**
- * An OpenID provider (the certified `oidc-provider`) in a process of its own, told what to do by its parent: to change its keys, to go away, and to
- * sign what no provider would.
+ * An OpenID provider (the certified `oidc-provider`) in a separate process, controlled by its parent: it can change its keys, stop, and
+ * sign tokens that a real provider would not.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
@@ -19,22 +19,22 @@ export interface PlayedAnswer {
   readonly type?: string;
 }
 
-/** What the parent asks, each answered by `{id, value}`. */
+/** Requests of the parent, each answered by `{id, value}`. */
 export type SignInOverride =
-  /** New keys; the old ones are not shown any more. */
+  /** Creates new keys and stops publishing the old ones. */
   | { readonly do: 'rotate' }
   /** Closes the port. */
   | { readonly do: 'leave' }
   | { readonly do: 'return' }
-  /** Requests of the discovery document and of the keys, since the last time. */
+  /** Requests of the discovery document and of the keys since the last call. */
   | { readonly do: 'count' }
   | { readonly do: 'fail'; readonly status: number | null }
-  /** What one path answers; null = the provider itself. */
+  /** Replaces the response of one path; null = the provider's own. */
   | { readonly do: 'answer'; readonly path: string; readonly answer: PlayedAnswer | null }
-  /** ID tokens name no email, as by the letter of OpenID Connect; and new keys. */
+  /** ID tokens do not contain the email, as in strict OpenID Connect; also changes the keys. */
   | { readonly do: 'email-at-userinfo'; readonly isSo: boolean }
   | { readonly do: 'claims'; readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
-  /** A JWT with this header and these claims, by the provider's key for the algorithm. */
+  /** A JWT with this header and these claims, signed with the provider's key for the algorithm. */
   | { readonly do: 'sign'; readonly header: Readonly<Record<string, unknown>>; readonly claims: Readonly<Record<string, unknown>> };
 
 export interface Settings {
@@ -42,7 +42,7 @@ export interface Settings {
   readonly clients: readonly ClientMetadata[];
 }
 
-// What it says at its start is for those who put it into production.
+// Suppresses the startup warnings about production use.
 console.info = console.warn = () => undefined;
 
 const settings = JSON.parse(process.env['IDENTITY_PROVIDER'] ?? '{}') as Settings;
@@ -53,9 +53,9 @@ const played = {
   answer: ((_request, response) => response.destroy()) as RequestListener,
   /** Requests by path. */
   counts: new Map<string, number>(),
-  /** Status of every answer. */
+  /** Status of every response. */
   failure: null as number | null,
-  /** Of one path, in the place of its own. */
+  /** Responses that replace the provider's own, by path. */
   answers: new Map<string, PlayedAnswer>(),
   hasEmailAtUserInfoAlone: false,
   server: createServer(),
@@ -95,7 +95,7 @@ function makeKeys(): void {
     extraTokenClaims: (_ctx, token) => ({ ...people.get('accountId' in token ? token.accountId : '') }),
     features: {
       resourceIndicators: {
-        // A token for our API is none for userinfo_endpoint.
+        // A token for our API is not valid at userinfo_endpoint.
         enabled: !played.hasEmailAtUserInfoAlone,
         defaultResource: () => settings.audience,
         useGrantedResource: () => true,

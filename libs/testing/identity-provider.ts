@@ -8,37 +8,37 @@ type Claims = Readonly<Record<string, unknown>>;
 
 export interface IdentityProvider {
   readonly issuer: string;
-  /** In the tokens for our API. */
+  /** Audience of tokens for our API. */
   readonly audience: string;
-  /** For OUTBOUND_ALLOWED_HOSTS: it is reached without TLS. */
+  /** For OUTBOUND_ALLOWED_HOSTS, because the provider does not use TLS. */
   readonly host: string;
-  /** New keys; the old ones are not shown any more. */
+  /** Creates new keys and stops publishing the old ones. */
   rotate(): Promise<void>;
-  /** Closes the port, and opens it again. */
+  /** Closes the port; `return` opens it again. */
   disconnect(): Promise<void>;
   return(): Promise<void>;
-  /** Every answer has this status; null = none is played. */
+  /** Sets the status of every response; null = normal responses. */
   fail(status: number | null): Promise<void>;
-  /** One path answers this; null = as the provider does. */
+  /** Replaces the response of one path; null = the provider's own. */
   answer(path: string, answer: PlayedAnswer | null): Promise<void>;
-  /** The email is at `userinfo_endpoint` alone, not in ID tokens. Changes the keys. */
+  /** Returns the email only at `userinfo_endpoint`, not in ID tokens. Changes the keys. */
   keepEmailFromIdTokens(isSo: boolean): Promise<void>;
-  /** Requests by path since the last time. */
+  /** Requests by path since the last call. */
   countRequests(): Promise<Readonly<Record<string, number>>>;
-  /** How often its keys were asked for since the last time. */
+  /** Number of requests for its keys since the last call. */
   countReads(): Promise<number>;
-  /** What its tokens say of somebody. */
+  /** Sets the claims about a subject. */
   describe(subject: string, claims: Claims): Promise<void>;
-  /** A JWT of the provider with these claims over those of a good one, which `undefined` takes out. */
+  /** A JWT of the provider with these claims merged over valid ones; `undefined` removes a claim. */
   sign(claims?: Claims, header?: Claims): Promise<string>;
-  /** An access token for our API, as an app gets it by the code flow. */
+  /** An access token for our API, as an app receives it by the code flow. */
   accessToken(subject: string): Promise<string>;
-  /** The address to which a browser comes back from the address of an authorization, after somebody has signed in. */
+  /** Signs the subject in at the authorization URL, and returns the URL to which the browser is redirected. */
   signIn(authorizationUrl: string, subject: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Where the provider sends browsers back to. */
+/** Redirect URI of the console. */
 export const consoleRedirectUri = 'http://127.0.0.1:8080/console/sign-in/callback';
 const consoleUri = 'http://127.0.0.1:8080/console';
 export const consoleClientId = 'console';
@@ -51,7 +51,7 @@ const audience = 'https://api.coherence.example.org';
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   const publicClient = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] };
   const clients = [
-    // Native: every port of the loopback address is the same to the provider.
+    // Native: the provider accepts every port of the loopback address.
     {
       ...publicClient,
       client_id: consoleClientId,
@@ -130,7 +130,7 @@ async function getAccessToken(issuer: string, subject: string): Promise<string> 
   return token;
 }
 
-/** Goes where it is sent, with cookies, through the provider's pages of sign-in and consent, until it is sent elsewhere. */
+/** Follows redirects with cookies, through the provider's sign-in and consent pages, until one leads to another site. */
 async function followSignIn(authorizationUrl: string, subject: string): Promise<string> {
   const { origin } = new URL(authorizationUrl);
   const jar = new Map<string, string>();

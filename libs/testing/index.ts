@@ -1,4 +1,4 @@
-/** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
+/** Shared parts of tests: environments on real servers, and services to run in them. */
 export { bookingSecret, signBooking } from './environment.ts';
 export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
 export { createAuthority, type Authority, type Certificate } from './system-programs.ts';

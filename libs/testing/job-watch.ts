@@ -45,7 +45,7 @@ export interface JobWatch {
 }
 
 const endTimeoutMs = 60_000;
-/** A process that works the job may have to start first. */
+/** A process that runs the job may have to start first. */
 const reachTimeoutMs = 120_000;
 
 /** @param type `<service>.<job>` */

@@ -1,12 +1,12 @@
-/** What the played language model answers when nobody has told it what to answer: enough for the demo. */
+/** Default replies of the fake language model: enough for the demo. */
 export interface LlmMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
 
 /**
- * A modest answer without a model: greets, tells what the visitor said before, or quotes the sentence of the agent's prompt that
- * shares the most words with the question.
+ * A simple reply without a model: greets, repeats what the visitor said before, or quotes the sentence of the agent's prompt that shares
+ * the most words with the question.
  */
 export function defaultAnswer(messages: readonly LlmMessage[]): string {
   const prompt = messages.find((message) => message.role === 'system')?.content ?? '';
@@ -38,7 +38,7 @@ export function defaultMemory(messages: readonly LlmMessage[]): string {
   };
   const short = (text: string): string => (text.split('\n', 1)[0] ?? '').slice(0, 200);
   if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.slice(0, 5).join(' ').slice(0, 1_000) });
-  // A turn may be an operator's alone.
+  // A turn can contain an operator's message only.
   const input = (data.turns ?? []).flatMap(({ visitor = '' }) => (visitor === '' ? [] : [short(visitor)]));
   const aboutThemselves = input.filter((text) => /\b(i|my|me|i'm)\b/i.test(text));
   return JSON.stringify({
@@ -51,7 +51,7 @@ export function defaultMemory(messages: readonly LlmMessage[]): string {
   });
 }
 
-/** Notes of a part of a transcript, or what is published of one: its first sentences. */
+/** Notes of a part of a transcript, or a published summary: the first sentences of the input. */
 export function defaultSummary(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.find(({ role }) => role === 'user')?.content ?? '{}') as {
     transcript?: string;
@@ -84,32 +84,32 @@ function findClosest(question: string, prompt: string): string | undefined {
   return best?.sentence;
 }
 
-/** Speech to text of the played language model: the multipart request, and replies in the formats of the real one. */
+/** Speech to text of the fake language model: the multipart request, and replies in the real formats. */
 
 export interface TranscriptionRequest {
   readonly model: string;
   readonly fileName: string;
   readonly bytes: Buffer;
-  /** `json` when the request names none. */
+  /** `json` when the request does not specify one. */
   readonly responseFormat: string;
   readonly language: string | null;
   readonly prompt: string | null;
 }
 
 export interface TranscribedSentence {
-  /** Seconds from the beginning of the file; anything else is sent as it is. */
+  /** Seconds from the start of the file; other values are sent unchanged. */
   readonly start: unknown;
   readonly end: unknown;
   readonly text: string;
 }
 
-/** What is heard in the file number `index`; `json_only`: this model knows no segments, and says so. */
+/** The transcription of file number `index`; `json_only`: the model does not support segments and rejects requests for them. */
 export type TranscribedAnswer = (
   request: TranscriptionRequest,
   index: number,
 ) => readonly TranscribedSentence[] | 'json_only' | Promise<readonly TranscribedSentence[] | 'json_only'>;
 
-/** Without ears: one sentence in the first second of each file. */
+/** The default transcription: one sentence in the first second of each file. */
 export function defaultTranscription(_request: TranscriptionRequest, index: number): TranscribedSentence[] {
   return [{ start: 0, end: 1, text: ` This is what was said in part ${index + 1}.` }];
 }

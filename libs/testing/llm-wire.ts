@@ -1,44 +1,44 @@
-/** The wire format of the played language model, and the faults that it can have. */
+/** The wire format of the fake language model, and its faults. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-/** What goes wrong with one request. */
+/** Fault of one request. */
 export type LlmFault =
-  /** Answers, but only after this time; a client that leaves is noticed. */
+  /** Responds only after this time; detects a client that disconnects. */
   | { readonly kind: 'slow'; readonly delayMs: number }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'silent' }
   /** Sends headers and half a body, then nothing. */
   | { readonly kind: 'stalled' }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly body?: string }
   /** Status 200 with this body. */
   | { readonly kind: 'body'; readonly body: string }
-  /** A cut-off answer: `finish_reason: "length"`. */
+  /** A truncated reply: `finish_reason: "length"`. */
   | { readonly kind: 'truncated' }
   | { readonly kind: 'finish'; readonly reason: string }
-  /** `content` is this, e.g. null or a number. */
+  /** Value of `content`, e.g. null or a number. */
   | { readonly kind: 'content'; readonly content: unknown }
-  /** Closes the connection in the middle of the answer. */
+  /** Closes the connection in the middle of the response. */
   | { readonly kind: 'dropped' }
   /** `refusal` instead of content. */
   | { readonly kind: 'refusal' }
-  /** A good answer without `usage`. */
+  /** A valid response without `usage`. */
   | { readonly kind: 'no_usage' }
-  /** Whole answers only, whatever is asked: a stream is refused with this status, or ignored without one. */
+  /** Does not support streaming: requests for it get this status, or a complete response if no status is given. */
   | { readonly kind: 'no_streams'; readonly status?: number }
-  /** Server-sent events whether asked for or not; `ending` tells how they end (`dropped` breaks the connection). */
+  /** Server-sent events, whether requested or not; `ending` defines how they end (`dropped` closes the connection). */
   | ({
       readonly kind: 'stream';
       readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage' | 'dropped' | 'stalled';
     } & LlmSpeech);
 
-/** How an answer that is asked for as events comes. */
+/** Timing and reasoning of a streamed reply. */
 export interface LlmSpeech {
-  /** Between its words. */
+  /** Pause between words. */
   readonly pauseMs?: number;
-  /** What the model thinks before it, sent in a field of its own; empty: nothing. */
+  /** Reasoning of the model, sent in a separate field before the reply; empty: none. */
   readonly reasoning?: string;
-  /** What is waited for before a word, if anything. */
+  /** Awaited before each word if it returns a promise. */
   readonly before?: (word: string) => Promise<void> | undefined;
 }
 
@@ -53,7 +53,7 @@ export function completion(model: string, content: unknown, finishReason: string
   };
 }
 
-/** True when the response is dealt with, be it never. */
+/** Returns true when the fault replaces the response, even if nothing is ever sent. */
 export async function sendFault(response: ServerResponse, model: string, fault: LlmFault): Promise<boolean> {
   switch (fault.kind) {
     case 'slow':
@@ -75,7 +75,7 @@ export async function sendFault(response: ServerResponse, model: string, fault: 
       return true;
     case 'status':
       if (fault.retryAfter !== undefined) response.setHeader('Retry-After', String(fault.retryAfter));
-      // The client would wait half a second before its one retry.
+      // By default the client would wait half a second before its one retry.
       else response.setHeader('retry-after-ms', '1');
       if (fault.body === undefined) sendError(response, fault.status, 'scripted failure');
       else response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end(fault.body);
@@ -142,7 +142,7 @@ export async function sendStream(
   response.end();
 }
 
-/** False when the client left meanwhile. */
+/** Returns false when the client disconnected first. */
 export function waitOrClose(response: ServerResponse, delayMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const disconnect = (): void => {

@@ -1,6 +1,6 @@
 /**
- * An OpenAI-compatible server for chat and speech to text that follows a script (rules/providers#language-models): real wire format and every fault that a chat must
- * survive. Without a script it answers sensibly from the prompt and the last message, which is enough for the demo.
+ * A scripted OpenAI-compatible server for chat and speech to text (rules/providers#language-models): real wire format, and every fault that
+ * a chat must survive. Without a script it derives replies from the prompt and the last message, which is enough for the demo.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ export type { TranscribedAnswer, TranscriptionRequest } from './llm-answers.ts';
 export interface LlmRequest {
   readonly model: string;
   readonly messages: readonly LlmMessage[];
-  /** Whether the answer was asked for as events. */
+  /** Whether a streamed reply was requested. */
   readonly stream: boolean;
   readonly authorization: string | undefined;
 }
@@ -35,26 +35,26 @@ export type LlmAnswer = (messages: readonly LlmMessage[]) => string | Promise<st
 export interface LlmServer {
   /** For LLM_BASE_URL. */
   readonly baseUrl: string;
-  /** For LLM_API_KEY; other keys are answered 401. */
+  /** For LLM_API_KEY; requests with other keys get 401. */
   readonly apiKey: string;
-  /** Requests so far, oldest first; those for the memory (they want one JSON object) stand apart. */
+  /** Requests so far, oldest first, without those for the memory (they request one JSON object). */
   readonly requests: readonly LlmRequest[];
   readonly memoryRequests: readonly LlmRequest[];
-  /** Those for what is published of a conversation. */
+  /** Requests for published summaries of conversations. */
   readonly summaryRequests: readonly LlmRequest[];
-  /** Audio files that came. */
+  /** Received audio files. */
   readonly transcriptionRequests: readonly TranscriptionRequest[];
-  /** Requests that are being answered now. */
+  /** Number of requests in progress. */
   readonly pending: number;
-  /** The next requests meet these faults, one each; later ones none. */
+  /** Faults for the next requests, one each. */
   fail(...faults: LlmFault[]): void;
-  /** The same for requests of the memory. */
+  /** Faults for the next requests of the memory. */
   failMemory(...faults: LlmFault[]): void;
   failSummary(...faults: LlmFault[]): void;
   failTranscription(...faults: LlmFault[]): void;
-  /** Nothing goes wrong any more. */
+  /** Removes all pending faults. */
   clearFaults(): void;
-  /** What is answered from now on; undefined = the built-in answers. */
+  /** Sets the replies from now on; undefined = the default replies. */
   answerWith(answer: LlmAnswer | undefined, speech?: LlmSpeech): void;
   answerMemoryWith(answer: LlmAnswer | undefined): void;
   answerSummaryWith(answer: LlmAnswer | undefined): void;
@@ -62,7 +62,7 @@ export interface LlmServer {
   stop(): Promise<void>;
 }
 
-/** Starts the server on the loopback interface; `port` 0 takes any. `keepsRequests: false` for one that runs for days. */
+/** Starts the server on the loopback interface; `port` 0 uses any free port. `keepsRequests: false` for a server that runs for days. */
 export async function startLlm(options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {}): Promise<LlmServer> {
   const { apiKey = 'llm-test-key', recordsRequests: keepsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
@@ -162,7 +162,7 @@ export async function startLlm(options: { port?: number; apiKey?: string; record
   };
 }
 
-/** Requests of one kind: what came, what goes wrong next, who answers. */
+/** Requests of one kind: those received, pending faults, and the reply function. */
 interface Line<Request, Answer> {
   readonly requests: Request[];
   readonly faults: LlmFault[];

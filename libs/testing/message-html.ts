@@ -1,12 +1,12 @@
-/** HTML as the Bot API reads it (rules/providers#telegram-html): an unknown tag, a tag that does not nest or a bare `<` fails the message. */
+/** Parses HTML like the Bot API (rules/providers#telegram-html): an unknown tag, wrong nesting or a bare `<` rejects the message. */
 
-/** Why the message is refused, in the Bot API's words. */
+/** Reason for the rejection, in the Bot API's wording. */
 export class HtmlRejectedError extends Error {}
 
 const tags = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler', 'span']);
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
-/** The visible text. @throws HtmlRefused */
+/** Returns the visible text. @throws HtmlRejectedError */
 export function readTelegramHtml(html: string): string {
   const open: string[] = [];
   let visible = '';
@@ -54,7 +54,7 @@ function readTag(source: string, at: number, open: string[]): void {
   open.push(tag);
 }
 
-/** HTML as the chat promises it (rules/providers#telegram-html), read strictly: no parser of browsers mends anything here. */
+/** The HTML subset of the chat (rules/providers#telegram-html), checked strictly: errors are not repaired as in browsers. */
 
 const allowedTags = new Set(['a', 'b', 'i', 's', 'code', 'pre', 'blockquote']);
 const allowedAttributes: Readonly<Record<string, RegExp>> = {
@@ -62,7 +62,7 @@ const allowedAttributes: Readonly<Record<string, RegExp>> = {
   code: /^( class="language-[\w+#.-]+")?$/,
 };
 
-/** A small strict reader: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
+/** A strict parser: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
 export function findHtmlProblem(html: string): string | undefined {
   const open: string[] = [];
   const pattern = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")?)>|([^<>]+)/gy;

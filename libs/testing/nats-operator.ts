@@ -1,13 +1,13 @@
 /**
- * NATS in operator mode: an operator and an account of a test's own, with roles (scoped signing keys, as files/nats-nsc.sh of the chart makes them) and
- * users with credentials files (JWT).
+ * NATS in operator mode: an operator and an account for one test, with roles (scoped signing keys, created like files/nats-nsc.sh of the
+ * chart does) and users with credentials files (JWT).
  */
 import { nkeys } from '@nats-io/transport-node';
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 export interface IssuedUser {
-  /** As `nsc generate creds` writes it. */
+  /** Format of `nsc generate creds`. */
   readonly creds: string;
   /** The user's nkey. */
   readonly publicKey: string;
@@ -19,11 +19,11 @@ export interface RolePermissions {
 }
 
 export interface NatsOperator {
-  /** Lines for the configuration of the server, with these users revoked. */
+  /** Lines for the server's configuration, with these users revoked. */
   settings(revoked?: readonly string[]): string[];
   /**
-   * A user of the role with its name, or of another one; without a role it may do everything.
-   * @param options `expiresAt` in seconds since 1970; default never
+   * Creates a user of the role with the same name, or of another one; without a role the user has all permissions.
+   * @param options `expiresAt` as Unix time in seconds; default never
    */
   issue(name: string, options?: { role?: string; expiresAt?: number }): IssuedUser;
 }
@@ -32,7 +32,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const unlimited = { subs: -1, data: -1, payload: -1 };
 
-/** @param roles what users of each may do, by its name */
+/** @param roles permissions of each role, by name */
 export function createNatsOperator(roles: Readonly<Record<string, RolePermissions>> = {}): NatsOperator {
   const [operator, account, system] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount()];
   const signers = new Map(Object.keys(roles).map((role) => [role, nkeys.createAccount()]));
@@ -76,7 +76,7 @@ export function createNatsOperator(roles: Readonly<Record<string, RolePermission
   };
 }
 
-/** The seed of a new user, and its public key, for a server that knows users by their nkeys. */
+/** Seed and public key of a new user, for a server that identifies users by nkeys. */
 export function createNkey(): { seed: string; publicKey: string } {
   const user = nkeys.createUser();
   return { seed: text(user.getSeed()), publicKey: user.getPublicKey() };

@@ -1,4 +1,4 @@
-/** A real PgBouncer in transaction mode before the PostgreSQL of a run. */
+/** A real PgBouncer in transaction mode in front of the test run's PostgreSQL. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,16 @@ import { findFreePort, type ServerProcess, startServerProcess } from '#libs/serv
 import { providePgBouncer } from './system-programs.ts';
 
 export interface PgBouncer {
-  /** The same address by way of the pooler. */
+  /** The same URL through the pooler. */
   through(url: string): string;
-  /** It ends, and with it all that it forwards, and comes back on its port. */
+  /** Stops it, which closes all its connections; `return` starts it again on the same port. */
   disconnect(): Promise<void>;
   return(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface PgBouncerOptions {
-  /** Addresses of the roles that may come through, all of one server. */
+  /** URLs of the roles that may connect, all for one server. */
   readonly urls: readonly string[];
   /** Connections to the server for each role and database. */
   readonly poolSize: number;
@@ -24,7 +24,7 @@ export interface PgBouncerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** It refuses to run as root, and another account has to read what it is told. */
+/** It refuses to run as root, and another account has to read its configuration. */
 const readable = { mode: 0o644 };
 const unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
 
@@ -44,7 +44,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
     pool_mode: 'transaction',
     default_pool_size: String(poolSize),
     max_client_conn: '1000',
-    // It would try again only after fifteen seconds.
+    // The default would delay retries by fifteen seconds.
     server_login_retry: '1',
     ...settings,
   };
@@ -60,7 +60,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
       command: program,
       args: [config],
       logFile: join(dir, 'pgbouncer.log'),
-      stopSignal: 'SIGTERM', // at once, whatever is under way
+      stopSignal: 'SIGTERM', // immediately, even with open connections
       isReady: () => accepts(port),
     });
   };

@@ -1,4 +1,4 @@
-/** Services for tests: one in this process, or all seven, in this process or each in its own. */
+/** Services for tests: one in this process, or all seven, in this process or in a process each. */
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -23,22 +23,22 @@ import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Only a failure takes so long: fourteen processes that start at once on a busy machine take minutes. */
+/** Only reached on failure: fourteen processes that start together on a busy machine take minutes. */
 const startTimeoutMs = 240_000;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The face of `services/<name>/service.ts`. */
+/** Exports of `services/<name>/service.ts`. */
 interface ServiceModule {
   createService(options: { config: unknown } & StartOptions): Promise<Service>;
 }
 
-/** What a service may be given beside its settings; not every service takes all of it. */
+/** Options of a service besides its settings; not every service supports all of them. */
 export interface StartOptions {
-  /** Default: that of the environment. */
+  /** Default: the environment's logger. */
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** Milliseconds of a clock that never goes back, for what is remembered for a while. */
+  /** A monotonic clock in milliseconds, for caches. */
   readonly monotonicMs?: () => number;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
@@ -67,7 +67,7 @@ export async function startService(
   return { ...service, start: () => service.start(), stop };
 }
 
-/** As in production, the service connects as itself (libs/servers/service-accounts.ts), when the run's servers know its accounts. */
+/** As in production, the service connects with its own accounts (libs/servers/service-accounts.ts), if the run's servers have them. */
 function withOwnAccounts(name: string, settings: Settings): Settings {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
   const { DATABASE_URL: database, NATS_URL: nats } = settings;
@@ -76,18 +76,18 @@ function withOwnAccounts(name: string, settings: Settings): Settings {
 }
 
 export interface PlatformOptions {
-  /** One process per service, as in production, or for these of them; default false: all in this process. */
+  /** One process per service, as in production, for all or these services; default false: all in this process. */
   processes?: boolean | readonly string[];
-  /** Processes of each service, default 1; with more, `processes` must be asked for, and a balancer stands before gateways and media services. */
+  /** Processes of each service, default 1; more than one requires `processes`, and adds a load balancer for gateways and media services. */
   replicas?: number;
-  /** For every service. */
+  /** Settings for every service. */
   overrides?: Settings;
   /** Services to run; default all. */
   services?: readonly string[];
   clock?: Clock;
-  /** Folder whose code the processes run at first; what `restart` starts is of this repository, unless it is told another folder. */
+  /** Folder whose code the processes run at first; `restart` uses this repository unless another folder is given. */
   startedFrom?: string;
-  /** Addresses of modules that each process loads before its program. */
+  /** URLs of modules that each process loads before its program. */
   imports?: readonly string[];
 }
 
@@ -96,12 +96,12 @@ export interface Platform {
   readonly baseUrl: string;
   readonly settings: Settings;
   /**
-   * The processes when `processes` was asked for, by service; the second replica's name ends with `#2`, and so on. `restart` starts one anew
-   * after its end, with these settings changed.
+   * The processes by service, with `processes`; the name of the second replica ends with `#2`, and so on. `restart` starts a process again
+   * after its end, with changed settings.
    */
   readonly processes: ReadonlyMap<string, ServiceProcess>;
   restart(name: string, changed?: Settings, codeDir?: string): Promise<void>;
-  /** Variables of the admin CLI that speaks to it. */
+  /** Variables of the admin CLI for this platform. */
   readonly cliSettings: Settings;
   /** Runs the admin CLI against it (./cli.ts). */
   cli(...args: string[]): Promise<CliOutcome>;
@@ -123,7 +123,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   const services = options.services ?? readdirSync(join(options.startedFrom ?? repoDir, 'services'));
   const replicas = options.replicas ?? 1;
   const names = services.flatMap((name) => Array.from({ length: replicas }, (_, index) => replicaName(name, index)));
-  /** Where each service is reached, by the setting of its port. */
+  /** Setting of each service's port. */
   const faces: readonly Face[] = [
     { service: 'api-gateway', setting: 'PORT', port: gatewayPort },
     { service: 'media', setting: 'PORT', port: mediaPort },
@@ -167,7 +167,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     await Promise.all(balancers.splice(0).map((balancer) => balancer.stop()));
   };
   env.onStop(stop);
-  // All have ended their start before any failure is told, so that whoever stops the environment leaves none behind.
+  // Waits for all starts before a failure is reported, so that stopping the environment stops all of them.
   const starts = await Promise.allSettled(names.map((name) => start(name, {}, options.startedFrom)));
   for (const item of starts) if (item.status === 'rejected') throw item.reason;
   for (const face of replicas === 1 ? [] : faces) {
@@ -195,7 +195,7 @@ const serviceOf = (name: string): string => name.split('#')[0] ?? name;
 const logFileOf = (env: TestEnvironment, name: string): string =>
   join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
 
-/** What a service of this process writes is read as that of one in a process of its own. */
+/** Logs of a service in this process have the same format as those of a separate process. */
 function openLog(env: TestEnvironment, service: string, level = 'error'): Logger {
   const file = logFileOf(env, service);
   mkdirSync(dirname(file), { recursive: true });
@@ -232,12 +232,12 @@ export interface Backend {
 }
 
 export interface Balancer {
-  /** Looks at the replicas now, e.g. after one was added. */
+  /** Checks the replicas now, e.g. after one was added. */
   poll(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Listens on `port`. `lookEveryMs` is the time after which a change of readiness is noticed at the latest. */
+/** Listens on `port`. `lookEveryMs` is the maximum time until a change of readiness is noticed. */
 export async function startBalancer(port: number, backends: readonly Backend[], pollEveryMs = 500): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let ready: readonly Backend[] = [];

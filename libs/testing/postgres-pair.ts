@@ -1,6 +1,6 @@
 /**
- * PostgreSQL with a standby, as operators have it: two real servers of which one follows the other, the loss of the one that takes writes, the
- * promotion of the other, and the return of the lost one as the new standby.
+ * PostgreSQL with a standby, as in production: two real servers with replication, loss of the primary, promotion of the standby, and return
+ * of the lost server as the new standby.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,45 +10,47 @@ import { findFreePort, type PostgresServer, startPostgres } from '#libs/servers'
 import { waitFor } from './wait-for.ts';
 
 export interface PostgresPairOptions {
-  /** Existing folder for data and logs; the caller's to remove, after `stop`. */
+  /** Existing folder for data and logs; the caller removes it after `stop`. */
   readonly dir: string;
-  /** The same for the data of each, where the two are not to share a disk. */
+  /** Separate data folders, if the servers must not share a disk. */
   readonly dataDirs?: readonly [string, string];
   /**
-   * A commit is answered when the standby has it on its disk too. While it is away commits wait: nobody may be told of what is on one disk
-   * alone. Can be changed later by `synchronous_standby_names` of the primary.
+   * Commits wait until the standby has synced them, also while it is down: commits on one disk only must not be acknowledged. Can be
+   * changed later with `synchronous_standby_names` of the primary.
    */
   readonly synchronous: boolean;
-  /** False: nothing is forced to the disk, which only the loss of the machine would show. Default true. */
+  /** False: writes are not synced, which matters only if the machine crashes. Default true. */
   readonly synced?: boolean;
   /** Default `coherence`. */
   readonly database?: string;
 }
 
 export interface PostgresPair {
-  /** The one that takes writes, or took them until it was lost. */
+  /** The current primary, or the last one until a promotion. */
   readonly primary: PostgresServer;
   /** @throws Error when it was promoted and no other has come. */
   readonly standby: PostgresServer;
-  /** Of the administrator, with both servers, at first the standby before the primary: a connection is made to the one that takes writes. */
+  /** Administrator's URL with both servers, initially the standby first: clients connect to the one that accepts writes. */
   readonly url: string;
-  /** The same, through other addresses (`host:port`) than those of the servers, such as proxies. */
+  /** The same through other addresses (`host:port`), such as proxies. */
   urlThrough(hosts: readonly string[]): string;
-  /** `kill -9` of the primary, of which nobody is told. */
+  /** `kill -9` of the primary, without notifying anything. */
   losePrimary(): Promise<void>;
-  /** The standby takes writes from now on, alone. Whoever calls it has made sure that the old primary takes none any more. */
+  /**
+   * Promotes the standby, without a standby of its own at first. The caller ensures that the old primary does not accept writes any more.
+   */
   promote(): Promise<void>;
-  /** What is left of the server that was lost is thrown away, and it follows the new primary from a fresh copy. */
+  /** Discards the data of the lost server, and makes it a standby of the new primary from a fresh copy. */
   rejoin(): Promise<void>;
   stop(): Promise<void>;
 }
 
 type Name = 'one' | 'two';
 const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
-/** What a primary keeps of its log for a standby that is being copied. */
+/** WAL that a primary retains for a standby that is being copied. */
 const retainedLog = '512MB';
 
-/** Starts both. */
+/** Starts both servers. */
 export async function startPostgresPair(options: PostgresPairOptions): Promise<PostgresPair> {
   const { dir, dataDirs = [dir, dir], synchronous, synced = true, database = 'coherence' } = options;
   const ports: Record<Name, number> = { one: await findFreePort(), two: await findFreePort() };
@@ -84,7 +86,7 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
     return `${url.replace(new URL(url).host, hosts.join(','))}?target_session_attrs=read-write`;
   };
   const stop = async (): Promise<void> => {
-    // The standby last: a primary that stops waits until it has everything.
+    // Stops the primary first: it waits until the standby has received everything.
     await servers.get(leading)?.stop();
     await servers.get(following())?.stop();
   };
@@ -127,10 +129,10 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
   };
 }
 
-/** Runs statements one after the other on one server. @returns the rows of the last one */
+/** Runs statements in sequence on one server. @returns the rows of the last one */
 export async function runStatements(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // its statements fail by themselves
+  client.on('error', () => undefined); // its statements report the failure
   await client.connect();
   try {
     let rows: Record<string, unknown>[] = [];
@@ -148,8 +150,8 @@ async function waitForStandby(primary: PostgresServer, condition: string): Promi
 }
 
 /**
- * A base backup by the low-level API: the programs of the package have no `pg_basebackup`. Files may change and vanish while they are copied; the
- * log says what is right in them.
+ * A base backup by the low-level API, because the package does not contain `pg_basebackup`. Files may change or disappear during the copy;
+ * the WAL corrects them.
  */
 export async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: primary.url });

@@ -1,8 +1,8 @@
-/** Recordings of the played meeting provider: what its API says of them, and their bytes, whole or from an offset. */
+/** Recordings of the fake meeting provider: their metadata in its API, and their bytes, complete or from an offset. */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What is sent, faults apart. */
+/** A response without faults. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -14,13 +14,13 @@ export interface PlayedRecording {
   readonly id: string;
   readonly meetingId: string;
   readonly status: string;
-  /** ISO 8601; null as before the recording begins. */
+  /** ISO 8601; null before the recording starts. */
   readonly startedAt: string | null;
   readonly stoppedAt: string | null;
-  /** What the API says; default the real size. */
+  /** Size in the API; default the real size. */
   readonly fileSize?: number | null;
   readonly content?: PlayedContent;
-  /** Default a signed address of this server. */
+  /** Default: a signed URL of this server. */
   readonly downloadUrl?: string;
   /** False: a server that ignores `Range`. */
   readonly hasRanges?: boolean;
@@ -28,9 +28,9 @@ export interface PlayedRecording {
 
 export interface PlayedContent {
   readonly sizeBytes: number;
-  /** Names the bytes, quotes included. */
+  /** Entity tag of the bytes, quotes included. */
   readonly etag: string;
-  /** The bytes from an offset to the end, made while they are sent. */
+  /** The bytes from an offset to the end, generated while they are sent. */
   read(offset: number): Iterable<Uint8Array>;
 }
 
@@ -64,7 +64,7 @@ export function toRecording(recording: PlayedRecording, sign: Sign): unknown {
   };
 }
 
-/** A download as object stores serve it: `Range` counts only while `If-Range` names the same bytes. */
+/** A download like from an object store: `Range` is applied only if `If-Range` matches the ETag. */
 export function answerRecording({ content, hasRanges }: PlayedRecording, headers: IncomingHttpHeaders): Answer {
   if (content === undefined) return { status: 404, contentType: 'application/xml', parts: [] };
   const { sizeBytes, etag } = content;
@@ -81,7 +81,7 @@ export function answerRecording({ content, hasRanges }: PlayedRecording, headers
   return { status: 206, contentType: 'video/mp4', headers: { ...usual, ...part }, parts: content.read(offset) };
 }
 
-/** Bytes that are there, in chunks as a server sends them. */
+/** Sends existing bytes in chunks like a server. */
 export function playBytes(bytes: Uint8Array, etag: string): PlayedContent {
   return {
     sizeBytes: bytes.byteLength,
@@ -100,7 +100,7 @@ export interface WebhookSender {
   keyDocument(): unknown;
   /** Public key in PEM. */
   readonly publicKey: string;
-  /** Headers of a delivery of exactly this body. */
+  /** Signature headers for exactly this body. */
   headers(body: string, deliveryId?: string): Record<string, string>;
 }
 

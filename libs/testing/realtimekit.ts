@@ -1,6 +1,6 @@
 /**
- * The meeting provider, played by a small real HTTP server in the wire format of Cloudflare RealtimeKit: sessions, transcripts and
- * recordings behind signed download URLs, signed webhooks; faults on demand. For tests and for the demo.
+ * A fake of the meeting provider as a small real HTTP server with the wire format of Cloudflare RealtimeKit: sessions, transcripts and
+ * recordings with signed download URLs, signed webhooks, and faults on demand. For tests and the demo.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import {
   type WebhookSender,
 } from './realtimekit-recordings.ts';
 
-/** One row of the JSON artifact. Any field may be anything, to play a provider that answers nonsense. */
+/** One row of the JSON artifact. Fields may have any value, to simulate invalid responses. */
 export interface ArtifactRow {
   startTime?: unknown;
   endTime?: unknown;
@@ -24,7 +24,7 @@ export interface ArtifactRow {
   peerData?: unknown;
 }
 
-/** What the download answers with: rows as JSON, or bytes as they are (whole, or made while they are sent). */
+/** Content of the download: rows as JSON, or raw bytes (complete, or generated while they are sent). */
 export type PlayedArtifact =
   | { readonly rows: readonly unknown[] }
   | { readonly bytes: string | Uint8Array; readonly contentType?: string }
@@ -44,17 +44,17 @@ export type FaultPoint = 'sessions' | 'transcript' | 'download' | 'recordings' |
 
 export type Fault =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  /** Accepts and never answers. */
+  /** Accepts the request and never responds. */
   | { readonly kind: 'silent' }
-  /** Answers after so many milliseconds. */
+  /** Responds after this many milliseconds. */
   | { readonly kind: 'slow'; readonly delayMs: number }
-  /** Sends so many bytes of the answer, then cuts the connection. */
+  /** Sends this many bytes of the response, then closes the connection. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** Sends so many bytes of the answer, then nothing more. */
+  /** Sends this many bytes of the response, then nothing more. */
   | { readonly kind: 'stall'; readonly afterBytes: number }
-  /** Answers 200 with text that is no JSON. */
+  /** Responds with 200 and text that is not JSON. */
   | { readonly kind: 'garbage' }
-  /** The signed URL has expired: 403, as object stores answer. */
+  /** The signed URL has expired: 403, like object stores. */
   | { readonly kind: 'expired' };
 
 export interface SeenRequest {
@@ -65,19 +65,19 @@ export interface SeenRequest {
 }
 
 export interface RealtimeKitServer {
-  /** What REALTIMEKIT_BASE_URL is set to. */
+  /** For REALTIMEKIT_BASE_URL. */
   readonly baseUrl: string;
-  /** What REALTIMEKIT_API_TOKEN is set to. */
+  /** For REALTIMEKIT_API_TOKEN. */
   readonly apiToken: string;
   readonly requests: readonly SeenRequest[];
   addSession(session: PlayedSession): void;
-  /** Sets or removes the transcript of a session; without one the API answers 404. */
+  /** Sets or removes the transcript of a session; without one the API returns 404. */
   setArtifact(sessionId: string, artifact: PlayedArtifact | undefined): void;
   /** Adds a recording, or replaces the one with the same id. */
   setRecording(recording: PlayedRecording): void;
   /** Signs webhooks; its key is served at `keyUrl`. */
   readonly webhooks: WebhookSender & { readonly keyUrl: string };
-  /** Plays a fault so many times (default: until `clearFaults`). */
+  /** Applies a fault this many times (default: until `clearFaults`). */
   addFault(point: FaultPoint, fault: Fault, times?: number): void;
   clearFaults(): void;
   stop(): Promise<void>;
@@ -86,7 +86,7 @@ export interface RealtimeKitServer {
 const usualBasePath = '/client/v4/accounts/account-1/realtime/kit/app-1';
 const defaultPageSize = 50;
 
-/** Starts the server. @param options a port (default: any free one), the token that the API asks for, and the path before `/sessions`. */
+/** Starts the server. @param options a port (default: any free one), the token that the API requires, and the path before `/sessions`. */
 export async function startRealtimeKit(options: { port?: number; apiToken?: string; basePath?: string } = {}): Promise<RealtimeKitServer> {
   const basePath = options.basePath ?? usualBasePath;
   const apiToken = options.apiToken ?? `token-${randomBytes(8).toString('hex')}`;
@@ -223,7 +223,7 @@ async function play(response: ServerResponse, answer: Answer, fault: Fault | und
   await send(response, answer, fault.afterBytes, fault.kind === 'cut');
 }
 
-/** Sends with back-pressure; after `cutAfter` bytes the connection is cut, or nothing more is sent. */
+/** Sends with back-pressure; after `cutAfter` bytes the connection is closed, or nothing more is sent. */
 async function send(response: ServerResponse, answer: Answer, cutAfter = Number.POSITIVE_INFINITY, cuts = true): Promise<void> {
   response.writeHead(answer.status, { 'content-type': answer.contentType, ...answer.headers });
   let sent = 0;
@@ -241,7 +241,7 @@ async function send(response: ServerResponse, answer: Answer, cutAfter = Number.
   response.end();
 }
 
-/** Until the client has taken what was written, or has gone. */
+/** Resolves when the client has read the written bytes, or has disconnected. */
 async function waitForDrain(response: ServerResponse): Promise<void> {
   const settled = new AbortController();
   const { signal } = settled;
@@ -279,7 +279,7 @@ function toSession(session: PlayedSession): unknown {
   };
 }
 
-/** Text of a JSON artifact of `count` rows, made while it is read; `makeRow` is called once for each row of each reading. */
+/** Text of a JSON artifact with `count` rows, generated while it is read; `makeRow` is called once per row and reading. */
 export function* streamArtifact(count: number, makeRow: (index: number) => ArtifactRow): Generator<string> {
   let part = '[';
   for (let index = 0; index < count; index++) {

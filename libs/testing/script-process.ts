@@ -1,20 +1,20 @@
-/** A script of the tests in a process of its own, to be killed, stopped and continued like a real one. */
+/** A test script in a separate process, which can be killed, stopped and continued. */
 import { fork } from 'node:child_process';
 import { waitFor } from './wait-for.ts';
 
 export interface ScriptProcess {
-  /** What the script has told by `process.send`, in order. */
+  /** Messages that the script sent with `process.send`, in order. */
   readonly messages: readonly unknown[];
-  /** Waits for a message that passes. */
+  /** Waits for a message for which `test` returns a value. */
   waitForMessage<T>(test: (message: unknown) => T | undefined): Promise<T>;
-  /** Tells the script something; it hears it by `process.on('message')`. */
+  /** Sends a message to the script, which receives it by `process.on('message')`. */
   send(message: object): void;
   signal(name: NodeJS.Signals): void;
-  /** Resolves with exit code or signal when the process is gone. */
+  /** Resolves with exit code or signal when the process has ended. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** Starts `file` (TypeScript) with these variables. What it writes goes to this process's standard error. */
+/** Starts `file` (TypeScript) with these variables. Its output is written to this process's standard error. */
 export function startScriptProcess(file: string, env: Readonly<Record<string, string>>): ScriptProcess {
   const child = fork(file, [], {
     env: { ...process.env, ...env, NODE_OPTIONS: '' },

@@ -1,6 +1,6 @@
 /**
- * Programs of the system that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single files
- * does so here, hence the long time for a `beforeAll`.
+ * System programs that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single files does it here,
+ * hence the long timeout for `beforeAll`.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -15,52 +15,52 @@ import {
   opensslProgram,
 } from '#libs/servers';
 
-/** For `beforeAll(..., provideTimeoutMs)`: the first run on a machine fetches the packages. */
+/** For `beforeAll(..., provideTimeoutMs)`: the first run on a machine downloads the packages. */
 export const provideTimeoutMs = 600_000;
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Paths of ffmpeg and ffprobe. @throws Error that names the ways out. */
+/** Paths of ffmpeg and ffprobe. @throws Error that lists the alternatives. */
 export async function provideFfmpeg(): Promise<{ ffmpeg: string; ffprobe: string }> {
   const [ffmpeg = '', ffprobe = ''] = await provideDebianProgram(ffmpegProgram, progress);
   return { ffmpeg, ffprobe };
 }
 
-/** Path of a Chromium for headless use. @throws Error that names the ways out. */
+/** Path of a Chromium for headless use. @throws Error that lists the alternatives. */
 export async function provideChromium(): Promise<string> {
   const [chromium = ''] = await provideDebianProgram(chromiumProgram, progress);
   return chromium;
 }
 
-/** Path of a Python 3. @throws Error that names the ways out. */
+/** Path of a Python 3. @throws Error that lists the alternatives. */
 export async function providePython(): Promise<string> {
   const [python = ''] = await provideDebianProgram(pythonProgram, progress);
   return python;
 }
 
-/** The Go of this machine, or the pinned one. @throws Error that says why there is none. */
+/** The Go of this machine, or the pinned one. @throws Error with the reason when neither is available. */
 export async function provideGoProgram(): Promise<Go> {
   return provideGo(progress);
 }
 
-/** Path of PgBouncer. @throws Error that names the ways out. */
+/** Path of PgBouncer. @throws Error that lists the alternatives. */
 export async function providePgBouncer(): Promise<string> {
   const [pgBouncer = ''] = await provideDebianProgram(pgBouncerProgram, progress);
   return pgBouncer;
 }
 
-/** Paths of a certificate and of its key, in PEM. */
+/** Paths of a certificate and its key, in PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface Authority extends Certificate {
-  /** @param names of a server, e.g. `DNS:localhost`; none for a client, whose common name is what counts */
+  /** @param names of a server, e.g. `DNS:localhost`; omitted for a client, which is identified by its common name */
   issue(commonName: string, names?: readonly string[]): Certificate;
 }
 
-/** Makes an authority in `dir`. */
+/** Creates a certificate authority in `dir`. */
 export async function createAuthority(dir: string, name = 'authority'): Promise<Authority> {
   const [openssl = ''] = await provideDebianProgram(opensslProgram, (line) => void process.stderr.write(`${line}\n`));
   const make = (file: string, commonName: string, args: readonly string[]): Certificate => {

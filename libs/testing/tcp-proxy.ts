@@ -1,27 +1,27 @@
-/** A TCP proxy before a real server, to play a network or a server that goes away, hangs or loses single connections. */
+/** A TCP proxy in front of a real server, to simulate a network or server that disappears, hangs or loses single connections. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
 export interface TcpProxy {
-  /** The target's URL with the proxy's address in it. */
+  /** The target's URL with the proxy's address. */
   readonly url: string;
-  /** Breaks every connection and refuses new ones until `restore`. */
+  /** Closes every connection and rejects new ones until `restore`. */
   cut(): void;
-  /** Accepts and says nothing, on old and new connections, until `restore`. */
+  /** Accepts connections but forwards nothing, on old and new ones, until `restore`. */
   hang(): void;
   restore(): void;
-  /** Every piece of what the target says is late by this time; 0 = none is. */
+  /** Delays all data from the target by this time; 0 = no delay. */
   delay(ms: number): void;
   /**
-   * Holds back what the target says from now on. The connection on which it has said these words breaks without them, and everything goes on
-   * as before. Resolves then.
+   * Withholds data from the target until it sends these words, then closes that connection without forwarding them, resumes normal
+   * operation and resolves.
    */
   loseAnswer(words: string): Promise<void>;
-  /** Breaks the connections of this moment; new ones work. */
+  /** Closes the current connections; new ones work. */
   breakConnections(): void;
-  /** Bytes that came from the target so far. */
+  /** Bytes received from the target so far. */
   readonly receivedBytes: number;
-  /** Bytes that went to the target so far. */
+  /** Bytes sent to the target so far. */
   readonly sentBytes: number;
   stop(): Promise<void>;
 }

@@ -1,24 +1,24 @@
 /**
- * A Bot API server (rules/providers#telegram-updates): the wire format of api.telegram.org, with its own reading of HTML, and every fault that a sender
- * must survive. What was sent counts as delivered when it was taken, whatever the sender was told.
+ * A fake Bot API server (rules/providers#telegram-updates): the wire format of api.telegram.org, with its HTML parsing, and every fault
+ * that a sender must survive. An accepted message counts as delivered, whatever response the sender received.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { HtmlRejectedError, readTelegramHtml } from './message-html.ts';
 
-/** What becomes of one `sendMessage`. */
+/** Outcome of one `sendMessage`. */
 export type BotApiFault =
   | { readonly kind: 'error'; readonly status: number; readonly description: string; readonly parameters?: Record<string, unknown> }
-  /** 429; nothing is taken in this chat until the time is over. */
+  /** 429; messages of this chat are rejected until the time is over. */
   | { readonly kind: 'wait'; readonly seconds: number }
-  /** Status 5xx with an HTML page; `delivered` tells whether the message was taken all the same. */
+  /** Status 5xx with an HTML page; `delivered` states whether the message was accepted anyway. */
   | { readonly kind: 'broken'; readonly status: number; readonly delivered: boolean }
-  /** The connection is cut without an answer. */
+  /** Closes the connection without a response. */
   | { readonly kind: 'dropped'; readonly delivered: boolean }
-  /** No answer at all. */
+  /** Never responds. */
   | { readonly kind: 'silent'; readonly delivered: boolean }
-  /** Answers after this time. */
+  /** Responds after this time. */
   | { readonly kind: 'slow'; readonly delayMs: number };
 
 export interface BotApiCall {
@@ -27,13 +27,13 @@ export interface BotApiCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A message that a chat shows. */
+/** A message in a chat. */
 export interface VisibleMessage {
   readonly chatId: number | string;
   readonly messageId: number;
   /** Visible text. */
   readonly text: string;
-  /** As it was sent. */
+  /** Source as sent. */
   readonly source: string;
   readonly html: boolean;
   readonly topicId: number | undefined;
@@ -43,25 +43,25 @@ export interface VisibleMessage {
 export interface TelegramServer {
   /** For TELEGRAM_API_ROOT. */
   readonly apiRoot: string;
-  /** Every call, the refused ones included, oldest first. */
+  /** Every call, including rejected ones, oldest first. */
   readonly calls: readonly BotApiCall[];
-  /** What chats show, oldest first. */
+  /** Messages in the chats, oldest first. */
   readonly visible: readonly VisibleMessage[];
-  /** Sends that came before the time of a 429 was over. */
+  /** Number of messages sent before the time of a 429 was over. */
   readonly impatient: number;
   /** Visible texts of one chat. */
   textsOf(chatId: number | string): string[];
   callsOf(method: string): BotApiCall[];
-  /** The next sends to this chat meet these faults, one each. */
+  /** Faults for the next messages to this chat, one each. */
   fail(chatId: number | string, ...faults: BotApiFault[]): void;
   /** The bot may not write to the chat until it is unblocked. */
   block(chatId: number): void;
   unblock(chatId: number): void;
-  /** The group has become a supergroup: sends to `from` are refused with the new number. */
+  /** Turns the group into a supergroup: messages to `from` are rejected with the new id. */
   migrate(from: number, to: number): void;
-  /** The HTML of every message is refused from now on, or no longer. */
+  /** Sets whether the HTML of every message is rejected. */
   refuseHtml(refuse: boolean): void;
-  /** Lets every send take this long. */
+  /** Delays every message by this time. */
   delay(ms: number): void;
   stop(): Promise<void>;
 }
@@ -80,7 +80,7 @@ class BotApiError extends Error {
   }
 }
 
-/** Starts the server on the loopback interface. `username` is that of every bot; `port` 0 takes any. */
+/** Starts the server on the loopback interface. Every bot has this `username`; `port` 0 uses any free port. */
 export async function startTelegram(options: { username?: string; port?: number } = {}): Promise<TelegramServer> {
   const username = options.username ?? 'example_bot';
   const calls: BotApiCall[] = [];

@@ -1,4 +1,4 @@
-/** A collector of traces: takes OTLP over HTTP in its JSON form, as the exporter sends it, and keeps the spans. */
+/** A trace collector: receives OTLP over HTTP as JSON, as the exporter sends it, and stores the spans. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,13 +29,13 @@ export interface CollectedRequest {
 export interface TraceCollector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
-  /** So far, in the order of arrival. */
+  /** Spans so far, in order of arrival. */
   readonly spans: readonly CollectedSpan[];
-  /** Bodies as they came. */
+  /** Bodies as received. */
   readonly bodies: readonly string[];
   /** Values of the header `x-tenant`. */
   readonly tenants: ReadonlySet<string>;
-  /** How they came; bodies that are not JSON are taken and not read. */
+  /** Received requests; bodies that are not JSON are accepted but not parsed. */
   readonly requests: readonly CollectedRequest[];
   stop(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Long enough for a machine several times slower than usual; only a failure takes that long. */
+/** Long enough for a machine several times slower than usual; only reached on failure. */
 const defaultTimeoutMs = 60_000;
 
 /**
  * Calls `attempt` until it returns something other than `undefined`, `null` or `false` without throwing.
- * @returns what it returned.
- * @throws Error after `timeoutMs` (default 60 000) with what the last attempt threw or returned.
+ * @returns that value.
+ * @throws Error after `timeoutMs` (default 60 000) with the last attempt's error or result.
  */
 export async function waitFor<T>(
   attempt: () => T | Promise<T>,
@@ -32,19 +32,19 @@ export async function waitFor<T>(
 }
 
 interface LockWait {
-  /** Name of the connection: the service, or what a test calls itself. */
+  /** Application name of the connection: the service, or a name set by the test. */
   readonly application: string;
   readonly statement: string;
 }
 type Sql = <Row>(text: string) => Promise<Row[]>;
 
-/** Who waits for a lock in this database now. */
+/** Connections that wait for a lock in this database now. */
 export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
   sql<LockWait>(
     `select application_name as application, query as statement from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
 
-/** Resolves when somebody waits for a lock in this database; with `application`, when that one does. */
+/** Resolves when a connection of this database, optionally only of `application`, waits for a lock. */
 export async function waitForLockWait(sql: Sql, application?: string): Promise<void> {
   await waitFor(async () => (await listLockWaits(sql)).some((wait) => application === undefined || wait.application === application), {
     what: `${application ?? 'somebody'} to wait for a lock`,

@@ -1,11 +1,11 @@
-/** Somebody's server to which events are sent: it keeps what came, and answers as it is told. */
+/** A webhook receiver: stores received requests, and responds as configured. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 
 /**
- * `hang` never answers, `endless` answers with 200 and a body that does not end, `drop` cuts the connection, a number is the status; `redirect` leads to
- * `/elsewhere`.
+ * `hang` never responds, `endless` responds with 200 and a body that does not end, `drop` closes the connection, a number is the status;
+ * `redirect` leads to `/elsewhere`.
  */
 export type ReceiverAnswer = number | 'hang' | 'endless' | 'drop' | 'redirect';
 
@@ -13,7 +13,7 @@ export interface ReceivedWebhook {
   readonly path: string;
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, byte for byte. */
+  /** Body as received, byte for byte. */
   readonly body: string;
   readonly atMs: number;
   readonly answer: ReceiverAnswer;
@@ -22,10 +22,10 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver {
   readonly port: number;
   readonly received: readonly ReceivedWebhook[];
-  /** Most requests of a path that were open at once. */
+  /** Maximum number of concurrent requests to a path. */
   maxOpen(path: string): number;
   url(path: string): string;
-  /** How requests to the path are answered from now on; usually with 204. `answer` gets the place of the request among those of its path. */
+  /** Sets the response of the path; default 204. `answer` receives the request's index among those of its path. */
   answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer | Promise<ReceiverAnswer>)): void;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Captions of the played video host: insert, update, list and delete in YouTube's wire format. One track for each language and name. */
+/** Captions of the fake video host: insert, update, list and delete in YouTube's wire format. One track for each language and name. */
 import type { IncomingMessage } from 'node:http';
 
 export interface PlayedCaptions {
@@ -18,7 +18,7 @@ export type CaptionsLocation = 'captions insert' | 'captions update' | 'captions
 
 interface Answer {
   readonly status: number;
-  /** Of an error. */
+  /** Reason of an error. */
   readonly reason?: string;
   readonly body?: unknown;
 }

@@ -1,4 +1,6 @@
-/** A video host that follows a script: OAuth tokens, resumable uploads, thumbnails and captions in YouTube's wire format, with their faults. */
+/**
+ * A scripted fake of the video host: OAuth tokens, resumable uploads, thumbnails and captions in YouTube's wire format, with their faults.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,17 +11,17 @@ export type YoutubeFaultPoint = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail
 
 export type YoutubeFault =
   | { readonly kind: 'status'; readonly status: number; readonly reason?: string; /** Seconds. */ readonly retryAfter?: number }
-  /** The request counts, its answer is lost. */
+  /** The request is processed, but its response is lost. */
   | { readonly kind: 'answer_lost' }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'silent' }
-  /** Keeps only this many of the chunk's bytes. */
+  /** Stores only this many bytes of the chunk. */
   | { readonly kind: 'keeps'; readonly bytes: number }
-  /** The access token has run out. */
+  /** The access token has expired. */
   | { readonly kind: 'token_expired' }
-  /** The caller is sent on to another address. */
+  /** Redirects the caller to this URL. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** The upload is said to be there. */
+  /** Reports this URL as the upload's location. */
   | { readonly kind: 'upload_at'; readonly location: string };
 
 export interface PlayedVideo {
@@ -40,11 +42,11 @@ export interface YoutubeServer {
   readonly clientSecret: string;
   readonly refreshToken: string;
   readonly videos: readonly PlayedVideo[];
-  /** Requests so far: the place, and `Content-Range` where there is one. */
+  /** Requests so far, with `Content-Range` where present. */
   readonly seen: readonly { readonly place: YoutubeFaultPoint; readonly range: string | null }[];
-  /** The next requests of this place meet these faults, one each. */
+  /** Faults for the next requests of this kind, one each. */
   fail(place: YoutubeFaultPoint, ...faults: YoutubeFault[]): void;
-  /** Uploads that were begun are not known any more. */
+  /** Discards all unfinished uploads. */
   forgetSessions(): void;
   stop(): Promise<void>;
 }

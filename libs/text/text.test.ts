@@ -16,13 +16,13 @@ const joiners: readonly number[] = [0x200c, 0x200d];
 const isUnfit = (code: number): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(String.fromCodePoint(code)) && !joiners.includes(code);
 
 describe('names, titles and slugs (D74)', () => {
-  it('have no control and no formatting character', () => {
+  it('have no control and no formatting characters', () => {
     const wrong = codes.filter((code) => isSingleLine(`a${String.fromCodePoint(code)}b`) === isUnfit(code));
     expect(wrong).toEqual([]);
     expect(codes.filter((code) => hasControlCharacters(String.fromCodePoint(code)) !== isControl(code))).toEqual([]);
   });
 
-  it.each(['', 'u'])('the pattern of the documents says the same of the basic plane, read with flags "%s"', (flags) => {
+  it.each(['', 'u'])('match the pattern of the documents in the basic plane, read with flags "%s"', (flags) => {
     const pattern = new RegExp(linePattern, flags);
     expect(codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code))).toEqual([]);
   });
@@ -32,12 +32,12 @@ describe('names, titles and slugs (D74)', () => {
     '\u0915\u094d\u200d\u0937',
     '\u{1f469}\u{1f3fd}\u200d\u{1f4bb} Ada',
     '\u{1f3f3}\ufe0f\u200d\u{1f308}',
-  ])('keep joiners inside a word: %s', (name) =>
+  ])('may have joiners inside a word: %s', (name) =>
     expect([isSingleLine(name), toSingleLine(name), removeControlCharacters(name)]).toEqual([true, name, name]),
   );
 
   it.each(['Ada\u200d', '\u200cAda', 'Ada \u200d Lovelace', 'A\u200d\u200dda', '\u200d', 'Ada\u200d\u202eb'])(
-    'have no joiner outside of one: %j',
+    'have no joiners outside a word: %j',
     (name) => {
       expect(isSingleLine(name)).toBe(false);
       expect(isSingleLine(toSingleLine(name))).toBe(true);
@@ -52,15 +52,15 @@ describe('names, titles and slugs (D74)', () => {
     ['A\u200bd\u00ada\ufeff\u{e0041}', 'Ada'],
     ['\u0000A\u0007da\u009f \u{1f600}\u007f', 'Ada \u{1f600}'],
     ['A\ud800da', 'A\ufffdda'],
-  ])('that a webhook brings are repaired: %j', (given, kept) => expect(toSingleLine(given)).toBe(kept));
+  ])('from a webhook are repaired: %j', (given, kept) => expect(toSingleLine(given)).toBe(kept));
 
-  it('lose line breaks too where they have no spaces', () => {
+  it('lose line breaks where spaces are not allowed', () => {
     expect(removeControlCharacters(' ada\n@example\t.org\u200b')).toBe(' ada@example.org');
   });
 });
 
 describe('texts', () => {
-  it('of several lines keep tabs, line breaks and directions', () => {
+  it('of several lines preserve tabs, line breaks and directions', () => {
     expect(toMultiline('one\u0000\r\n\ttwo\u0007\u009b3 \u202aL')).toBe('one\r\n\ttwo3 \u202aL');
   });
 
@@ -74,12 +74,12 @@ describe('texts', () => {
     '\ufe0f\u{e0100}',
     '\u202e\u0000',
     '\u034f',
-  ])('that nobody can see are blank: %j (rules/http#strings)', (text) =>
+  ])('without visible characters are blank: %j (rules/http#strings)', (text) =>
     expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]),
   );
 });
 
-describe('a text that is cut', () => {
+describe('a truncated text', () => {
   it.each([
     ['short', 10, 'short'],
     ['a longer one', 5, 'a lon'],
@@ -89,5 +89,5 @@ describe('a text that is cut', () => {
     ['😀😀', 3, '😀'],
     ['😀', 1, ''],
     [`x${'\u0301'.repeat(500)}`, 300, `x${'\u0301'.repeat(299)}`],
-  ])('keeps its graphemes whole: %j in %i', (text, length, kept) => expect(truncateText(text, length)).toBe(kept));
+  ])('contains whole graphemes: %j in %i', (text, length, kept) => expect(truncateText(text, length)).toBe(kept));
 });

@@ -126,7 +126,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     '- ```\n  </think>\n  ```',
     '> ```\n> </think>\n> ```',
     '`assistantfinal` is a word, and `[/THINK]` a sign',
-  ])('keeps all of %j', (answer) => {
+  ])('preserves all of %j', (answer) => {
     expect(dropThoughts(answer)).toBe(answer);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Instants with microseconds. No instant passes through a millisecond type on its way in or out (rules/http#datetimes-out): text goes to
- * PostgreSQL as text, arithmetic uses microseconds since the epoch as bigint.
+ * Instants with microseconds. Input and output never use a millisecond type (rules/http#datetimes-out): text is passed to PostgreSQL as
+ * text; arithmetic uses microseconds since the epoch as bigint.
  */
 
 /** Microseconds since 1970-01-01T00:00:00Z, years 0001 to 9999. */
@@ -13,8 +13,8 @@ const minInstant = BigInt(Date.UTC(2000, 0, 1)) * 1000n - 63_082_281_600_000_000
 const maxInstant = BigInt(Date.UTC(9999, 11, 31, 23, 59, 59)) * 1000n + 999_999n;
 
 /**
- * ISO 8601 date and time. Digits past the microsecond are cut. `naive` = no offset, read as UTC.
- * A date alone, an impossible date or a year outside 0001 to 9999 (in UTC) is invalid.
+ * Parses an ISO 8601 date and time. Digits beyond the microsecond are dropped. `naive`: without offset, read as UTC. A date without time,
+ * an impossible date or a year outside 0001 to 9999 (in UTC) is invalid.
  */
 export function parseInstant(text: string): ParsedInstant {
   const match = pattern.exec(text);
@@ -39,24 +39,27 @@ export function parseInstant(text: string): ParsedInstant {
   return { kind: zulu === undefined && sign === undefined ? 'naive' : 'instant', instant };
 }
 
-/** `2026-05-01T10:00:00Z`; six digits of fraction when the microseconds are not zero (rules/http#datetimes-out). `offset` = `+00:00` for `Z`. */
+/**
+ * Formats an instant as `2026-05-01T10:00:00Z`; six fraction digits when the microseconds are not zero (rules/http#datetimes-out).
+ * `offset`: `+00:00` instead of `Z`.
+ */
 export function formatInstant(instant: Instant, suffix: 'Z' | '+00:00' = 'Z'): string {
   const micros = ((instant % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const seconds = new Date(Number((instant - micros) / 1000n)).toISOString().slice(0, 19);
   return `${seconds}${micros === 0n ? '' : `.${micros.toString().padStart(6, '0')}`}${suffix}`;
 }
 
-/** The clock that is handed to services so that tests can set it. */
+/** A clock passed to services so that tests can replace it. */
 export interface Clock {
   now(): Instant;
 }
 
-/** The server's time, to the millisecond. */
+/** The system time in milliseconds. */
 export const systemClock: Clock = { now: () => BigInt(Date.now()) * 1000n };
 
 /**
- * Milliseconds from `now` (milliseconds since the epoch) that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110, 10.2.3).
- * 0 for a date in the past; undefined when the header is absent or cannot be read.
+ * Milliseconds from `now` (milliseconds since the epoch) until the time in a `Retry-After` header: seconds or an HTTP date (RFC 9110,
+ * 10.2.3). 0 for a past date; undefined for an absent or invalid header.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

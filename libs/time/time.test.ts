@@ -36,11 +36,11 @@ describe('parseInstant (rules/http#datetimes-in)', () => {
     '2026-05-01',
     '1777622400',
     '2026-05-01T10:00:00 Z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseInstant(text).kind).toBe('invalid');
   });
 
-  it('tells a time without an offset apart and reads it as UTC', () => {
+  it('distinguishes a time without an offset and reads it as UTC', () => {
     expect(parseInstant('2026-05-01T10:00:00')).toEqual({ kind: 'naive', instant: 1_777_629_600_000_000n });
   });
 
@@ -64,7 +64,7 @@ describe('formatInstant (rules/http#datetimes-out)', () => {
     expect(formatInstant(-1n)).toBe('1969-12-31T23:59:59.999999Z');
   });
 
-  it('writes an explicit offset where one is asked for', () => {
+  it('writes an explicit offset when requested', () => {
     expect(formatInstant(1_777_629_600_000_000n, '+00:00')).toBe('2026-05-01T10:00:00+00:00');
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Long transfers in constant memory. The runtime makes a new buffer outside the JavaScript heap for every read of a socket and
- * frees it when the collector comes by; the heap itself hardly grows, so it may come only after hundreds of megabytes. Here the
- * bytes are counted, and the young generation, where those buffers live, is collected in time (about a millisecond).
+ * Long transfers in constant memory. Node allocates a buffer outside the JavaScript heap for every socket read and frees it on garbage
+ * collection; the heap itself hardly grows, so a collection may only run after hundreds of megabytes. This module counts bytes and collects
+ * the young generation, where those buffers live, in time (about a millisecond).
  */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,14 +10,14 @@ import { runInNewContext } from 'node:vm';
 
 export { answerPace, bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from './pace.ts';
 
-/** Bytes of dead buffers that may pile up. */
+/** Bytes of unused buffers that may accumulate. */
 const collectEveryBytes = 8 * 1024 * 1024;
 
 let uncollectedBytes = 0;
 let collect: ((options: { type: 'minor' | 'major' }) => void) | undefined;
 let collectingSoon: NodeJS.Timeout | undefined;
 
-/** To be told of bytes that came from a socket and are used up, by everyone who moves many of them. */
+/** Must be called with the number of consumed socket bytes by all code that transfers large amounts. */
 export function countTransferred(bytes: number): void {
   uncollectedBytes += bytes;
   if (uncollectedBytes < collectEveryBytes) return;
@@ -27,8 +27,8 @@ export function countTransferred(bytes: number): void {
 }
 
 /**
- * To be told when a piece of work has left a hundred megabytes behind: a process that is otherwise idle would keep them for minutes.
- * Everything is collected a second later, once for all such work of that second (about 50 ms).
+ * Must be called after work that allocated a hundred megabytes or more, since an otherwise idle process would hold them for minutes. Runs a
+ * full collection a second later, once for all such work in that second (about 50 ms).
  */
 export function collectSoon(): void {
   collectingSoon ??= setTimeout(() => {
@@ -46,8 +46,8 @@ function exposeCollector(): (options: { type: 'minor' | 'major' }) => void {
 }
 
 /**
- * Moves everything from `source` to `target`, no faster than `target` takes it.
- * @throws what either of them fails with; both are destroyed then.
+ * Copies `source` to `target` with back-pressure.
+ * @throws the error of either stream; both are destroyed then.
  */
 export async function copyStream(source: Readable, target: Writable): Promise<void> {
   source.on('data', (chunk: Uint8Array) => countTransferred(chunk.byteLength));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { answerPace, bodyPace, pollRegularly, Pace } from './pace.ts';
 
-/** Second in which a body that brings `rates[s]` bytes in each second is found slow; undefined when it never is. */
+/** Second in which a body that transfers `rates[s]` bytes per second is detected as slow; undefined if never. */
 function findSlow(rates: readonly number[], isHeld: (second: number) => boolean = () => false): number | undefined {
   const pace = new Pace(bodyPace, 0);
   let moved = 0;
@@ -14,29 +14,29 @@ function findSlow(rates: readonly number[], isHeld: (second: number) => boolean 
 const constant = (bytes: number, seconds: number): number[] => Array.from({ length: seconds }, () => bytes);
 
 describe('Pace (D62)', () => {
-  it('lets 1 KiB in each second pass for ever, and a byte less for five seconds', () => {
+  it('allows 1 KiB per second indefinitely, and one byte less for five seconds', () => {
     expect(findSlow(constant(1_024, 3_600))).toBeUndefined();
     expect(findSlow(constant(1_023, 3_600))).toBe(5);
   });
 
-  it('forgives a slow beginning', () => {
+  it('tolerates a slow start', () => {
     expect(findSlow([0, 0, 0, 0, 5_120, ...constant(1_024, 60)])).toBeUndefined();
     expect(findSlow([0, 0, 0, 0, 0])).toBe(5);
   });
 
-  it('looks at the last ten seconds alone', () => {
+  it('measures only the last ten seconds', () => {
     expect(findSlow([1e9, ...constant(0, 60)])).toBe(11);
     expect(findSlow([...constant(1_024, 20), ...constant(0, 9), 10_240])).toBe(21);
     expect(findSlow([...constant(1_024, 20), 20_480, ...constant(0, 9), 1_024])).toBe(31);
   });
 
-  it('does not count the time in which nobody asked for more', () => {
+  it('excludes the time in which no data was requested', () => {
     expect(findSlow(constant(0, 600), () => true)).toBeUndefined();
     expect(findSlow(constant(0, 600), (second) => second < 100)).toBe(101);
     expect(findSlow([...constant(0, 100), ...constant(1_024, 100)], (second) => second < 100)).toBeUndefined();
   });
 
-  it('gives the taker of an answer a longer window', () => {
+  it('allows a longer window for the receiver of a response', () => {
     const pace = new Pace(answerPace, 0);
     const takesAPieceEveryMinute = Array.from({ length: 60 }, (_value, minute) =>
       pace.isSlow((minute + 1) * 60_000, (minute + 1) * 61_440, false),
@@ -47,7 +47,7 @@ describe('Pace (D62)', () => {
 });
 
 describe('lookRegularly', () => {
-  it('looks until it is told to stop', async () => {
+  it('checks until it is stopped', async () => {
     let count = 0;
     await new Promise<void>((resolve) => {
       const stop = pollRegularly(() => {

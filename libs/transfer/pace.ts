@@ -1,29 +1,26 @@
 /**
- * Transfers that crawl (D62). A client that sends or takes a byte now and then holds memory and a connection for as long as it likes;
- * a limit of the whole time would break long transfers over slow lines. So the rate is looked at, over a sliding window.
+ * Detection of slow transfers (D62). A client that transfers a byte now and then occupies memory and a connection indefinitely; a limit on
+ * the total time would abort long transfers over slow lines. So the rate is checked over a sliding window.
  */
 
 /** The minimum rate of a transfer. */
 export interface PaceRule {
-  /** Time at the beginning in which any rate will do. */
+  /** Milliseconds at the start in which any rate is allowed. */
   readonly graceMs: number;
   readonly windowMs: number;
   readonly bytesPerSecond: number;
 }
 
-/** Bodies that a client sends. */
+/** For request bodies. */
 export const bodyPace: PaceRule = { graceMs: 5_000, windowMs: 10_000, bytesPerSecond: 1_024 };
-/**
- * Answers that a client takes. The kernel tells of what was taken in pieces of up to a megabyte, so that the same rate shows over a
- * longer time only.
- */
+/** For responses. The kernel reports sent bytes in steps of up to a megabyte, so the rate is only meaningful over a longer window. */
 export const answerPace: PaceRule = { graceMs: 60_000, windowMs: 120_000, bytesPerSecond: 1_024 };
 
-/** The rate of one transfer. */
+/** Tracks the rate of one transfer. */
 export class Pace {
   readonly #rule: PaceRule;
   readonly #startedAt: number;
-  /** Bytes at some moments of the window, the oldest first. */
+  /** Byte counts at times within the window, oldest first. */
   readonly #samples: { readonly at: number; readonly bytes: number }[];
   #credit = 0;
 
@@ -34,9 +31,9 @@ export class Pace {
   }
 
   /**
-   * True when the transfer is slower than the rule allows.
-   * @param movedBytes since its beginning.
-   * @param isHeld the other side was not waited for since the last look: that time counts as if it had kept the pace.
+   * Whether the transfer is slower than the rule allows.
+   * @param movedBytes total since the start.
+   * @param isHeld the other side was not waited for since the last check: that time counts as if it had met the rate.
    */
   isSlow(nowMs: number, movedBytes: number, isHeld: boolean): boolean {
     const { graceMs, windowMs, bytesPerSecond } = this.#rule;
@@ -50,7 +47,7 @@ export class Pace {
   }
 }
 
-/** @param isLate this process was busy for seconds: nobody else is to blame for what has not moved. */
+/** @param isLate this process was busy for seconds, so the other side is not the cause of missing progress. */
 export type Poll = (nowMs: number, isLate: boolean) => void;
 
 const pollEveryMs = 1_000;
@@ -58,7 +55,10 @@ const lateMs = 3_000;
 const polls = new Set<Poll>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Calls back about once a second, at times of `performance.now()`, until the returned function is called. One timer serves all. */
+/**
+ * Calls back about once a second, with times of `performance.now()`, until the returned function is called. A single timer serves all
+ * callers.
+ */
 export function pollRegularly(look: Poll): () => void {
   polls.add(look);
   timer ??= startTimer();

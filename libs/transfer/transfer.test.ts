@@ -8,7 +8,7 @@ function* makeChunks(count: number): Generator<Buffer> {
 }
 
 describe('copyStream (architecture#bytes)', () => {
-  it('moves every byte in order', async () => {
+  it('transfers every byte in order', async () => {
     const received: Buffer[] = [];
     const target = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -20,7 +20,7 @@ describe('copyStream (architecture#bytes)', () => {
     expect(Buffer.concat(received).equals(Buffer.concat([...makeChunks(300)]))).toBe(true);
   });
 
-  it('reads no faster than the target takes it', async () => {
+  it('reads no faster than the target accepts', async () => {
     let produced = 0;
     const source = Readable.from(
       (function* () {
@@ -49,7 +49,7 @@ describe('copyStream (architecture#bytes)', () => {
     expect(target.destroyed).toBe(true);
   });
 
-  it('fails when the target goes away and destroys the source', async () => {
+  it('fails when the target closes and destroys the source', async () => {
     const source = Readable.from(makeChunks(1000), { objectMode: false });
     const target = new PassThrough();
     const moving = copyStream(source, target);
@@ -60,7 +60,7 @@ describe('copyStream (architecture#bytes)', () => {
 });
 
 describe('countTransferred (architecture#bytes)', () => {
-  it('keeps the dead buffers of a long transfer few', () => {
+  it('limits the unreleased buffers of a long transfer', () => {
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     for (let index = 0; index < 4_000; index += 1) {

@@ -23,7 +23,7 @@ export interface CleanedFields {
   readonly lines?: ReadonlySet<string>;
   /** Addresses: all of these characters are removed. */
   readonly addresses?: ReadonlySet<string>;
-  /** Texts of several lines: control characters are removed. */
+  /** Multi-line texts: control characters are removed. */
   readonly texts?: ReadonlySet<string>;
 }
 
@@ -68,7 +68,7 @@ function repairText(text: string, name: string, { lines, addresses, texts }: Cle
   return texts?.has(name) === true ? toMultiline(text) : removeZeros(text).toWellFormed();
 }
 
-/** A repaired key does not replace an identical key that was valid. */
+/** A repaired key does not replace an identical valid key. */
 function repairObject(value: JsonObject, fields: CleanedFields, level: number): JsonObject {
   const entries = Object.entries(value).map(([key, item]) => {
     const name = removeZeros(key).toWellFormed();

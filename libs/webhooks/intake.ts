@@ -1,6 +1,6 @@
 /**
- * From the stream of webhooks to the receipts of a service (architecture#webhooks; D20). The service stores a receipt for each webhook; a message is
- * acknowledged when all its receipts are stored. Delivery is at least once; the dedupe key of the receipt removes duplicates.
+ * Reads webhooks from the stream and stores them as receipts of a service (architecture#webhooks; D20). A message is acknowledged when all
+ * its receipts are stored. Delivery is at least once; the dedupe key of the receipt removes duplicates.
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -12,7 +12,7 @@ import { findTracer, readTraceIds, traceWork } from '#libs/telemetry';
 
 /** An accepted webhook. */
 export interface Webhook {
-  /** Everything but the body, as the contract of its kind declares it; `id` is unique per delivery. */
+  /** Metadata of the webhook, as the contract of its kind declares it; `id` is unique per delivery. */
   readonly facts: Readonly<JsonObject> & { readonly id: string };
   /** W3C trace context of the request. */
   readonly traceparent?: string | undefined;
@@ -25,7 +25,7 @@ export interface ReceivedWebhook {
   readonly body: Buffer | null;
   /** Increases in the order of acceptance; webhooks accepted together share one. */
   readonly streamSequence: number;
-  /** Of the request; for the jobs that it causes. */
+  /** Trace context of the request, for the jobs that it causes. */
   readonly traceparent: string | undefined;
 }
 
@@ -47,8 +47,8 @@ const concurrency = 16;
 const retryDelayMs = 1_000;
 
 /**
- * One message for several webhooks of a kind, so that the broker syncs once for all of them: a line of JSON with facts and sizes, then the bodies
- * byte for byte.
+ * Packs several webhooks of a kind into one message, so that the broker syncs once for all of them: a line of JSON with facts and sizes,
+ * then the bodies byte for byte.
  */
 export function packWebhooks(webhooks: readonly Webhook[]): Buffer {
   const line = webhooks.map(({ facts, traceparent, body }) => ({ facts, traceparent, size: body?.length ?? null }));

@@ -1,4 +1,4 @@
-/** Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives some. */
+/** Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives webhooks. */
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
   type Actor,
@@ -88,7 +88,7 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
 }
 
 function requireReader(actor: Actor | undefined): void {
-  // The gateway has checked it already; bodies contain personal data, so it is checked again.
+  // The gateway has checked this already; it is checked again because bodies contain personal data.
   if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
 

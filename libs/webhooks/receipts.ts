@@ -1,4 +1,4 @@
-/** Receipts of webhooks: what they store, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in every service. */
+/** Webhook receipts: stored data, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in every service. */
 import { createHash } from 'node:crypto';
 import { createBatcher } from '#libs/concurrency';
 import { removeInBatches } from '#libs/retention';
@@ -8,7 +8,7 @@ import { countDeliveries, dropExpiredReceipts, type DropReceipts, ignoredOutcome
 
 /** Outcome of an unsigned event on a hook without a secret, unless unsigned events are allowed. */
 export const unsignedOutcome = 'rejected_unsigned';
-/** Its message. @param secret name of the missing setting */
+/** Message for this outcome. @param secret name of the missing setting */
 export const describeUnsigned = (secret: string): string =>
   `${secret} is not set, so the event cannot be verified. Set it; for development, ALLOW_UNSIGNED_WEBHOOKS=true accepts unsigned events.`;
 
@@ -21,7 +21,8 @@ export interface StoredBody {
 }
 
 /**
- * Can be replayed when a later version reads them or the agent exists (D68, P8). Anybody can cause these outcomes, so their bodies are limited.
+ * Can be replayed when a later version can read them or the agent exists (D68, P8). Any client can cause these outcomes, so their bodies
+ * are limited.
  */
 const replayableOutcomes = ['rejected_unreadable', 'agent_not_found'];
 const maxReplayedBytes = 65_536;
@@ -55,7 +56,9 @@ export function selectStoredHeaders(outcome: string, headers: Readonly<Record<st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, limit)]));
 }
 
-/** Rejected webhooks of one outcome that get a receipt of their own, per process. Further ones of an hour share one receipt, which counts them. */
+/**
+ * Rejected webhooks of one outcome that get a separate receipt, per process. Further ones of an hour share one receipt, which counts them.
+ */
 export const maxRefusalsPerHour = 100;
 const maxRefusalsPerDay = 500;
 
@@ -64,7 +67,7 @@ export interface Refusal {
   readonly message: string;
   /** ISO 8601, UTC. */
   readonly receivedAt: string;
-  /** For a receipt of its own. */
+  /** Dedupe key of a separate receipt. */
   readonly dedupeKey: string;
   /** As received. */
   readonly body: Buffer | null;
@@ -78,8 +81,8 @@ export interface RefusalReceipts {
 }
 
 /**
- * Receipts of rejected webhooks, which anybody can cause (D20, D68). The number of rows is bounded, and a flood costs a fraction of a statement per
- * request.
+ * Receipts of rejected webhooks, which any client can cause (D20, D68). The number of rows is bounded, and a flood costs a fraction of a
+ * statement per request.
  * @param source separates the hooks of a service
  */
 export function createRefusalReceipts({ db, source }: { db: Queryable; source: string }): RefusalReceipts {
@@ -104,7 +107,7 @@ export function createRefusalLimit(): (kind: string, receivedAt: string) => bool
   const counts = new Map<string, number>();
   const increment = (key: string): number => {
     const next = (counts.get(key) ?? 0) + 1;
-    // Webhooks of a spool can be of earlier hours, so several hours count at a time.
+    // Spooled webhooks can be of earlier hours, so several hours are counted at the same time.
     if (next === 1 && counts.size >= 1_000) counts.clear();
     counts.set(key, next);
     return next;
@@ -132,7 +135,7 @@ function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolea
 
 export interface ReceiptRetention {
   readonly db: Queryable;
-  /** For the table of the service, from `declareDropContents`. */
+  /** Statement of the service's table, from `declareDropContents`. */
   readonly dropContents: DropReceipts;
   readonly days: number;
   readonly signal?: AbortSignal | undefined;

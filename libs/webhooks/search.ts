@@ -23,14 +23,14 @@ export function receiptSearchIndexes(schema: string, hasSource: boolean): string
   ];
 }
 
-/** A text as it is, in JSON, and in ASCII-only JSON. */
+/** Returns a text unchanged, in JSON, and in ASCII-only JSON. */
 function encodingsOf(text: string): [string, string, string] {
   const json = JSON.stringify(text.toWellFormed()).slice(1, -1);
   const ascii = json.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [text, json, ascii];
 }
 
-/** Whether a body contains a text in one of its encodings, as `bodyPatterns` match it. */
+/** Whether a body contains a text in one of its encodings; equivalent to `bodyPatterns`. */
 export function containsSearchText(body: string, text: string): boolean {
   const within = lowerAscii(body);
   return encodingsOf(text).some((form) => within.includes(lowerAscii(form)));
@@ -102,7 +102,7 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
     and ${isPerson(values.personId)} and ${isWithin(values)}`;
   const columns = hasSource ? sql`source, outcome` : sql`outcome`;
   const [ofKind, ofNext] = hasSource ? [sql`(k.source, k.outcome)`, sql`next.source, next.outcome`] : [sql`(k.outcome)`, sql`next.outcome`];
-  /** The newest receipts, merged from the newest of each kind and outcome, which an index serves. */
+  /** Merges the newest receipts of each kind and outcome, which an index returns. */
   const newest = (values: Filter, count: SqlPart): Sql => sql`recursive kinds as (
       (select ${columns} from ${table} order by ${columns} limit 1)
       union all
@@ -206,7 +206,7 @@ interface ListPosition {
   readonly id: number;
 }
 
-/** Pages read for one reply, as texts that occur only in redacted values are skipped. */
+/** Maximum pages read for one reply, because texts that occur only in redacted values are skipped. */
 const maxPages = 5;
 const bodyBatchSize = 20;
 

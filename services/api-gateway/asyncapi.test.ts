@@ -30,18 +30,18 @@ describe('the AsyncAPI document (rules/events#documents; V8)', () => {
     expect(document.info.version).toBe(releaseVersion);
   });
 
-  it('has every type once', () => {
+  it('contains every type once', () => {
     expect(messages.map(({ name }) => name)).toEqual(feedTypes.map(({ type }) => type));
     expect(new Set(feedTypes.map(({ type }) => type)).size).toBe(feedTypes.length);
   });
 
-  it.each(messages)('shows an example of $name that fits its schema', ({ payload, examples }) => {
+  it.each(messages)('contains an example of $name that fits its schema', ({ payload, examples }) => {
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(compileSchema(payload as never)(example.payload)).toBeUndefined();
     expect(compileSchema(payload as never)({ ...examples[0]?.payload, type: 'another.type' })).toBeDefined();
   });
 
-  it('names what can be read: of each type a subject, and of data nothing but ids, slugs and enumerations', () => {
+  it('describes readable data only: a subject for each type, and only ids, slugs and enumerations as data', () => {
     for (const { type, subject, data } of feedTypes) {
       expect([type, feedSubjects.includes(subject)]).toEqual([type, true]);
       for (const field of Object.keys((data as { properties?: object }).properties ?? {})) {

@@ -1,4 +1,4 @@
-/** The AsyncAPI document of the feed, made from what the services declare that they tell (rules/events#documents; V8). */
+/** The AsyncAPI document of the feed, generated from the services' event declarations (rules/events#documents; V8). */
 import { type FeedEvent, Type } from '#libs/contract';
 import { releaseVersion } from '#libs/release';
 import { feedQuery, feedTypes, PublicEvent } from '#services/events';
@@ -89,7 +89,7 @@ function listTags(): Json[] {
   }));
 }
 
-/** As it is sent: without what the compiler alone knows of it. */
+/** Returns the plain JSON schema, without the compiler's type information. */
 function plain(schema: object): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;
 }

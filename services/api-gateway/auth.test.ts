@@ -21,7 +21,7 @@ const withHeaders = (headers: Record<string, string>): HttpContext =>
 const admit = (token: string): unknown => authenticate(shared, withHeaders({ authorization: `Bearer ${token}` }));
 
 describe('the shared token (rules/access#classes-of-routes)', () => {
-  it('is admitted as it is, whatever the case of the scheme', () => {
+  it('is admitted unchanged, with any case of the scheme', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
     expect(authenticate(shared, withHeaders({ authorization: `bEARER  ${apiToken}` }))).toEqual({ kind: 'shared' });
   });
@@ -37,7 +37,7 @@ describe('the shared token (rules/access#classes-of-routes)', () => {
     expect(() => admit(token)).toThrow('Authentication is required.');
   });
 
-  it('is refused right after it was admitted, and admitted right after a refusal', () => {
+  it('is rejected right after an admission, and admitted right after a rejection', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
     expect(() => admit('t')).toThrow('Authentication is required.');
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
@@ -45,7 +45,7 @@ describe('the shared token (rules/access#classes-of-routes)', () => {
 });
 
 describe('the key of the login (rules/access#login)', () => {
-  it('is compared to its end', async () => {
+  it('is compared to its full length', async () => {
     expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
     for (const key of ['s'.repeat(399), 's'.repeat(401), `${'s'.repeat(399)}S`, '']) {
       await expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow('refused');
@@ -73,26 +73,29 @@ describe('a service key (rules/access#scopes; K3, K4)', () => {
       refuseLogin: () => Promise.reject(new Error('refused')),
     })(access, withHeaders({ authorization: 'Bearer key' }));
 
-  it('is admitted with the scope of the route, with every scope, and where none is needed', () => {
+  it('is admitted with the scope of the route, with the scope for everything, and where no scope is required', () => {
     expect(asKey({ auth: 'shared-or-user', scope: 'media:read' })).toEqual(actor);
     expect(asKey({ auth: 'shared-or-user', scope: 'media:write' }, ['*'])).toMatchObject({ accountId: 1 });
     expect(asKey({ auth: 'v1', scope: null })).toEqual(actor);
   });
 
-  it('is admitted where else the shared token alone is, if its scopes say so', () => {
+  it('is admitted to routes of the shared token if its scopes allow it', () => {
     expect(asKey(shared)).toEqual(actor);
     expect(() => asKey(shared, ['media:read'])).toThrow('needs the scope agents:read');
   });
 
-  it.each(['shared-or-user', 'user', 'coherence', 'v1', 'ops'] as const)('lacks the scope before anything else of the class %s', (auth) => {
-    const error = errorOf(() => asKey({ auth, scope: 'steps:read' }));
-    expect(error.toBody()).toEqual({
-      code: 'permission_denied',
-      reason: 'insufficient_scope',
-      message: 'This operation needs the scope steps:read; the key has media:read, agents:read.',
-      details: { detail: error.message, required_scope: 'steps:read', scopes },
-    });
-  });
+  it.each(['shared-or-user', 'user', 'coherence', 'v1', 'ops'] as const)(
+    'is rejected for its scope before other checks of the class %s',
+    (auth) => {
+      const error = errorOf(() => asKey({ auth, scope: 'steps:read' }));
+      expect(error.toBody()).toEqual({
+        code: 'permission_denied',
+        reason: 'insufficient_scope',
+        message: 'This operation needs the scope steps:read; the key has media:read, agents:read.',
+        details: { detail: error.message, required_scope: 'steps:read', scopes },
+      });
+    },
+  );
 
   it('has no more rights than its account', () => {
     expect(errorOf(() => asKey({ auth: 'coherence', scope: 'media:read' })).reason).toBe('coherence_access_required');

@@ -18,7 +18,7 @@ describe('the shared secrets of the gateway (K8)', () => {
     expect(() => loadGatewayConfig({ ...needed, [name]: ' \n' })).toThrow(`${name} must be one value`);
   });
 
-  it('are each held to what one is where others reach the gateway', () => {
+  it('are each validated like a single value when the gateway is reachable from other machines', () => {
     const long = 'x'.repeat(24);
     const exposed = { ...needed, NODE_ENV: 'production', API_LOGIN_SECRET: long };
     expect(() => loadGatewayConfig({ ...exposed, API_TOKEN: `${long} demo-api-token` })).toThrow('API_TOKEN, value 2, is, or holds');
@@ -32,7 +32,7 @@ describe('the shared secrets of the gateway (K8)', () => {
 describe('the identity provider of the gateway (S1)', () => {
   const issuer = 'https://id.example.org/realms/team';
 
-  it('is an issuer with an audience, or nothing', () => {
+  it('requires an issuer with an audience, or neither', () => {
     expect(loadGatewayConfig(needed)).not.toHaveProperty('OIDC_ISSUER');
     expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'api' })).toMatchObject({ OIDC_ISSUER: issuer });
     expect(() => loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer })).toThrow('OIDC_ISSUER needs OIDC_AUDIENCE, OIDC_CLIENT_ID or both');

@@ -47,7 +47,7 @@ const withoutSuccess: ReadonlySet<string> = new Set([
 ]);
 
 describe('OpenAPI documents (rules/http#live-schema)', () => {
-  it.each(documents)('$name says which release it is of (rules/operations#releases)', ({ document }) => {
+  it.each(documents)('$name contains its release (rules/operations#releases)', ({ document }) => {
     expect(document.info.version).toBe(releaseVersion);
   });
 
@@ -56,7 +56,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
     expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);
   });
 
-  it('give every GET of one resource an ETag, and no list (rules/http#etag)', () => {
+  it('document an ETag for every GET of one resource, and for no list (rules/http#etag)', () => {
     const documented = routes.filter(({ method, documented: shown }) => method === 'GET' && shown !== false);
     expect(documented.filter(({ etag }) => etag !== true).map(({ operationId }) => operationId)).toEqual(
       documented
@@ -65,7 +65,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
     );
   });
 
-  it('offer no key where a login alone is taken (rules/access#own-login)', () => {
+  it('do not offer a key for routes that require a login (rules/access#own-login)', () => {
     const offered = operations.filter(({ security = [] }) => security.some((entry) => 'serviceKey' in entry));
     const loginOnly = ['logout', 'changePassword', 'listSessions', 'revokeSession'];
     expect(loginOnly.filter((id) => offered.some(({ operationId }) => operationId === id))).toEqual([]);
@@ -79,7 +79,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   });
 
   it.each(routes.filter(({ rpc }) => rpc !== undefined))(
-    '$operationId promises what its operation answers',
+    '$operationId documents the responses of its operation',
     ({ rpc, replies, formats }) => {
       const shapeOf = (schema: object | undefined) => JSON.parse(JSON.stringify({ ...schema, description: undefined })) as unknown;
       if (formats !== undefined) {
@@ -95,7 +95,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
     },
   );
 
-  it.each(operations)('$operationId describes itself, its replies and the schema of every JSON body', (operation) => {
+  it.each(operations)('$operationId describes itself, its responses and the schema of every JSON body', (operation) => {
     expect(operation.summary).not.toBe('');
     for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {
       expect([status, description]).toEqual([status, expect.stringMatching(/\S/)]);
@@ -105,7 +105,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   });
 
   it.each(operations)(
-    '$operationId shows examples that fit their schemas, a success among them where the story has one',
+    '$operationId has examples that fit their schemas, including a success if the story has one',
     ({ operationId, document, responses, requestBody, components }) => {
       const bodies = [
         ...Object.entries(responses).flatMap(([, { content }]) => Object.values(content ?? {})),

@@ -6,7 +6,7 @@ import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/
 import { releaseVersion } from '#libs/release';
 import { apiIntroduction, opsIntroduction, v1Introduction } from './introduction.ts';
 
-/** What the groups of operations are about. */
+/** Descriptions of the tags. */
 const tags = {
   conversations: 'Conversations of a person, their room, their recorded step, questions, audio, video and transcript.',
   browse: 'What anybody with a token may see of holons, events, journeys and their conversations.',
@@ -30,10 +30,10 @@ const tags = {
   worklist: 'Who and what is to be followed up.',
 };
 
-/** Version of the HTTP contract: `X-Api-Version`. What `info.version` says is the release (rules/operations#releases). */
+/** Version of the HTTP contract: `X-Api-Version`. `info.version` is the release instead (rules/operations#releases). */
 export const apiVersion = '1.0.0';
 
-/** Of each document; the last is the style of its errors. */
+/** Settings of each document; the last one is its error format. */
 const surfaces = {
   api: { title: 'Coherence API', description: apiIntroduction, surface: 'api' },
   v1: { title: 'Coherence open API', description: v1Introduction, surface: 'v1' },
@@ -54,7 +54,7 @@ export function buildDocuments(routes: readonly Route[]): Record<Surface, OpenAp
   return { api: buildDocument(routes, 'api'), v1: buildDocument(routes, 'v1'), ops: buildDocument(routes, 'ops') };
 }
 
-/** The story of `story/`, by operation; `npm run fix` writes them. */
+/** The example story of `story/`, by operation; `npm run fix` writes it. */
 function readExamples(): OpenApiExamples {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'examples.json'), 'utf8')) as OpenApiExamples;
 }

@@ -16,7 +16,7 @@ function walk(value: unknown, place: string, visit: (node: Node, place: string) 
 describe.each(documents)('models of the $name document', ({ document }) => {
   const components = document.components.schemas as Readonly<Record<string, Node>>;
 
-  it('have names: no object with fields stands where it is used, but for the parts of an upload', () => {
+  it('are named: no object with fields is declared inline, except for upload parts', () => {
     const unnamed: string[] = [];
     walk(document, '', (node, place) => {
       const isComponent = /^\/components\/schemas\/\w+$/.test(place) || place.includes('multipart');
@@ -25,7 +25,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect(unnamed).toEqual([]);
   });
 
-  it('have names of at most 40 characters, with a field of an open object or enumeration behind them too', () => {
+  it('have names of at most 40 characters, also with the field of an open object or enumeration appended', () => {
     const names = Object.entries(components).flatMap(([name, { properties = {} }]) => {
       const open = Object.entries(properties as Record<string, Node>).filter(
         ([, { type, enum: choices }]) => type === 'object' || choices !== undefined,
@@ -45,7 +45,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect([...used].filter((name) => !all.includes(name))).toEqual([]);
   });
 
-  it('are told apart by tags with a description and operation ids of one style', () => {
+  it('are grouped by tags with a description, with operation ids of one style', () => {
     const tags = document['tags'] as { name: string; description: string }[];
     expect(tags.filter(({ name, description }) => !/^[a-z]+$/.test(name) || description.length < 10)).toEqual([]);
     const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => String(operationId)));
@@ -61,12 +61,12 @@ describe('an enumeration', () => {
     return parameters.find((parameter) => parameter.name === name);
   };
 
-  it('is declared for a parameter whose choices the operation itself looks at', () => {
+  it('is declared for a parameter whose values the operation itself checks', () => {
     expect(find('/api/v1/people', 'sort')?.schema['enum']).toEqual(['name', 'latest', 'updated']);
     expect(find('/api/v1/holons/{holon_id}/memberships', 'follow_up')?.schema['enum']).toEqual(['overdue', 'today', 'future', 'none']);
   });
 
-  it('is that of the items of a comma-separated list', () => {
+  it('matches the items of a comma-separated list', () => {
     const types = find('/api/v1/search', 'types');
     expect([types?.style, types?.schema['type'], types?.schema['items']]).toEqual([
       'form',

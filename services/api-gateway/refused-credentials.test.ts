@@ -32,12 +32,12 @@ describe('countRefusedCredentials (rules/operations#metrics)', () => {
     ['shared-or-user', 'Bearer old-shared-token', 'other'],
     ['user', 'Basic YTpi', 'other'],
     ['login-gate', undefined, 'gate_key'],
-  ] as const)('counts a refusal of %s to %j as %s', async (auth, authorization, credential) => {
+  ] as const)('counts a rejection of %s to %j as %s', async (auth, authorization, credential) => {
     expect(await countedBy(refuse, auth, authorization)).toEqual([credential]);
     expect(await countedBy(refuseLater, auth, authorization)).toEqual([credential]);
   });
 
-  it('counts no other failure, and nothing that is admitted', async () => {
+  it('ignores other failures and admitted credentials', async () => {
     const failing = (): never => {
       throw new AppError({ code: 'unavailable', message: 'away' });
     };

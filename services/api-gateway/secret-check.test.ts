@@ -4,14 +4,14 @@ import { createSecretCheck } from './secret-check.ts';
 const secrets = ['new-söcret', 'o'.repeat(400), 'older', 'oldest'];
 
 describe('createSecretCheck (K8)', () => {
-  it('takes each of four, and counts which it was', () => {
+  it('accepts each of four secrets, and counts which one was used', () => {
     const used: number[] = [];
     const check = createSecretCheck(secrets, (index) => used.push(index));
     expect([...secrets, 'older', ...secrets.toReversed()].map(check)).not.toContain(false);
     expect(used).toEqual([0, 1, 2, 3, 2, 3, 2, 1, 0]);
   });
 
-  it('takes nothing else, and counts nothing for it', () => {
+  it('rejects and does not count any other value', () => {
     const used: number[] = [];
     const check = createSecretCheck(secrets, (index) => used.push(index));
     const others = ['', 'old', 'olde', 'older\0', 'older oldest', 'new-secret', secrets.join(' '), 'o'.repeat(399), 'o'.repeat(401)];
@@ -20,7 +20,7 @@ describe('createSecretCheck (K8)', () => {
     expect(createSecretCheck([])('')).toBe(false);
   });
 
-  it('takes as long for the first as for the last, and for none of them', () => {
+  it('takes the same time for the first, the last and no match', () => {
     const many = Array.from({ length: 64 }, (_value, index) => String(index).padStart(64, 'k'));
     const check = createSecretCheck(many);
     /** Processor time of 2,000 checks: unlike the clock it does not depend on what else the machine does. */

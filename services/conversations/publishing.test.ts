@@ -37,11 +37,11 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     [{ provenance: 1 }, {}],
     [{ a: { provenance: 1, b: [{ provenance: 2, c: null }] } }, { a: { b: [{ c: null }] } }],
     [null, null],
-  ])('makes %j to %j', (stored, shown) => {
+  ])('converts %j to %j', (stored, shown) => {
     expect(stripProvenance(stored)).toEqual(shown);
   });
 
-  it('gives back the value that envelopes and provenance were put around, at any depth', () => {
+  it('returns the value without envelopes and provenance, at any depth', () => {
     fc.assert(
       fc.property(plain, fc.infiniteStream(fc.boolean()), (value, dice) => {
         const wrapped = wrapSome(value, () => dice.next().value === true);
@@ -50,7 +50,7 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     );
   });
 
-  it('leaves no key provenance, whatever is stored', () => {
+  it('removes every key provenance, whatever is stored', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.infiniteStream(fc.boolean()), (value, dice) => {
         expect(holdsProvenance(stripProvenance(wrapSome(value, () => dice.next().value === true)))).toBe(false);
@@ -58,20 +58,20 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     );
   });
 
-  it('keeps big integers and __proto__ as they are', () => {
+  it('preserves big integers and __proto__', () => {
     const text = '{"__proto__":{"a":12345678901234567890},"b":1.10}';
     expect(JSON.stringify(stripProvenance(parseJson(text)))).toBe(text);
   });
 });
 
 describe('readPublishing (D18a)', () => {
-  it('shows the three groups alone, each an object', () => {
+  it('returns only the three groups, each as an object', () => {
     const { payload } = readPublishing({ fields: { title: envelope('T') }, records: [], secret: 1, approval: {} });
     expect(payload).toEqual({ fields: { title: 'T' }, records: {}, artifacts: {} });
   });
 
   it.each([[undefined], [null], ['text'], [[]], [{}], [{ fields: null, records: 'x', artifacts: 7 }]])(
-    'shows empty groups for %j',
+    'returns empty groups for %j',
     (stored) => {
       expect(readPublishing(stored)).toEqual({
         payload: { fields: {}, records: {}, artifacts: {} },
@@ -82,7 +82,7 @@ describe('readPublishing (D18a)', () => {
     },
   );
 
-  it('takes the first imported thumbnail, else that of the video host', () => {
+  it('selects the first imported thumbnail, otherwise that of the video host', () => {
     const records = { videohost: envelope({ thumbnail: envelope('host.png') }) };
     const thumbnail = (imported: unknown): string | null =>
       readPublishing({ records, artifacts: { imported_thumbnails: imported } }).thumbnail;
@@ -90,7 +90,7 @@ describe('readPublishing (D18a)', () => {
     expect([thumbnail([]), thumbnail(undefined), thumbnail([null, '  '])]).toEqual(['host.png', 'host.png', 'host.png']);
   });
 
-  it('reads summary and description of the video host through envelopes', () => {
+  it('reads summary and description of the video host inside envelopes', () => {
     const { summary, videohostDescription } = readPublishing({
       fields: envelope({ summary: envelope('short'), videohost_description: envelope('long') }),
     });
@@ -113,7 +113,7 @@ describe('conversationTitle (D18a, D18b)', () => {
 });
 
 describe('conversationTitle with an envelope around the fields (D18a)', () => {
-  it('reads the title in it', () => {
+  it('reads the title inside the envelope', () => {
     const enveloped = JSON.stringify({ fields: envelope({ title: envelope('Inside') }) });
     expect(conversationTitle({ id: 1, title: null, enveloped, start: null })).toBe('Inside');
   });

@@ -13,7 +13,7 @@ describe('instantFromSql (rules/http#datetimes-out)', () => {
 });
 
 describe('idsFromSql', () => {
-  it('reads an array of PostgreSQL in its order', () => {
+  it('preserves the order of a PostgreSQL array', () => {
     expect(idsFromSql('{}')).toEqual([]);
     expect(idsFromSql('{3,1,2}')).toEqual([3, 1, 2]);
   });

@@ -1,4 +1,4 @@
-/** What handlers and workers of the transcripts service get; `service.ts` makes it once. */
+/** Dependencies of the transcripts service's handlers and workers; `service.ts` creates them once. */
 import type { EventOutbox } from '#libs/feed';
 import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
 import type { Jobs } from '#libs/jobs';

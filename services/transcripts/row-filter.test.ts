@@ -60,7 +60,7 @@ describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
     ['on the end edge', 120_000, 'after_window_end'],
     ['before', 59_999, 'before_window_start'],
     ['after', 120_001, 'after_window_end'],
-  ])('puts a zero-length row %s (D26a)', (_where, ms, expected) => {
+  ])('classifies a zero-length row as %s (D26a)', (_where, ms, expected) => {
     expect(reasonOf(row(ms, ms))).toBe(expected);
   });
 
@@ -82,7 +82,7 @@ describe('provider timestamps (D26, D26a)', () => {
   });
 
   it.each([604_800_000, 1e11, 1e12 - 1, 1e13 + 1, Number.MAX_VALUE, Number.POSITIVE_INFINITY, -1, -0.5, 1000.5])(
-    'calls the number %d ambiguous',
+    'reports the number %d as ambiguous',
     (value) => {
       expect(reasonOf(row(value, 61_000))).toBe('transcript_timestamp_ambiguous');
       expect(reasonOf(row(61_000, value))).toBe('transcript_timestamp_ambiguous');
@@ -90,7 +90,7 @@ describe('provider timestamps (D26, D26a)', () => {
   );
 
   it.each(['61000', '-1', '1e3', ' 61000 ', '+5.5', '2030-01-15T10:01:00', '2030-01-15 10:01:00'])(
-    'calls the text %j ambiguous',
+    'reports the text %j as ambiguous',
     (value) => {
       expect(reasonOf(row(value, iso(62_000)))).toBe('transcript_timestamp_ambiguous');
       expect(reasonOf(row(iso(61_000), value))).toBe('transcript_timestamp_ambiguous');
@@ -112,37 +112,37 @@ describe('provider timestamps (D26, D26a)', () => {
     [],
     [1],
     {},
-  ])('calls %j malformed', (value) => {
+  ])('reports %j as malformed', (value) => {
     expect(reasonOf(row(value, 62_000))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(61_000, value))).toBe('transcript_timestamp_malformed');
   });
 
-  it('calls a missing or null start malformed and a missing or null end ambiguous', () => {
+  it('reports a missing or null start as malformed and a missing or null end as ambiguous', () => {
     expect(reasonOf({ endTime: 62_000, sentence: 'words' })).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(null, 62_000))).toBe('transcript_timestamp_malformed');
     expect(reasonOf({ startTime: 61_000, sentence: 'words' })).toBe('transcript_timestamp_ambiguous');
     expect(reasonOf(row(61_000, null))).toBe('transcript_timestamp_ambiguous');
   });
 
-  it.each([null, 'text', 7, true, [], [row(61_000, 62_000)]])('calls the row %j malformed: it is no object', (value) => {
+  it.each([null, 'text', 7, true, [], [row(61_000, 62_000)]])('reports the row %j as malformed, because it is not an object', (value) => {
     expect(reasonOf(value)).toBe('transcript_timestamp_malformed');
   });
 
-  it('calls an end before its start malformed', () => {
+  it('reports an end before its start as malformed', () => {
     expect(reasonOf(row(62_000, 61_999))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(iso(62_000), epoch(61_999)))).toBe('transcript_timestamp_malformed');
   });
 
-  it.each([undefined, null, 7, {}, 'a\u0000b', '\u0000'])('calls the sentence %j malformed', (sentence) => {
+  it.each([undefined, null, 7, {}, 'a\u0000b', '\u0000'])('reports the sentence %j as malformed', (sentence) => {
     expect(reasonOf({ startTime: 61_000, endTime: 62_000, sentence, peerData })).toBe('transcript_timestamp_malformed');
   });
 
-  it.each(['', ' ', '\n\t', '\u00a0'])('calls the sentence %j empty (rules/transcripts#row-filter)', (sentence) => {
+  it.each(['', ' ', '\n\t', '\u00a0'])('reports the sentence %j as empty (rules/transcripts#row-filter)', (sentence) => {
     expect(reasonOf(row(61_000, 62_000, sentence))).toBe('empty_sentence');
     expect(reasonOf(row(1_000, 2_000, sentence))).toBe('empty_sentence');
   });
 
-  it('tests the reasons in their order: malformed, ambiguous, empty, window (D25)', () => {
+  it('checks the reasons in order: malformed, ambiguous, empty, window (D25)', () => {
     expect(reasonOf(row('soon', -1, ''))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(-1, 'soon', ''))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(-1, 1_000, null))).toBe('transcript_timestamp_malformed');
@@ -158,7 +158,7 @@ describe('mixed time bases (D26, D26a)', () => {
     ['one row with both', row(63_000, iso(64_000))],
     ['offsets with an excluded row of the other base', row(epoch(1_000), epoch(2_000))],
     ['offsets with an empty row of the other base', row(epoch(61_000), epoch(62_000), ' ')],
-  ])('makes every timed row ambiguous: %s', (_what, other) => {
+  ])('make every timed row ambiguous: %s', (_what, other) => {
     const malformed = row('soon', 1_000);
     for (const rows of [
       [row(61_000, 62_000), row(1_000, 2_000), malformed, other],
@@ -173,7 +173,7 @@ describe('mixed time bases (D26, D26a)', () => {
     }
   });
 
-  it('takes epoch numbers with ISO times as one base', () => {
+  it('treat epoch numbers and ISO times as one base', () => {
     expect(
       judgeAll([row(epoch(61_000), epoch(62_000)), row(iso(63_000), iso(64_000)), row(epoch(65_000), iso(66_000))]).counts.accepted,
     ).toBe(3);
@@ -186,12 +186,12 @@ describe('mixed time bases (D26, D26a)', () => {
     ['a malformed row', row('soon', 1_000)],
     ['an end before its start', row(2_000, 1_000)],
     ['a missing end', row(1_000, null)],
-  ])('does not count %s', (_what, other) => {
+  ])('do not include %s', (_what, other) => {
     expect(judgeAll([row(iso(61_000), iso(62_000)), other]).counts.accepted).toBe(1);
   });
 });
 
-/** Any artifact, good and bad rows together. */
+/** Artifacts with valid and invalid rows. */
 const anyTime = fc.oneof(
   fc.integer({ min: 0, max: 200_000 }),
   fc.integer({ min: 0, max: 200_000 }).map(epoch),
@@ -211,7 +211,7 @@ const anyRow = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(null, 7, 'x', []) },
 );
 
-/** An oracle that knows nothing of the filter: classes of times by hand, numbers of milliseconds, all rules as a list of facts. */
+/** An oracle independent of the filter: hand-written time classes, millisecond numbers, and all rules as a list of facts. */
 function oracle(rows: readonly unknown[]): (ExclusionReason | 'accepted')[] {
   const first = rows.map((item) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return { verdict: 'transcript_timestamp_malformed' as const };
@@ -266,7 +266,7 @@ describe('RowFilter, properties (rules/transcripts#import-evidence: accepted plu
     );
   });
 
-  it('accounts for every row once and accepts only what lies wholly inside the window', () => {
+  it('counts every row once and accepts only rows entirely inside the window', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
         const { verdicts, counts } = judgeAll(rows);

@@ -1,6 +1,6 @@
 /**
- * The window filter: what becomes of each row of an artifact (rules/room#transcript-window, 7; D25 to D26a). Rows are
- * judged one by one; that an artifact mixes time bases is known only at its end, and then `settle` turns the counts over.
+ * The window filter: decides which rows of an artifact are accepted (rules/room#transcript-window, 7; D25 to D26a). Rows are classified one
+ * by one; mixed time bases are known only at the end of the artifact, and then `finish` corrects the counts.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { type Instant, parseInstant } from '#libs/time';
@@ -18,7 +18,7 @@ export interface FilterContext {
   readonly sessionStart: Instant;
 }
 
-/** A row wholly inside the window; microseconds from the window's start. */
+/** A row completely inside the window; microseconds from the window's start. */
 export interface AcceptedRow {
   readonly startUs: bigint;
   readonly endUs: bigint;
@@ -64,7 +64,7 @@ export class RowFilter {
     return this.#sawOffset && this.#sawAbsolute;
   }
 
-  /** Judges the next row by itself; the verdict `accepted` holds only if `mixesBases` is false at the end of the artifact. */
+  /** Classifies the next row; the verdict `accepted` is final only if `mixesBases` is false at the end of the artifact. */
   classify(row: unknown): Verdict {
     this.#raw += 1;
     const verdict = this.#judge(row);
@@ -73,7 +73,7 @@ export class RowFilter {
     return verdict;
   }
 
-  /** The counts so far, with every row that is not malformed ambiguous when the artifact mixes bases. */
+  /** Returns the counts; when the artifact mixes bases, every row that is not malformed counts as ambiguous. */
   finish(): FilterCounts {
     const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0])) as Record<
       ExclusionReason,
@@ -112,31 +112,31 @@ export class RowFilter {
   }
 }
 
-/** Why a row does not lie wholly inside the window; undefined when it does. Edges as in D25, zero-length rows as in D26a. */
+/** Returns why a row is not completely inside the window; undefined when it is. Edges as in D25, zero-length rows as in D26a. */
 function compareWithWindow(start: Instant, end: Instant, window: Window): ExclusionReason | undefined {
   if (start < window.start) return end <= window.start ? 'before_window_start' : 'crosses_window_start';
   if (start >= window.end) return 'after_window_end';
   return end > window.end ? 'crosses_window_end' : undefined;
 }
 
-/** What a time counts from: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */
+/** Origin of a time: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */
 export type TimeBase = 'offset' | 'absolute';
 
 export type ProviderTime = { kind: 'time'; base: TimeBase; instant: Instant } | { kind: 'malformed' } | { kind: 'ambiguous' };
 
-/** Milliseconds from the session's start: up to the seven days that the provider keeps a session. */
+/** Milliseconds from the session's start: up to the seven days for which the provider stores a session. */
 const maxOffsetMs = 604_799_999;
 /** Epoch milliseconds, September 2001 to November 2286. */
 const minEpochMs = 1e12;
 const maxEpochMs = 1e13;
 
-/** No time is longer; keeps the patterns from long hostile text. */
+/** Longer than any time; prevents the patterns from scanning long hostile text. */
 const maxTextLength = 64;
 const numericText = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const malformed: ProviderTime = { kind: 'malformed' };
 const ambiguous: ProviderTime = { kind: 'ambiguous' };
 
-/** Reads one present, non-null time value; `sessionStart` is what offsets count from. */
+/** Parses one present, non-null time value; `sessionStart` is the origin of offsets. */
 export function readProviderTime(value: unknown, sessionStart: Instant): ProviderTime {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return ambiguous;

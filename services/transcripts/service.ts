@@ -44,7 +44,7 @@ export async function createService({ config, logger, pipeline, tuning, maxIndex
     baseUrls: [config.REALTIMEKIT_BASE_URL],
     metrics,
   });
-  // A separate client, so that addresses given by the provider cannot reach the platform's own servers.
+  // A separate client, so that provider addresses cannot reach the platform's own servers.
   const mediaOutbound = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
   runtime.onClose(() => providerOutbound.close());
   runtime.onClose(() => mediaOutbound.close());

@@ -1,4 +1,4 @@
-/** Names of speakers as they are shown (D24a): the present one of a person, the provider's or a number of the others. */
+/** Display names of speakers (D24a): the current name of a person; for others the provider's name or a number. */
 import { type Bus, type CallContext, withoutActor } from '#libs/nats';
 import { type Queryable, sql, statement, t } from '#libs/sql';
 import { directory } from '#services/directory';
@@ -6,7 +6,7 @@ import { attributedId } from './speaker.ts';
 
 const peoplePerCall = 500;
 
-/** Reads the names of the speakers of these conversations; the result answers for any id that their rows are attributed to. */
+/** Reads the speakers' names of these conversations; the result resolves every id that their rows are attributed to. */
 export async function readSpeakerNames(
   { bus, db }: { readonly bus: Bus; readonly db: Queryable },
   conversationIds: readonly number[],

@@ -11,7 +11,7 @@ function list(...rows: [bigint, JsonObject][]): SpeakerCollector {
 }
 
 describe('readSpeaker (D24; rules/providers#speaker)', () => {
-  it('knows a speaker by the custom participant id, else by user, peer, name', () => {
+  it('identifies a speaker by the custom participant id, otherwise by user, peer, name', () => {
     expect(parseSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
     expect(parseSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
     expect(parseSpeaker({ cpi: null, userId: ' ', id: 'p' }).key).toBe('peer:p');
@@ -20,7 +20,7 @@ describe('readSpeaker (D24; rules/providers#speaker)', () => {
     expect(parseSpeaker({ cpi: 42 }).cpi).toBe('42');
   });
 
-  it('makes every description storable', () => {
+  it('removes characters that cannot be stored from every description', () => {
     const speaker = parseSpeaker({ cpi: 'c'.repeat(5_000), displayName: `\u0000A\ud800${'n'.repeat(5_000)}` });
     expect(speaker.key.length).toBeLessThanOrEqual(200);
     expect(speaker.displayName).toMatch(/^A\ufffdn+$/);
@@ -38,23 +38,23 @@ describe('assignSpeakers (D24, D24a)', () => {
     { customParticipantId: 'c-5', personId: 3_000_000_000 },
   ];
 
-  it('resolves by the room participant and never by a name', () => {
+  it('resolves speakers by the room participant and never by name', () => {
     const found = list([0n, { cpi: 'c-1', displayName: 'Somebody' }], [1n, { displayName: 'c-1' }], [2n, { userId: 'c-1' }]).inOrder();
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([11, -1, -2]);
   });
 
-  it('leaves a participant without a person, or with an id that no person has, unresolved', () => {
+  it('does not resolve a participant without a person, or with an unknown person id', () => {
     const found = list([0n, { cpi: 'c-2' }], [1n, { cpi: 'c-3' }], [2n, { cpi: 'c-4' }], [3n, { cpi: 'c-5' }]).inOrder();
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([-1, -2, -3, -4]);
   });
 
-  it('numbers by first appearance in the stored order, not in the artifact', () => {
+  it('numbers speakers by first appearance in the stored order, not in the artifact', () => {
     const found = list([30n, { cpi: 'a' }], [20n, { cpi: 'b' }], [10n, { cpi: 'a' }], [10n, { cpi: 'd' }]).inOrder();
     expect(found.map((speaker) => speaker.key)).toEqual(['cpi:a', 'cpi:d', 'cpi:b']);
     expect(assignSpeakers(found, [], []).map(attributedId)).toEqual([-1, -2, -3]);
   });
 
-  it('keeps numbers that were given, also of a speaker who is resolved meanwhile', () => {
+  it('preserves assigned numbers, also of a speaker resolved later', () => {
     const found = list([0n, { cpi: 'new' }], [1n, { cpi: 'c-1' }], [2n, { cpi: 'old' }]).inOrder();
     const existing = [
       { key: 'cpi:c-1', number: 1, erased: false },
@@ -68,20 +68,20 @@ describe('assignSpeakers (D24, D24a)', () => {
     ]);
   });
 
-  it('knows a person who was erased no more, whatever room and provider say', () => {
+  it('does not resolve an erased person, whatever room and provider report', () => {
     const found = list([0n, { cpi: 'c-1', displayName: 'Ann' }]).inOrder();
     expect(assignSpeakers(found, participants, [{ key: 'cpi:c-1', number: 3, erased: true }])).toEqual([
       { key: 'cpi:c-1', number: 3, personId: null, displayName: null, erased: true },
     ]);
   });
 
-  it('shows the first display name that the provider gives', () => {
+  it('returns the first display name from the provider', () => {
     expect(
       list([0n, { cpi: 'a' }], [1n, { cpi: 'a', displayName: 'Ann' }], [2n, { cpi: 'a', displayName: 'Other' }]).inOrder(),
     ).toMatchObject([{ displayName: 'Ann' }]);
   });
 
-  it('refuses more speakers than a conversation has', () => {
+  it('rejects more speakers than the limit per conversation', () => {
     const speakers = new SpeakerCollector();
     for (let index = 0; index < maxSpeakers; index++) expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);
     expect(speakers.add(accepted(0n, { cpi: 'one more' }), maxSpeakers)).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Who spoke (D24, D24a): a speaker is the provider's `cpi`, matched with the room participants that the conversation
- * stored; never guessed from a name. Speakers that match nobody are numbered by their first appearance, and keep their number.
+ * Identifies speakers (D24, D24a): a speaker is the provider's `cpi`, matched with the stored room participants of the conversation; never
+ * guessed from a name. Unmatched speakers are numbered by first appearance, and their numbers do not change.
  */
 import { createHash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';
@@ -8,7 +8,7 @@ import type { JsonObject } from '#libs/json';
 import { toSingleLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
 
-/** Limit of distinct speakers of an artifact. */
+/** Maximum number of distinct speakers of an artifact. */
 export const maxSpeakers = 10_000;
 const maxDisplayNameLength = 200;
 const maxKeyLength = 200;
@@ -16,7 +16,7 @@ const maxKeyLength = 200;
 export interface Speaker {
   /** Identity within the conversation, made of the provider's ids. */
   readonly key: string;
-  /** The provider's custom participant id, which is what the room gave it. */
+  /** The provider's custom participant id, assigned by the room. */
   readonly cpi: string | null;
   readonly displayName: string | null;
 }
@@ -27,23 +27,23 @@ export interface RoomParticipant {
   readonly personId: number | null;
 }
 
-/** A speaker as it is stored. */
+/** A stored speaker. */
 export interface StoredSpeaker {
   readonly key: string;
-  /** N of `Unresolved speaker N`; kept when the speaker is resolved later. */
+  /** N of `Unresolved speaker N`; unchanged when the speaker is resolved later. */
   readonly number: number | null;
   readonly personId: number | null;
   readonly displayName: string | null;
-  /** A person who was erased: their words and their name are not stored again. */
+  /** The person was erased: their words and name are not stored again. */
   readonly erased: boolean;
 }
 
-/** Id that the rows of a speaker carry: a person's, or −N. */
+/** Id that a speaker's rows are attributed to: the person's, or −N. */
 export function attributedId(speaker: Pick<StoredSpeaker, 'personId' | 'number'>): number {
   return speaker.personId ?? -(speaker.number ?? 0);
 }
 
-/** Reads the provider's description of a speaker. Without any id the display name tells speakers apart. */
+/** Parses the provider's description of a speaker. Without any id, speakers are distinguished by display name. */
 export function parseSpeaker(peer: JsonObject): Speaker {
   const cpi = readText(peer['cpi']);
   const displayName = readText(peer['displayName']);
@@ -68,11 +68,11 @@ function readText(value: unknown): string | null {
   return clean === '' ? null : clean;
 }
 
-/** Collects the speakers of the accepted rows, with the place of their first appearance in the stored order. */
+/** Collects the speakers of the accepted rows, with the position of their first appearance in the stored order. */
 export class SpeakerCollector {
   readonly #speakers = new Map<string, { speaker: Speaker; startUs: bigint; position: number }>();
 
-  /** False when the limit of speakers is exceeded. */
+  /** Returns false when the limit of speakers is exceeded. */
   add(row: AcceptedRow, position: number): boolean {
     const speaker = parseSpeaker(row.peer);
     const known = this.#speakers.get(speaker.key);
@@ -89,7 +89,7 @@ export class SpeakerCollector {
     return true;
   }
 
-  /** In the order in which they first appear among the stored rows: by start, then by place in the artifact. */
+  /** In order of first appearance among the stored rows: by start, then by position in the artifact. */
   inOrder(): Speaker[] {
     const order = [...this.#speakers.values()].toSorted((a, b) =>
       a.startUs === b.startUs ? a.position - b.position : a.startUs < b.startUs ? -1 : 1,
@@ -98,7 +98,7 @@ export class SpeakerCollector {
   }
 }
 
-/** Resolves speakers against the room and numbers the rest after the numbers that are already given. */
+/** Resolves speakers against the room and numbers the others after the existing numbers. */
 export function assignSpeakers(
   found: readonly Speaker[],
   participants: readonly RoomParticipant[],
@@ -115,17 +115,17 @@ export function assignSpeakers(
   });
 }
 
-/** The room stores any integer; only one that can be a person's id resolves a speaker. */
+/** The room stores any integer; only a valid person id resolves a speaker. */
 function toPersonId(personId: number | null | undefined): number | null {
   return typeof personId === 'number' && isPossibleId(personId) ? personId : null;
 }
 
-/** Speakers and times as clients see them (T1, T6). */
+/** Public form of speakers and times (T1, T6). */
 
-/** Milliseconds of microseconds; a row keeps its millisecond. */
+/** Converts microseconds to milliseconds, rounded down. */
 export const toMilliseconds = (us: number): number => Math.floor(us / 1000);
 
-/** The id that a filter takes, the person when there is one, and the name to show. */
+/** Filter id, the person if resolved, and the display name. */
 export interface SegmentSpeaker {
   readonly key: string;
   readonly person_id: number | null;

@@ -1,4 +1,4 @@
-/** Anchors of a page's headings, as GitHub makes them. */
+/** Returns the heading anchors of a page, as GitHub generates them. */
 export function listAnchors(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { contracts } from '../../libs/servers/service-contracts.ts';
 import { readSources } from './sources.ts';
 
-/** Verbs of operations that change nothing. */
+/** First words of read-only operation names. */
 const reads = /^(describe|export|find|get|identify|info|list|read|search|show)(-|$)/;
-/** First steps of what has an entry when it is done: a workspace file is applied, a person erased. */
+/** First steps of two-step operations. The audit entry is written by the last step: a workspace file is applied, a person is erased. */
 const staged = ['admin.directory.workspace.upload', 'admin.media.erasures.record'];
 
 const admin = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ subject }) => subject.startsWith('admin.'));

@@ -1,11 +1,11 @@
-/** The borders between the parts of the platform (architecture#contracts; CONTRIBUTING.md, Where things are). */
+/** Allowed imports between the parts of the platform (architecture#contracts; CONTRIBUTING.md, Where things are). */
 import { dirname, join, normalize } from 'node:path/posix';
 import { listImports } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
 /**
- * Outside packages, or entries of one, by the part that alone may import each: a library, or the service that alone needs it. Others no part
- * imports.
+ * External packages (or package entry points) by the only part that may import each: a library or a service. Other parts must not import
+ * them.
  */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'libs/backup': ['age-encryption'],
@@ -35,15 +35,15 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'services/transcripts': ['csv-parse'],
 };
 const owners = new Map(Object.entries(packagesOf).flatMap(([part, names]) => names.map((name) => [name, part] as const)));
-/** Programs: they may import any file of the parts below them, and the admin CLI no development tools, which its image does not have. */
+/** Programs may import any file of the lower layers. The admin CLI may not import development tools, which its image does not contain. */
 const programs = new Set(['cli', 'lab', 'tools']);
 const development = new Set(['lab', 'test', 'tools']);
-/** They measure, and look, with the bare packages. */
+/** Measurement programs may import the packages directly. */
 const measuring = /^lab\/(bench|chaos|cost|feed|scale)\//;
-/** Where the environment may be read: everything else is told by a configuration. */
+/** Parts that may read environment variables; all other parts receive a configuration. */
 const environmentReaders = /^(libs\/(config|servers|testing)\/|cli\/|lab\/|tools\/|test\/)/;
 
-/** One line per broken border: `path: what`. */
+/** Returns one line per forbidden import: `path: what`. */
 export function findBorderViolations(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     const found = listImports(file.text).flatMap(({ specifier }) => checkImport(file.path, specifier));
@@ -66,12 +66,12 @@ function checkImport(path: string, specifier: string): string[] {
   return name === undefined || isTest(path) || measuring.test(path) ? [] : checkPackage(findUnit(path), name);
 }
 
-/** The package, or the entry that is listed apart; undefined for our own files and those of Node. */
+/** Returns the package name, or the separately listed entry point; undefined for files of the repository and Node modules. */
 export function nameOutside(specifier: string): string | undefined {
   return owners.has(specifier) ? specifier : /^(?:@[\w.-]+\/)?\w[\w.-]*(?=\/|$)/.exec(specifier)?.[0];
 }
 
-/** Programs may import what no library has. */
+/** Programs may import packages that no library uses. */
 function checkPackage(part: string, name: string): string[] {
   const owner = owners.get(name);
   if (owner === part || (programs.has(part) && owner?.startsWith('libs/') !== true)) return [];
@@ -86,7 +86,7 @@ function checkRelative(path: string, specifier: string): string[] {
   return [`imports ${specifier} of ${to}; other parts are reached through #libs and #services`];
 }
 
-/** `services/<name>`, `libs/<name>`, or the folder at the top. */
+/** Returns `services/<name>`, `libs/<name>` or the top-level folder. */
 function findUnit(path: string): string {
   const [top = '', name = ''] = path.split('/');
   return top === 'services' || top === 'libs' ? `${top}/${name}` : top;
@@ -96,7 +96,7 @@ function isTestFile(path: string): boolean {
   return path.startsWith('test/') || path.endsWith('.test.ts');
 }
 
-/** Tests, and the library that only they use. */
+/** Test files and the library used only by tests. */
 function isTest(path: string): boolean {
   return isTestFile(path) || path.startsWith('libs/testing/');
 }

@@ -1,4 +1,4 @@
-/** What can be known of the chart without rendering it, which `npm run test:release` does (test/helm). */
+/** Checks of the chart that need no rendering; `npm run test:release` renders it (test/helm). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -14,7 +14,7 @@ const templates = readdirSync(join(chartDir, 'templates'), { recursive: true, en
 );
 const isMap = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As Helm merges values: maps key by key, anything else as a whole. */
+/** Merges values as Helm does: maps key by key, other values are replaced. */
 function merge(base: Values, over: Values): Values {
   const merged = { ...base };
   for (const [key, value] of Object.entries(over)) {
@@ -53,6 +53,6 @@ describe('the chart, unrendered', () => {
   });
 });
 
-/** A map with keys of its own; an empty one is filled by the user. */
+/** A non-empty map; empty maps are filled by the user. */
 const isClosed = (value: unknown): boolean => isMap(value) && Object.keys(value).length > 0;
 const hasKey = (value: unknown, key: string): boolean => isMap(value) && key in value;

@@ -1,8 +1,8 @@
-/** Circles of imports, of types too: files that can only be understood together. */
+/** Finds import cycles, including type-only imports: such files can only be understood together. */
 import { listImports, resolveImport } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
-/** The files of each circle, joined by arrows. */
+/** Returns the files of each cycle, joined by arrows. */
 export function findCircles(files: readonly SourceFile[]): string[] {
   const graph = new Map(
     files.map(({ path, text }) => [path, listImports(text).flatMap(({ specifier }) => resolveImport(path, specifier))]),
@@ -20,11 +20,11 @@ export function findCircles(files: readonly SourceFile[]): string[] {
 
 interface Walk {
   next: number;
-  /** Files whose circle is not known yet. */
+  /** Files not yet assigned to a cycle. */
   readonly stack: string[];
   readonly circles: string[][];
   readonly order: Map<string, number>;
-  /** The earliest file that each leads back to. */
+  /** The lowest index reachable from each file. */
   readonly low: Map<string, number>;
 }
 

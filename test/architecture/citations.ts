@@ -1,36 +1,36 @@
-/** Citations of rules, of the architecture and of files in code, tests and documents (docs/rules/README.md, How to cite). */
+/** Finds citations of rules, the architecture and files in code, tests and documents (docs/rules/README.md, How to cite). */
 import { listAnchors } from './anchors.ts';
 
 export interface TextFile {
-  /** From the repository's root, with slashes. */
+  /** Relative to the repository root, with slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What can be cited. */
+/** Citable rules and headings. */
 export interface Rules {
   /** Rules with an id, such as `D19a`. */
   readonly ids: ReadonlySet<string>;
   /** Headings, such as `rules/room#transcript-window` and `architecture#jobs`. */
   readonly headings: ReadonlySet<string>;
-  /** Those of them that say something besides rules with an id; the architecture has none. */
+  /** Headings with text other than rules with an id; the architecture has none. */
   readonly sections: ReadonlySet<string>;
 }
 
-/** With the lines that belong to it. */
+/** Includes the continuation lines of a rule. */
 const definition = /^- \*\*([ACDHIKMPSTV]\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
 const id = /(?<![\w%+/#-])(?:D\d{1,3}[a-h]?|[ACHIKMPSTV][1-9]\d?)(?![\w-]|:\d)/g;
-/** They look like ids, and are names of other things: a store's protocol, an engine, a set of control characters. */
+/** Names that look like rule ids: a storage protocol, an engine, a control character set. */
 const otherNames = new Set(['S3', 'V8', 'C1']);
 const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
-/** A page of the rules as a whole, where nothing else is called so: in code. */
+/** A whole page of the rules, cited in code. */
 const page = /(?<![\w./-])rules\/[a-z-]+(?![\w/#-]|\.\w)/g;
-/** A file, named from the root; one in quotes is for a program, which says itself when it is not there. */
+/** A file path relative to the root. Quoted paths are used by programs, which fail themselves if the file does not exist. */
 const file =
   /(?<![\w./@'"#-])(?:\.\.\/)*((?:cli|clients|deploy|docs|lab|libs|services|test|tools)\/[\w./-]+\.(?:css|conf|js|json|md|mjs|png|tpl|ts|yaml))(?!\w)(?:#([a-z0-9-]+))?/g;
-/** They tell of files that are gone. */
+/** These pages mention removed files. */
 const history = /(^|\/)(CHANGELOG|UPGRADING)\.md$/;
-/** Texts that are not in the repository, and folders in the place of a page. */
+/** Texts outside the repository, and folders. */
 const foreign =
   /\bspec 0\d|\b(?:architecture|operations|providers)(?:\.md)?,? §[\d.]*\d|\bdesign(?: of |\/)(?:architecture|operations|providers|style)|\(design:|(?<!\])\(docs\/adr\b(?!\/)/gi;
 
@@ -44,7 +44,7 @@ export function readRules(pages: readonly TextFile[]): Rules {
   return { ids: new Set(ids), headings: new Set(all.map(({ name }) => name)), sections: new Set(sections.map(({ name }) => name)) };
 }
 
-/** What stands under each heading below the page's title, without rules that have an id. */
+/** Returns the text below each heading, without rules that have an id. */
 function listSections({ path, text }: TextFile): { name: string; rest: string }[] {
   const page = path.replace(/^docs\//, '').replace(/\.md$/, '');
   const bodies = text.replaceAll(definition, '').split(/^#+ .*$/m);
@@ -57,12 +57,12 @@ function listCitations(text: string): string[] {
   return [...text.matchAll(id), ...text.matchAll(heading)].map(([found]) => found);
 }
 
-/** Whether there is a file, and a heading in it. */
+/** Whether the file exists and contains the heading. */
 export type IsThere = (path: string, anchor: string | undefined) => boolean;
 
-/** Citations that lead nowhere, as `path:line: what`. */
+/** Returns unresolved citations as `path:line: what`. */
 export function findUnresolved(files: readonly TextFile[], { ids, headings }: Rules, isThere: IsThere): string[] {
-  // A letter without any rule begins no ids.
+  // Letters without any rule do not start an id.
   const letters = new Set(Array.from(ids, (name) => name[0]).concat('D'));
   const isKnown = (name: string): boolean =>
     ids.has(name) || headings.has(name) || otherNames.has(name) || (/^[A-Z]\d/.test(name) && !letters.has(name[0]));
@@ -75,7 +75,7 @@ export function findUnresolved(files: readonly TextFile[], { ids, headings }: Ru
   );
 }
 
-/** Tests make up files of code, to show what is found in them. */
+/** Tests may name fictional code files as examples. */
 function findLost(path: string, line: string, isThere: IsThere): string[] {
   const pages = path.endsWith('.md')
     ? []
@@ -87,7 +87,7 @@ function findLost(path: string, line: string, isThere: IsThere): string[] {
 
 export const isTest = (path: string): boolean => path.startsWith('test/') || path.endsWith('.test.ts');
 
-/** Rules that none of the tests cites. */
+/** Returns rules that are not cited by any test. */
 export function listUnnamed(tests: readonly TextFile[], { ids, sections }: Rules): string[] {
   const named = new Set(tests.flatMap(({ text }) => listCitations(text)));
   return [...ids, ...sections].filter((name) => !named.has(name));

@@ -28,14 +28,14 @@ interface ComposeService {
 }
 
 const secrets = Object.assign({}, ...generateSecrets().map(([, variables]) => variables)) as Record<string, string>;
-/** What the image brings (Dockerfile). */
+/** Environment variables set by the image (Dockerfile). */
 const imageEnvironment = Object.fromEntries(
   [...readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/^(?:ENV|   ) (NODE_ENV|HOST|METRICS_HOST)=(\S+)/gm)].map(
     ([, name, value]) => [name, value],
   ),
 ) as Record<string, string>;
 
-/** As docker compose does it: `${NAME}`, `${NAME:-default}`, `${NAME:?message}`. @throws Error with the name and the message */
+/** Interpolates like docker compose: `${NAME}`, `${NAME:-default}`, `${NAME:?message}`. @throws Error with the name and the message */
 function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind: string | undefined, rest: string | undefined) => {
     const value = env[name] ?? '';
@@ -102,7 +102,7 @@ describe('compose.yaml (architecture#running-it)', () => {
       );
       expect(literal).toEqual([]);
     }
-    expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // an address with its password
+    expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // a URL with a literal password
   });
 
   it('stores its secrets outside of git and the image', () => {

@@ -12,9 +12,9 @@ const pages = globSync('{*,clients/**/*,deploy/**/*,docs/**/*,services/**/*,test
   cwd: repoDir,
   exclude: (name) => name.includes('node_modules'),
 });
-/** Has its links relative to the page that is made of it. */
+/** Links are relative to the generated page. */
 
-/** Of what is no code: targets relative to the repository, with their fragment. */
+/** Returns links outside code: targets relative to the repository, with their fragment. */
 function readLinks(page: string): { target: string; fragment: string }[] {
   const prose = readFileSync(join(repoDir, page), 'utf8')
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -43,7 +43,7 @@ describe('the documents', () => {
     for (const readme of globSync('services/*/README.md', { cwd: repoDir })) {
       const [folder, text] = [dirname(readme), readFileSync(join(repoDir, readme), 'utf8')];
       const named = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:html|js|json|ts))`/g)].map(([, file = '']) => file);
-      // A file is named from the repository, from its service, or within the folder that the sentence is about.
+      // A file path is relative to the repository, the service, or the folder described by the sentence.
       const missing = named.filter(
         (file) => !existsSync(join(repoDir, file)) && globSync(`${folder}/**/${file}`, { cwd: repoDir }).length === 0,
       );
@@ -109,7 +109,7 @@ describe('the admin CLI in documents and messages', () => {
     const groups = program.commands.map((command) => command.name()).join('|');
     const shown = new RegExp(`(?:npm run --silent cli -- |\`)((?:${groups})(?: [^\`\\n#|]*)?)`, 'g');
     const unknown = pages
-      .filter((page) => page !== 'CHANGELOG.md') // tells of those that are gone
+      .filter((page) => page !== 'CHANGELOG.md') // lists removed files
       .flatMap((page) => {
         const lines = [...readPage(page).matchAll(shown)].map(([, line = '']) => line.trim());
         return lines.filter((line) => !isKnown(line)).map((line) => `${page}: ${line}`);
@@ -117,7 +117,7 @@ describe('the admin CLI in documents and messages', () => {
     expect(unknown).toEqual([]);
   });
 
-  /** A group alone is one, as is a list that goes on with `…`. */
+  /** Accepts a group alone, and a list that continues with `…`. */
   function isKnown(line: string): boolean {
     const words = line.split(/\s+/);
     let command = program;
@@ -162,7 +162,7 @@ describe('numbers in documents', () => {
   const has = (file: string): number => names.filter((name) => existsSync(join(repoDir, 'services', name, file))).length;
   const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
   const word = (count: number): string => words[count] ?? String(count);
-  /** A number of the code, where it is declared. */
+  /** Reads a number from its declaration in the code. */
   const declared = (path: string, pattern: RegExp): number =>
     Number(pattern.exec(readFileSync(join(repoDir, path), 'utf8'))?.[1]?.replaceAll('_', ''));
 

@@ -1,11 +1,11 @@
-/** What the platform tells the world of: each type stands in the rules, and a test says that it is told (rules/events#types; V1). */
+/** Checks that each public event type is documented in the rules and covered by a test (rules/events#types; V1). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { feedTypes } from '#services/events';
 import { readSources, repoDir } from './sources.ts';
 
-/** Rows of the table of types: `person.created`, `.updated` are two. */
+/** Rows of the event type table; `person.created`, `.updated` are two types. */
 function readTable(): Map<string, string[]> {
   const [, section = ''] = readFileSync(join(repoDir, 'docs', 'rules', 'events.md'), 'utf8').split('## Types');
   const named = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -20,7 +20,7 @@ function readTable(): Map<string, string[]> {
   );
 }
 
-/** Types that no test of these names as what it finds: neither what is asked for nor rows that a test makes up are that. */
+/** Returns types that these tests do not assert. Types in requests or in test data do not count. */
 function listUntold(tests: readonly string[], types: readonly string[]): string[] {
   const found = tests.map((text) =>
     text

@@ -1,36 +1,36 @@
 /**
- * The shape inside a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). Which file may import which follows from
- * where it stands, so that somebody who changes a feature knows whom that concerns.
+ * Checks the structure of a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). The position of a file
+ * determines its allowed imports, so the impact of a change to a feature is known.
  */
 import { dirname, join, normalize } from 'node:path/posix';
 import type { SourceFile } from './sources.ts';
 import { listImports } from './imports.ts';
 
-/** Folders of a service that are no features. */
+/** Service folders that are not features. */
 const noFeatures = new Set(['entities', 'migrations']);
-/** It has routes instead of features. */
+/** Contains routes instead of features. */
 const gateway = 'api-gateway';
-/** Files that put the features together: they know handlers and workers. */
+/** Files that compose the features; they may import handlers and workers. */
 const composition = new Set(['service.ts', 'handlers.ts', 'workers.ts', 'main.ts']);
-/** Libraries that reach something outside the process, and Node's own modules that do. */
+/** Libraries and Node modules that do I/O. */
 const io =
   /^(#libs\/(ffmpeg|http|jobs|nats|object-store|openai|orm(\/.*)?|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
-/** Text that PostgreSQL is meant to read. */
+/** SQL text. */
 const sqlText =
   /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
 
-/** A statement that its caller hands to the database. */
+/** A statement that the caller sends to the database itself. */
 const ownCall = /\b(db|tx)\.(query|stream)[<(]/;
 
 interface Place {
   readonly service: string;
-  /** Undefined for what stands above the features. */
+  /** Undefined for files outside feature folders. */
   readonly feature: string | undefined;
-  /** `handlers` for `handlers.ts` and everything in `handlers/`. */
+  /** `handlers` for `handlers.ts` and all files in `handlers/`. */
   readonly role: string;
 }
 
-/** One line for each broken rule: `path: what`. */
+/** Returns one line per violation: `path: what`. */
 export function findFeatureViolations(files: readonly SourceFile[]): string[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   return files.flatMap(({ path, text }) => {
@@ -52,7 +52,7 @@ function findPlace(path: string): Place | undefined {
   return noFeatures.has(first) ? undefined : { service, feature: first, role: second.replace(/\.ts$/, '') };
 }
 
-/** Files that it imports by their path. */
+/** Returns the files imported by path. */
 function listTargets(path: string, text: string): string[] {
   return listImports(text).flatMap(({ specifier }) => (specifier.startsWith('.') ? [normalize(join(dirname(path), specifier))] : []));
 }
@@ -70,7 +70,7 @@ function checkTarget(path: string, place: Place, target: string): string[] {
   return found;
 }
 
-/** What its loading reaches, through files of its service too; the faces of other features are theirs to answer for. */
+/** Finds I/O modules loaded through this file and other files of its service. Public files of other features are checked there. */
 function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -92,7 +92,7 @@ function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
   return found;
 }
 
-/** Statements, and what several features share: the fragments above them. */
+/** SQL is allowed in statements and in fragments shared by several features. */
 function mayHoldSql({ feature, role }: Place): boolean {
   return role === 'statements' || (feature === undefined && !/^(config|contract|main|service)$/.test(role));
 }

@@ -20,7 +20,7 @@ import { readSources, repoDir } from './sources.ts';
 
 const gateway = 'api-gateway';
 
-/** Pipeline jobs stand in contracts under their types, and in a registry where they are started. */
+/** Pipeline jobs are declared in contracts by type, and started through a registry. */
 const pipelineGrants = Object.fromEntries(
   contracts.flatMap(({ service, jobs }) =>
     Object.entries(jobs)
@@ -64,7 +64,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
       if (called === undefined) continue;
       const kinds = admitted.get(called.subject) ?? new Set();
       for (const kind of kindsOf[auth]) kinds.add(kind);
-      if (typeof scope === 'string') kinds.add('user'); // a service key, where nobody's login is admitted too (D30)
+      if (typeof scope === 'string') kinds.add('user'); // a service key, which also admits calls without a user login (D30)
       admitted.set(called.subject, kinds);
     }
     const beside = findUses(
@@ -76,7 +76,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
         const kinds = admitted.get(subject);
         if (kinds === undefined) continue;
         const granted = callers[gateway] ?? [];
-        // What a handler calls beside the routes is for its own purposes.
+        // Handlers call operations without a route on their own behalf.
         const own = beside.has(`${service}.rpcs.${key}`) ? withoutActor : [];
         expect([subject, [...granted].toSorted()]).toEqual([subject, [...new Set([...kinds, ...own])].toSorted()]);
       }

@@ -1,18 +1,18 @@
 /**
- * Whether the contracts grant what the code uses, and nothing else: who calls an operation, starts a job or hears an event of another service
- * is named in its declaration, and the rights of the NATS users follow from that.
+ * Checks that the contracts grant exactly what the code uses. Callers of operations, starters of jobs and consumers of events are named in
+ * the declaration; the rights of the NATS users are derived from it.
  */
 import type { ServiceContract } from '#libs/contract';
 import type { SourceFile } from './sources.ts';
 
 type Kind = 'rpcs' | 'jobs' | 'events';
-/** `directory.rpcs.getPeople` → users that use it. */
+/** `directory.rpcs.getPeople` → users that call it. */
 type Uses = Map<string, Set<string>>;
 
-/** Of whichever service an operator means: the operations of that key of all that have one. */
+/** Calls to a service selected by the operator: counts for all operations with that key. */
 const useOfAny = /(?<![\w.])rpcs\.(\w+)|\bjobAdminRpcs\([^)]*\)\.(\w+)/g;
 
-/** What each user's files call, start and hear of others. */
+/** Returns the operations, jobs and events of other services that each user's files use. */
 export function findUses(files: readonly SourceFile[], contracts: readonly ServiceContract[]): Uses {
   const uses: Uses = new Map();
   const services = contracts.map(({ service }) => service).join('|');
@@ -44,7 +44,7 @@ function findUser(path: string): string | undefined {
   return /^services\/([a-z-]+)\//.exec(path)?.[1];
 }
 
-/** One line for each use without a grant and each grant without a use; `given` are grants whose use cannot be read from the code's text. */
+/** Returns one line per use without a grant and per grant without a use. `given` lists grants whose use cannot be detected in the code. */
 export function compareGrants(
   contracts: readonly ServiceContract[],
   uses: Uses,

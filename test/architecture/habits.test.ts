@@ -6,7 +6,7 @@ import { readSources, repoDir, type SourceFile } from './sources.ts';
 const isTest = (path: string): boolean => path.startsWith('test/') || path.endsWith('.test.ts');
 const thisFile = 'test/architecture/habits.test.ts';
 
-/** Variables of modules: what a process has one of. */
+/** Module-level variables: one instance per process. */
 const processWide = {
   'libs/logger/index.ts': 'standard output',
   'libs/nats/token.ts': 'a page of random bytes',
@@ -19,7 +19,7 @@ const processWide = {
   'services/directory/accounts/rules.ts': 'the list of common passwords, loaded when it is needed',
 };
 
-/** Where the clock that people set is right: what it says goes to others, or is compared with what they said. */
+/** Files in which wall-clock time is correct: the time is sent to others or compared with a received time. */
 const settableClock = {
   'libs/http/capacity.ts': 'deadlines of requests',
   'libs/http/mount.ts': 'deadlines of requests',
@@ -66,7 +66,7 @@ const settableClock = {
   'services/media/videohost/youtube.ts': 'the date in Retry-After',
 };
 
-/** Tests that let time pass where nothing can be waited for; the list only gets shorter. */
+/** Tests that sleep because there is no condition to wait for; the list may only shrink. */
 const sleeping = [
   'libs/http/body.test.ts',
   'libs/lifecycle/lifecycle.test.ts',
@@ -101,10 +101,10 @@ const sleeping = [
   'test/security/connections.drill.test.ts',
 ];
 
-/** They return what they close over, which is counted with them; lint gives them 120 lines. */
+/** Factories return closures, which count towards their length; lint allows them 120 lines. */
 const factory = /^(create|declare|register|start)/;
 
-/** Those with a name: what has none is part of one that has. */
+/** Named functions only; unnamed ones count as part of the enclosing function. */
 function listLongFunctions(): string[] {
   const [program, config] = ['node_modules/.bin/oxlint', 'test/architecture/functions.oxlintrc.json'];
   const folders = ['services', 'libs', 'cli', 'lab', 'tools'];

@@ -1,12 +1,12 @@
-/** What a file imports, read from its text. */
+/** Parses the imports of a file from its text. */
 import { dirname, join, normalize } from 'node:path/posix';
 import type { SourceFile } from './sources.ts';
 
 export interface Import {
   readonly specifier: string;
-  /** Gone when the types are stripped: nothing of it is loaded. */
+  /** Removed when types are stripped, so not loaded. */
   readonly isType: boolean;
-  /** Loaded when the code comes to it. */
+  /** Loaded on first use. */
   readonly isLazy: boolean;
 }
 
@@ -20,14 +20,14 @@ export function listImports(text: string): Import[] {
   }));
 }
 
-/** Our own file that is meant, if it is one. */
+/** Returns the imported file of the repository, if any. */
 export function resolveImport(path: string, specifier: string): string[] {
   if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
   const [, kind, name] = /^#(libs|services)\/(.+)$/.exec(specifier) ?? [];
   return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
 }
 
-/** Our own files that are loaded with one, those included that are loaded later unless these are left out. */
+/** Returns the files of the repository loaded with a file, including lazily loaded ones unless excluded. */
 export function listLoaded(files: readonly SourceFile[], path: string, { withLazy = true } = {}): Set<string> {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const loaded = new Set<string>();

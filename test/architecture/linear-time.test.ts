@@ -1,4 +1,4 @@
-/** Code that reads text of outsiders takes time in proportion to its size, where an expression or a loop once took its square (rules/http#overload). */
+/** Checks that parsing untrusted text takes linear time; a regular expression or loop was once quadratic (rules/http#overload). */
 import { describe, expect, it } from '@jest/globals';
 import { emailKey } from '#libs/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
@@ -6,13 +6,13 @@ import { splitByTokens } from '../../services/agents/publishing-summary/rules.ts
 import { slugOf } from '../../services/directory/experiences/rules.ts';
 import { readProviderTime } from '../../services/transcripts/row-filter.ts';
 
-/** A script of the console's pages, which has no types. */
+/** A script of the console pages, without types. */
 const script = new URL('../../services/api-gateway/console-page/plain-text.js', import.meta.url);
 const { toPlainText } = (await import(script.href)) as { toPlainText: (rich: string) => string };
 const { renderUnfinished } = createMessagingHtml();
 const start = 0n as Parameters<typeof readProviderTime>[1];
 
-/** What is done with a text, what it consists of, and how often. */
+/** The operation, the repeated text, and the number of repetitions. */
 const cases: readonly (readonly [what: string, work: (text: string) => unknown, piece: string, pieces?: number])[] = [
   ['rich text of the console', toPlainText, '<a'],
   ['rich text of the console', toPlainText, '</p '],
@@ -27,7 +27,7 @@ const cases: readonly (readonly [what: string, work: (text: string) => unknown, 
 ];
 const factor = 8;
 
-/** Microseconds of the processor. What else the process does only adds to them: of each size the least counts. */
+/** Returns CPU time in microseconds. Other activity of the process only adds to it, so the minimum per size counts. */
 function costOf(work: (text: string) => unknown, text: string): number {
   const costs = [1, 2, 3].map(() => {
     const before = process.cpuUsage();
@@ -42,7 +42,7 @@ describe('text that outsiders choose', () => {
   it.each(cases)('%s: %# takes time in proportion to its size', (_what, work, piece, pieces = 20_000) => {
     const small = costOf(work, piece.repeat(pieces));
     const large = costOf(work, piece.repeat(pieces * factor));
-    // 8 in proportion, 64 in its square; a millisecond is too little to compare with.
+    // Linear time gives 8, quadratic 64; below a millisecond the comparison is too imprecise.
     expect(large / Math.max(small, 1_000)).toBeLessThan(factor * 4);
   });
 });

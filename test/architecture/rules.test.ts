@@ -5,7 +5,7 @@ import { listAnchors } from './anchors.ts';
 import { findUnresolved, isTest, listUnnamed, readRules, type Rules, type TextFile } from './citations.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** They plant citations of what there is not. */
+/** These files contain invalid citations on purpose. */
 const own = ['test/architecture/citations.ts', 'test/architecture/rules.test.ts'];
 
 function readFiles(...patterns: string[]): TextFile[] {

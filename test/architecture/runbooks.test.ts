@@ -1,4 +1,4 @@
-/** Runbooks follow one template; the objects, metrics and messages that documents name exist. */
+/** Checks that runbooks follow one template and that documented objects, metrics and messages exist. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -9,11 +9,11 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repoDir, path), 'utf8');
 const pages = globSync('{docs,deploy}/**/*.md', { cwd: repoDir }).map((page) => ({ page, text: read(page) }));
 
-/** Matches of the expression's first group in all pages. */
+/** Returns the matches of the first group in all pages. */
 const findWords = (expression: RegExp): { page: string; word: string }[] =>
   pages.flatMap(({ page, text }) => [...text.matchAll(expression)].map(([, word = '']) => ({ page, word })));
 
-/** Components of the services and of the other pods of the chart. */
+/** Returns the components of the services and of the other pods in the chart. */
 async function listComponents(): Promise<Set<string>> {
   const templates = globSync('deploy/helm/coherence/templates/**/*.yaml', { cwd: repoDir });
   const others = templates.flatMap((file) => [...read(file).matchAll(/"component" "([a-z-]+)"/g)].map(([, name = '']) => name));
@@ -29,13 +29,16 @@ const sources = globSync('{cli,libs,services,tools}/**/*.ts', { cwd: repoDir })
   .map(read)
   .join('\n');
 
-/** Names without the prefix `coherence_`: first strings of calls and lists, and `_total` and `_duration_seconds` of each pair declared together. */
+/**
+ * Metric names without the prefix `coherence_`: first strings of calls and lists, plus `_total` and `_duration_seconds` of pairs declared
+ * together.
+ */
 const declared = new Set(
   [...sources.matchAll(/(\bred)?[([]\s*'([a-z]+(?:_[a-z]+)+)'/g)].flatMap(([, pair, name = '']) =>
     pair === undefined ? [name] : [`${name}_total`, `${name}_duration_seconds`],
   ),
 );
-/** Of the Prometheus client for Node. */
+/** Metrics of the Prometheus client for Node. */
 const isProcessMetric = (metric: string): boolean => /^(nodejs|process)_/.test(metric);
 
 function isKnownMetric(metric: string): boolean {
@@ -47,7 +50,7 @@ function isKnownMetric(metric: string): boolean {
 const listCode = (text: string): string[] =>
   [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
-/** Messages in quotation marks, and what a command looks for in logs; fields of log lines left out. */
+/** Returns messages in quotation marks and log search terms of commands, without fields of log lines. */
 function listMessages(text: string): string[] {
   const quoted = [
     ...text

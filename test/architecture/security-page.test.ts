@@ -1,4 +1,4 @@
-/** docs/security.md names a test for each risk: the tests are there, and every attack is on the page. */
+/** Checks that docs/security.md names an existing test for each risk and lists every attack test. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';

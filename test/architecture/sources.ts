@@ -1,4 +1,4 @@
-/** The source files of the repository as text. */
+/** Reads the source files of the repository as text. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface SourceFile {
 
 export const repoDir = join(import.meta.dirname, '..', '..');
 
-/** Every TypeScript file in these folders. */
+/** Returns all TypeScript files in these folders. */
 export function readSources(...folders: string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(repoDir, folder), { recursive: true, encoding: 'utf8' })

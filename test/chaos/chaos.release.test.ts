@@ -1,14 +1,16 @@
-/** The short form of `npm run test:chaos` (rules/operations#promises; docs/chaos.md): every fault once. chaos.test.ts has the smoke form. */
+/**
+ * The release form of `npm run test:chaos` (rules/operations#promises; docs/chaos.md): every fault once. chaos.test.ts has the smoke form.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { runChaos } from './program.ts';
 
 const faults = ['kill-service', 'freeze-service', 'lose-leader', 'lose-database', 'fill-database-disk', 'jump-clock', 'cut-object-store'];
-/** Every wait has a bound of its own; only a failure takes so long. */
+/** Each wait has its own timeout; only a failure takes this long. */
 const runTimeoutMs = 900_000;
 
 describe('npm run test:chaos', () => {
   it(
-    'loses nothing that was acknowledged and does nothing twice, whatever goes away under load',
+    'loses no acknowledged write and applies nothing twice when any component fails under load',
     async () => {
       const { code, output } = await runChaos('--seed', '20260601', '--seconds', '0', '--faults', faults.join(','));
       expect(`${code}\n${output}`).toMatch(/^0\n/);

@@ -1,4 +1,4 @@
-/** The smoke form of `npm run test:chaos`: the program and its judge, on histories of earlier runs (docs/chaos.md). */
+/** The smoke form of `npm run test:chaos`: the program and its checker, on histories of earlier runs (docs/chaos.md). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Asked = readonly [kind: string, object: string, input: Entry['input'], output?: unknown];
 
-/** A file as a run writes it: one request after the other, each answered with 200. */
+/** Writes a history file like a run does: sequential requests, each answered with 200. */
 function writeHistory(name: string, ...asked: readonly Asked[]): string {
   const file = join(folder, name);
   const history = createHistory(file);
@@ -30,7 +30,7 @@ describe('npm run test:chaos', () => {
   const second: Asked = ['PATCH conversation', 'register time of conversation 7', { do: 'write', value: 'second' }];
   const read = (value: string): Asked => ['GET conversation', 'register time of conversation 7', { do: 'read' }, value];
 
-  it('accepts a history in which each acknowledged write is read again', async () => {
+  it('accepts a history in which every acknowledged write is read back', async () => {
     const { code, output } = await runChaos('--history', writeHistory('whole.jsonl', first, second, read('second')));
     expect([code, output]).toEqual([0, expect.stringContaining('0 problems')]);
   });
@@ -42,7 +42,7 @@ describe('npm run test:chaos', () => {
     expect(output).toMatch(/GET conversation[^]*first/);
   });
 
-  it('lists the known faults for an unknown fault', async () => {
+  it('lists the known faults when given an unknown fault', async () => {
     const { code, output } = await runChaos('--faults', 'earthquake');
     expect([code, output]).toEqual([2, expect.stringContaining('There is no fault earthquake; there are kill-service')]);
   });

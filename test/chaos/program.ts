@@ -1,9 +1,9 @@
-/** Runs `npm run test:chaos` as a process of its own. */
+/** Runs `npm run test:chaos` as a separate process. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Those of the run of tests, which has servers for all of them. */
+/** Variables of the test run, which point to its shared servers. */
 const foreign = /^(TEST_|DATABASE_URL|NATS_URL|S3_)/;
 
 export function runChaos(...args: string[]): Promise<{ code: number; output: string }> {

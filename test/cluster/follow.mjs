@@ -1,6 +1,7 @@
 /**
- * Before a PostgreSQL without data starts: takes a copy of the other one's, over SQL, and lets it follow that one. The first of the two, while it
- * is alone in its cluster, is left to initdb. `node --input-type=module --eval` in the folder of the platform, for its driver.
+ * Runs before a PostgreSQL server without data starts: copies the other server's data over SQL and configures this one as its standby. The
+ * first server, while alone in its cluster, is left to initdb. Run with `node --input-type=module --eval` in the platform folder, for its
+ * driver.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +13,7 @@ import pg from 'pg';
 
 const { PGDATA, PEER, PEERS, IS_FIRST, POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = process.env;
 const login = { host: PEER, port: 5432, user: POSTGRES_USER, password: POSTGRES_PASSWORD };
-/** What belongs to the running server alone: folders stay empty, files stay away. */
+/** Data of the running server only: folders stay empty, files are not copied. */
 const emptied = ['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'];
 const ownFiles = ['postmaster.pid', 'postmaster.opts', 'standby.signal'];
 const listFiles = `
@@ -23,14 +24,14 @@ const listFiles = `
     from tree, pg_ls_dir(case when is_folder and path <> all ($1) then path end, true, false) as name
   ) select path, is_folder from tree where path <> all ($2) and is_folder is not null order by path`;
 
-/** Whether the name of all leads to this pod and to no other. A name that is not there is not asked for: resolvers differ in what they say then. */
+/** Whether the shared name resolves to this pod only. Missing names are not queried, because resolvers report them differently. */
 async function isAlone() {
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => list.map(({ address }) => address)));
   const addresses = await lookup(PEERS, { all: true }).catch(() => []);
   return addresses.length > 0 && addresses.every(({ address }) => own.has(address));
 }
 
-/** A base backup by the low-level API: files may change and vanish meanwhile, the log says what is right in them. */
+/** Takes a base backup with the low-level API. Files may change or vanish during the copy; the WAL restores consistency. */
 async function copy(client, to) {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -49,7 +50,7 @@ async function copy(client, to) {
 
 async function follow() {
   const client = new pg.Client({ ...login, database: POSTGRES_DB, connectionTimeoutMillis: 3_000 });
-  client.on('error', () => {}); // its statements fail by themselves
+  client.on('error', () => {}); // pending statements are rejected separately
   await client.connect();
   try {
     const { rows } = await client.query('select pg_is_in_recovery() as follows');

@@ -1,6 +1,6 @@
 /**
- * A client that notes what the platform has acknowledged, and later asks for all of it: `node ledger.mjs prepare|write|verify`. Run inside the
- * cluster; needs no package. `write` goes on until SIGTERM; a request that fails acknowledges nothing, whatever became of it.
+ * A client that records acknowledged writes and later verifies them: `node ledger.mjs prepare|write|verify`. Runs inside the cluster
+ * without packages. `write` runs until SIGTERM; failed requests count as not acknowledged, whatever their effect.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function ask(method, path, { token = API_TOKEN, headers = {}, json, form, 
   return { bytes, json: () => JSON.parse(bytes.toString()) };
 }
 
-/** Logs the demo workspace's people in; the newest conversation of the first has a transcript and an audio, made by the demo. */
+/** Logs in the people of the demo workspace; the newest conversation of the first has a transcript and audio from the demo. */
 async function prepare() {
   const logIn = async (email) =>
     (
@@ -48,7 +48,7 @@ async function prepare() {
     const audio = await ask('GET', `/api/coherence/conversations/${id}/audio`, { expect: 200 }).catch(() => undefined);
     if (transcript === undefined || audio === undefined) continue;
     const { participants } = (await ask('GET', `/api/coherence/conversations/${id}`, { expect: 200 })).json();
-    // Who books has more and more conversations: the load searches those of somebody else.
+    // The booking person accumulates conversations, so the load searches those of another person.
     const listenerId = participants.find(({ name }) => name === 'Chiara Rossi').id;
     return { personId: person.id, listenerId, conversationId: id, sessionToken: token };
   }
@@ -114,7 +114,7 @@ async function write({ personId, conversationId, sessionToken }) {
   return { attempts: ledger.attempts, refused: ledger.refused, people: ledger.people.length, bookings: ledger.bookings.length, uploads };
 }
 
-/** A short sound that differs every time. */
+/** Returns a short, unique sound file. */
 function makeWav() {
   const samples = randomBytes(32_000);
   const head = Buffer.alloc(44);
@@ -133,7 +133,7 @@ function makeWav() {
   return Buffer.concat([head, samples]);
 }
 
-/** Everything acknowledged is there, and nothing was done twice. */
+/** Verifies that all acknowledged writes exist and nothing was done twice. */
 async function verify() {
   const { personId, conversationId, sessionToken, people, bookings, audio } = JSON.parse(readFileSync(file, 'utf8'));
   const problems = [];

@@ -31,7 +31,7 @@ afterAll(async () => {
 const say = (json: unknown, slug = 'guide', place = platform) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
-  it('serves the record with the shared token and nothing of its configuration', async () => {
+  it('returns the agent record with the shared token and does not expose its configuration', async () => {
     const answer = await platform.call('GET', '/api/agents/guide/');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -40,7 +40,7 @@ describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
     expect((await platform.call('GET', '/api/agents/bare')).json).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
   });
 
-  it('answers 404 for an unknown slug and 401 without the token', async () => {
+  it('returns 404 for an unknown slug and 401 without the token', async () => {
     const answer = await platform.call('GET', '/api/agents/nobody/');
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
     expect((await platform.call('GET', '/api/agents/guide/', { token: null })).status).toBe(401);
@@ -48,7 +48,7 @@ describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
 });
 
 describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, D33a)', () => {
-  it('answers a first message with a thread that the next one continues', async () => {
+  it('answers a first message with a thread that the next message continues', async () => {
     const first = await say({ body: 'Hello **there** <script>alert(1)</script>' });
     expect(first.status).toBe(200);
     expect(first.json).toEqual({
@@ -65,34 +65,34 @@ describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, 
     expect(second.json.thread_key).toBe(first.json.thread_key);
   });
 
-  it.each(['', '   ', '\n\t'])('answers 400 to the empty body %j', async (body) => {
+  it.each(['', '   ', '\n\t'])('returns 400 for the empty body %j', async (body) => {
     expect((await say({ body })).status).toBe(400);
   });
 
-  it('decides an unknown agent before the empty body', async () => {
+  it('rejects an unknown agent before the empty body', async () => {
     const answer = await say({ body: '' }, 'nobody');
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it.each([[{}], [{ body: 5 }], [{ body: 'x'.repeat(16_385) }], [{ body: 'x', visitor_id: 5 }]])(
-    'answers 422 to a wrong shape',
+    'returns 422 for a body with wrong types',
     async (body) => {
       expect((await say(body)).status).toBe(422);
     },
   );
 
-  it.each(['unknown', '', 'x'.repeat(500)])('gives a fresh thread for the foreign visitor_id %j', async (visitor_id) => {
+  it.each(['unknown', '', 'x'.repeat(500)])('starts a new thread for the foreign visitor_id %j', async (visitor_id) => {
     const answer = await say({ body: 'Hello', visitor_id });
     expect([answer.status, answer.json.visitor_id === visitor_id]).toEqual([200, false]);
   });
 
-  it("does not continue another agent's thread", async () => {
+  it('does not continue a thread of another agent', async () => {
     const first = await say({ body: 'Hello' });
     const other = await say({ body: 'Hello', visitor_id: first.json.visitor_id }, 'bare');
     expect([other.status, other.json.visitor_id === first.json.visitor_id]).toEqual([200, false]);
   });
 
-  it('answers 503 without a configured runtime, after 404 and 400', async () => {
+  it('returns 503 without a configured runtime, after 404 and 400', async () => {
     expect((await say({ body: 'Hello' }, 'nobody', silent)).status).toBe(404);
     const answer = await say({ body: 'Hello' }, 'guide', silent);
     expect([answer.status, Object.keys(answer.json)]).toEqual([503, ['detail']]);

@@ -10,9 +10,9 @@ import { applyDemo, createConversation, startTestPlatform } from './test-platfor
 import type { Demo, TestPlatform } from './test-platform.ts';
 
 const mebibyte = 1024 * 1024;
-/** The largest that is accepted. */
+/** The maximum accepted size. */
 const maxAudioBytes = 524_288_000;
-/** Of what is sent; larger than what a process may grow by. */
+/** Uploaded bytes; more than a process may grow by. */
 const audioBytes = sized({ smoke: 80 * mebibyte, release: maxAudioBytes });
 const allowedGrowthBytes = 64 * mebibyte;
 const boundary = 'memory-test';
@@ -21,7 +21,7 @@ const head = Buffer.from(
 );
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
-/** Services that bytes pass through. */
+/** Services that stream the bytes. */
 const passedThrough = ['api-gateway', 'media'];
 
 let platform: TestPlatform;
@@ -37,7 +37,7 @@ afterAll(() => platform.stop());
 
 const path = (id: number): string => `/api/coherence/conversations/${id}/audio`;
 
-/** Bytes that repeat only after a prime number, in chunks of 64 KiB; the chunk is used again, so that this process needs nothing. */
+/** Yields bytes with a prime period in 64 KiB chunks; the buffer is reused, so this process needs no extra memory. */
 function* makeBytes(sizeBytes: number): Generator<Buffer> {
   const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
   for (let left = sizeBytes; left > 0; left -= block.byteLength) yield left < block.byteLength ? block.subarray(0, left) : block;
@@ -87,13 +87,13 @@ async function download(target: number | string): Promise<{ sizeBytes: number; s
   return { sizeBytes, sha256: hash.digest('hex') };
 }
 
-/** Resident memory of a service's process in bytes. */
+/** Returns the resident memory of a service process in bytes. */
 function readResident(name: string): number {
   const { pid } = platform.runtime.processes.get(name)?.identity ?? {};
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** How far the resident memory of the processes that bytes pass through rises above its level before, at most. */
+/** Returns the maximum growth of the resident memory of the streaming processes during `work`. */
 async function measureGrowth<T>(work: () => Promise<T>): Promise<{ result: T; growth: Record<string, number> }> {
   const before = new Map(passedThrough.map((name) => [name, readResident(name)]));
   const growth: Record<string, number> = Object.fromEntries(passedThrough.map((name) => [name, 0]));
@@ -118,8 +118,8 @@ function expectSmall(what: string, growth: Record<string, number>): void {
   for (const bytes of Object.values(growth)) expect(bytes).toBeLessThan(allowedGrowthBytes);
 }
 
-describe('audio as large as one may be (rules/http#limits; architecture#bytes)', () => {
-  it('is accepted and given back with less than 64 MiB of extra memory in each process', async () => {
+describe('audio uploads of the maximum size (rules/http#limits; architecture#bytes)', () => {
+  it('accepts and serves maximum-size audio with less than 64 MiB of extra memory in each process', async () => {
     const { id } = await createConversation(platform, demo, '2026-05-01T10:00:00Z');
     await upload(id, mebibyte);
     await download(id);
@@ -133,7 +133,7 @@ describe('audio as large as one may be (rules/http#limits; architecture#bytes)',
     expectSmall('download', down.growth);
   });
 
-  it('comes as a recording by the bulk import and by the media path in the same memory (rules/media#video)', async () => {
+  it('imports a recording of that size by bulk import and serves it by media path in the same memory (rules/media#video)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-'));
     const apply = async (key: string, sizeBytes: number): Promise<number> => {
       writeFileSync(join(folder, `${key}.mp4`), '');
@@ -155,7 +155,7 @@ describe('audio as large as one may be (rules/http#limits; architecture#bytes)',
     }
   });
 
-  it('is refused when it has one byte more, and the previous audio stays', async () => {
+  it('rejects audio that is one byte too large and keeps the previous audio', async () => {
     const { id } = await createConversation(platform, demo, '2025-05-01T10:00:00Z');
     const kept = await upload(id, 3);
     const reply = await upload(id, maxAudioBytes + 1);

@@ -30,7 +30,7 @@ const download = (id: number, headers: Record<string, string> = {}) =>
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
-  it('stores the file, answers 201 with the metadata and gives the same bytes back', async () => {
+  it('stores the file, returns 201 with the metadata and serves identical bytes', async () => {
     const id = await fresh();
     const bytes = randomBytes(12 * 1024 * 1024 + 17);
     const answer = await upload(id, 'Talk.MP3', bytes);
@@ -57,7 +57,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(digest(new Uint8Array(await back.arrayBuffer()))).toBe(digest(bytes));
   });
 
-  it('notes the acting person, the file name and the byte count', async () => {
+  it('records the acting person, file name and byte count', async () => {
     const id = await fresh();
     await upload(id, 'talk.wav', randomBytes(1234));
     const notes = await platform.ask('notes', 'list', '--conversation', String(id));
@@ -75,7 +75,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
   });
 
-  it('answers 413 to audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
+  it('returns 413 for audio that exceeds the conversation size limit, and keeps the previous one (D63)', async () => {
     const id = await fresh();
     await upload(id, 'kept.wav', Buffer.from('kept'));
     await platform.sql(
@@ -98,7 +98,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     ['mp3', 'x'],
     ['a.mp3.exe', 'x'],
     ['a.mp3', ''],
-  ])('refuses %s with %j and keeps the previous audio', async (name, content) => {
+  ])('rejects %s with %j and keeps the previous audio', async (name, content) => {
     const id = await fresh();
     await upload(id, 'keep.mp3', Buffer.from('keep'));
     const before = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
@@ -108,7 +108,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(await (await download(id)).text()).toBe('keep');
   });
 
-  it('answers 422 when the part is missing or is text', async () => {
+  it('returns 422 when the part is missing or is text', async () => {
     const id = await fresh();
     const missing = await upload(id, 'a.mp3', Buffer.from('x'), 'other');
     expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([422, ['file', 'audio'], 'missing']);
@@ -117,7 +117,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await platform.call('POST', path(id), { token, body: form })).status).toBe(422);
   });
 
-  it('answers what the head decides before the file is sent (D107)', async () => {
+  it('responds to errors in the head before the file is sent (D107)', async () => {
     const ask = (id: number, length: number): Promise<[status: number | undefined, isWanted: boolean]> =>
       new Promise((resolve, reject) => {
         const asking = request(`${platform.baseUrl}${path(id)}`, {
@@ -147,17 +147,17 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(await ask(id, 81)).toEqual([201, true]);
   });
 
-  it('answers 404 for an unknown conversation', async () => {
+  it('returns 404 for audio of an unknown conversation', async () => {
     const answer = await upload(999_999_999, 'a.mp3', Buffer.from('x'));
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('stores the base name of a path as name', async () => {
+  it('stores only the base name of a path as the file name', async () => {
     const answer = await upload(await fresh(), '../../etc/talk.mp3', Buffer.from('x'));
     expect([answer.status, answer.json.name]).toEqual([201, 'talk.mp3']);
   });
 
-  it('leaves nothing of an upload that breaks off', async () => {
+  it('removes all data of an aborted upload', async () => {
     const id = await fresh();
     await upload(id, 'keep.mp3', Buffer.from('keep'));
     const boundary = 'xxboundaryxx';
@@ -197,12 +197,12 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     ['bytes=5-100', 206, '56789', 'bytes 5-9/10'],
     ['lines=0-3', 200, '0123456789', null],
     ['bytes=x-y', 200, '0123456789', null],
-  ])('answers the range %s', async (range, status, text, contentRange) => {
+  ])('serves the range %s', async (range, status, text, contentRange) => {
     const answer = await download(id, { range });
     expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([status, text, contentRange]);
   });
 
-  it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('answers 416 to %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('returns 416 for %s', async (range) => {
     const answer = await download(id, { range });
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */10']);
   });
@@ -215,7 +215,7 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     expect((await download(id, { 'if-none-match': etag })).status).toBe(304);
   });
 
-  it('answers 404 without audio, whatever infos say, and for an unknown conversation', async () => {
+  it('returns 404 for a conversation without audio, regardless of infos, and for an unknown conversation', async () => {
     const other = await fresh();
     await platform.call('PATCH', `/api/coherence/conversations/${other}`, { json: { infos: { audio: { path: 'x', name: 'x.mp3' } } } });
     for (const target of [other, 999_999_999]) {
@@ -224,7 +224,7 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     }
   });
 
-  it('needs a credential', async () => {
+  it('requires a credential for audio downloads', async () => {
     expect((await fetch(`${platform.baseUrl}${path(id)}`)).status).toBe(401);
   });
 });

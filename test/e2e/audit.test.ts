@@ -1,4 +1,4 @@
-/** The audit log over all services: who reads it, what the admin CLI makes of it, and what an attacker does to it (A1–A4). */
+/** The audit log across all services: read access, the admin CLI, and attacks on it (A1–A4). */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ const refuseLogin = (who: string): Promise<unknown> =>
   });
 
 describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
-  it('shows what clients and operators did in every service, newest first, with address and request', async () => {
+  it('lists client and operator actions of every service, newest first, with address and request', async () => {
     const id = '0f3f8f1e-made-by-the-client';
     await platform.call('POST', '/api/v1/auth/logout', { token: await platform.login(email, password), headers: { 'x-request-id': id } });
     const [conversation] = await platform.sql<{ id: number }>(
@@ -88,7 +88,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     ]);
   });
 
-  it('filters by email or id of the actor, action, target and time', async () => {
+  it('filters audit entries by actor email or id, action, target and time', async () => {
     await refuseLogin(email);
     await refuseLogin('nobody@example.org');
     const { items } = await list({ actor: email, action: 'login' });
@@ -108,7 +108,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect((await list({ actor: email, action: 'login', to: at })).items).toEqual(items.slice(1));
   });
 
-  it('goes through all services page by page, without doubles and gaps', async () => {
+  it('pages through all services without duplicates or gaps', async () => {
     const all = (await list({ limit: '200' })).items;
     expect(all.length).toBeGreaterThan(6);
     const told: PublicAuditEntry[] = [];
@@ -120,7 +120,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect(told).toEqual(all);
   });
 
-  it('is for superusers and the two groups alone, with the envelope of /api/v1', async () => {
+  it('allows only superusers and the two operator groups, with the envelope of /api/v1', async () => {
     for (const token of [tokens.superuser, tokens.viewer, tokens.operator]) expect((await ask({}, token)).status).toBe(200);
     const denied = await ask({}, tokens.user);
     expect([denied.status, denied.json]).toEqual([403, { code: 'permission_denied', message: expect.any(String), retryable: false }]);
@@ -130,7 +130,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     }
   });
 
-  it('feels a group that is taken away within a second', async () => {
+  it('applies the removal of a group within a second', async () => {
     await platform.ask('accounts', 'grant', 'operator@example.org', '--remove-group', 'ops_operators');
     const deadline = Date.now() + 1_000;
     let status = 200;
@@ -155,14 +155,14 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
 });
 
 describe('audit of the admin CLI (A2, A3)', () => {
-  it('lists as the API does, with emails', async () => {
+  it('lists the same entries as the API, with emails', async () => {
     expect(await platform.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
       (await list({ actor: email, action: 'login' })).items,
     );
     expect((await platform.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
   });
 
-  it('keeps what a client wrote from acting on the terminal and from making lines', async () => {
+  it('escapes client text so that it cannot control the terminal or add lines', async () => {
     await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret, 'x-request-id': 'a'.repeat(128) },
@@ -173,7 +173,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect(stdout).not.toContain('evil');
   });
 
-  it('finds the chains whole, exports them, and judges the file without a server', async () => {
+  it('verifies the chains, exports them, and verifies the exported file without a server', async () => {
     const verified = await platform.cli('audit', 'verify', '--json');
     expect([verified.code, verified.stderr]).toEqual([0, '']);
     const reports = JSON.parse(verified.stdout) as { service: string; entries: number; broken: null; head: { id: number; hash: string } }[];
@@ -196,7 +196,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/conversations: entry \d+ was changed/)]);
   });
 
-  it('names what the owner of the tables has done to a chain, and a head that was noted shows one that was written anew', async () => {
+  it('reports changes that the table owner made to a chain, and detects a rewritten chain by a saved head', async () => {
     const verify = async (...args: string[]) => {
       const { code, stderr } = await platform.cli('audit', 'verify', '--service', 'directory', ...args);
       return [code, stderr.trim()];

@@ -1,4 +1,4 @@
-/** Every route of the gateway's table with every class of credential; what is expected follows from the route's class alone. */
+/** Tests every gateway route with every class of credential; the expected result is derived from the route's class alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuthClass, Route } from '#libs/contract';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
@@ -31,7 +31,7 @@ const credentials = [
 ] as const;
 type Credential = (typeof credentials)[number];
 
-/** What the class says to the credential; `admitted` = the request goes on to its body, parameters and handler. */
+/** Expected result for the credential; `admitted` = the request proceeds to its body, parameters and handler. */
 type Verdict =
   | 'admitted'
   | 'unauthorized'
@@ -53,17 +53,17 @@ const users: readonly Credential[] = [
   'identity token with coherence access',
   'identity token of a superuser',
 ];
-/** Of its account it has all that a login has (S1). */
+/** With all login capabilities of its account (S1). */
 const logins: Readonly<Record<string, Credential>> = {
   'identity token': 'per-user',
   'identity token with coherence access': 'per-user with coherence access',
   'identity token of a superuser': 'superuser',
 };
-/** Without a body or an id they are refused at once (S5). */
+/** Rejected immediately without a body or an id (S5). */
 const forLogins = ['listSessions'];
 const admitAll = () => 'admitted' as const;
 
-/** rules/access#classes-of-routes; D12, D13, D30, D40. A class that is missing here does not compile. */
+/** rules/access#classes-of-routes; D12, D13, D30, D40. A missing class is a compile error. */
 const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> = {
   none: admitAll,
   'shared-or-user': (credential) => (credential === 'shared' || users.includes(credential) ? 'admitted' : 'unauthorized'),
@@ -120,7 +120,7 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
   'operators only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
 };
 
-/** What the route says to the credential. */
+/** Returns the expected result of the route for the credential. */
 function judge({ auth, operationId }: Route, credential: Credential): Verdict | 'no class' {
   const login = logins[credential];
   if (login !== undefined && forLogins.includes(operationId)) return 'login required';
@@ -207,7 +207,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** A path of the route that names nothing, so that an admitted call changes nothing. */
+/** Returns a path of the route to a missing object, so that an admitted call changes nothing. */
 function nowhere({ path, params }: Route): string {
   const { properties = {} } = (params ?? {}) as { properties?: Record<string, { type?: string }> };
   return path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
@@ -215,10 +215,10 @@ function nowhere({ path, params }: Route): string {
   );
 }
 
-/** JSON bodies are unreadable: they are refused right after the credential was admitted, before anything is done. */
+/** JSON bodies are malformed: they are rejected right after authentication, before any effect. */
 function ask(route: Route, credential: Credential) {
   const body = route.body === undefined ? {} : { body: '{' };
-  // The console's sign-in asks for a page of the server itself (S3).
+  // The console's sign-in requires a page of the server itself (S3).
   return platform.call(route.method, nowhere(route), {
     token: null,
     headers: { origin: platform.baseUrl, ...headers[credential] },
@@ -235,7 +235,7 @@ const table = routes.flatMap((route) =>
   })),
 );
 
-/** What is asked: all in a release, else one credential of each verdict on each route, at the next route another one. */
+/** All combinations in a release; otherwise one credential per verdict on each route, rotating between routes. */
 const asked = isRelease
   ? table
   : routes.flatMap((route, index) =>

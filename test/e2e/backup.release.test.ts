@@ -1,6 +1,6 @@
 /**
- * The drill (rules/operations#backups, rules/operations#after-a-restore): a backup under load, everything destroyed, restored from beside, and
- * compared with what clients were told.
+ * The backup drill (rules/operations#backups, rules/operations#after-a-restore): back up under load, destroy everything, restore from
+ * another location, and compare with the acknowledged data.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,12 +18,12 @@ import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 
-/** A conversation as its client knows it; times are of this process. */
+/** A conversation as known to the client; times are from this process. */
 interface Written {
   readonly id: number;
   readonly begunAt: number;
   ackedAt: number;
-  /** The last value that was acknowledged, and the one that was sent. */
+  /** The last acknowledged value and the last sent value. */
   value: number;
   sent: number;
   audio?: { readonly ackedAt: number; readonly sha256: string };
@@ -34,7 +34,7 @@ let demo: Demo;
 let place: string;
 let token: string;
 const erased = 'Quintessa Vanderhoeven';
-/** Each of the later ones becomes the one before it, from the last on, and the one that is left is erased. */
+/** People are merged into the previous one, from last to first; the remaining person is erased. */
 const merged = ['Barnabas Quillfeather', 'Barney Quillfeather', 'B. Quillfeather'];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   demo = await applyDemo(platform, 'drill');
   const people = merged.map((name, index) => ({ key: `merged-${index}`, name }));
   await platform.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people] });
-  // Who goes was there before who stays, so that who stays is of an earlier day afterwards.
+  // The merged person was created before the surviving one, so the surviving person gets the earlier date.
   for (const index of merged.keys())
     await platform.sql(`update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`, [
       index,
@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true, force: true });
 });
 
-/** What is told on the way is no failure. */
+/** Progress output is not a failure. */
 function succeeded({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }): void {
   if (code !== 0) throw new Error(stdout + stderr);
 }
@@ -101,7 +101,7 @@ async function destroyEverything(): Promise<void> {
   store.close();
 }
 
-/** What the broker still holds of a time that the database no longer knows: a job with everything in it. */
+/** Leaves a message in the broker that the database no longer knows after the restore: a job with its full payload. */
 async function leaveOldMessage(): Promise<void> {
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = platform.runtime.settings;
   const bus = await connectBus({ url, prefix, name: 'drill', logger: createLogger({ service: 'drill', level: 'silent' }) });
@@ -110,21 +110,21 @@ async function leaveOldMessage(): Promise<void> {
   await bus.close();
 }
 
-/** For docs/guides/backup.md: what is lost is at most what came after the backup had begun. */
+/** Reports the objectives for docs/guides/backup.md: at most the writes after the start of the backup are lost. */
 function tellObjectives({ lostMs, restoreMs, startMs }: Readonly<Record<'lostMs' | 'restoreMs' | 'startMs', number>>): void {
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const row = [seconds(lostMs), seconds(restoreMs), seconds(startMs), seconds(restoreMs + startMs)].join(' | ');
   process.stdout.write(`| RPO (age of the backup) | restore | services | RTO |\n|---|---|---|---|\n| ${row} |\n`);
 }
 
-describe('the loss of everything', () => {
+describe('recovery from the loss of all data', () => {
   const written: Written[] = [];
   const afterwards: Written[] = [];
   let begunAt = 0;
   let snapshotAt = 0;
   let backup: { id: string; digest: string };
 
-  it('is prepared for by a backup under load, which verifies until one byte is another', async () => {
+  it('creates a backup under load that verifies until one byte is changed', async () => {
     for (let count = 0; count < 6; count++) {
       const item = await write(count);
       await change(item, 1);
@@ -157,7 +157,7 @@ describe('the loss of everything', () => {
     writeFileSync(file, bytes);
   });
 
-  it('is survived by what was written before, and by nothing that came after', async () => {
+  it('restores everything written before the backup, and nothing written after it', async () => {
     afterwards.push(await write(1_000));
     expect((await platform.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
     succeeded(await platform.cli('people', 'merge', 'merged-1', 'merged-2', '--yes'));
@@ -168,7 +168,7 @@ describe('the loss of everything', () => {
     const lostAt = performance.now();
     await destroyEverything();
     const destroyedAt = performance.now();
-    // As the set-up job has them, so that the services' roles get their rights.
+    // As in the set-up job, so that the services' roles receive their rights.
     const urls = listDatabaseUrls(platform.runtime.cliSettings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
     Object.assign(process.env, urls);
     const restored = await platform.cli('backup', 'restore', '--yes', '--digest', backup.digest, '--json');
@@ -177,7 +177,7 @@ describe('the loss of everything', () => {
     const restoredAt = performance.now();
     expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 6 });
     expect(JSON.parse(restored.stdout).queues.dropped).toBeGreaterThanOrEqual(1);
-    expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // again, while nothing runs: harmless
+    expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // repeated while no service runs: harmless
     await Promise.all([...platform.runtime.processes.keys()].map((name) => platform.runtime.restart(name)));
     expect((await platform.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
     tellObjectives({ lostMs: lostAt - snapshotAt, restoreMs: restoredAt - destroyedAt, startMs: performance.now() - restoredAt });
@@ -185,7 +185,7 @@ describe('the loss of everything', () => {
     for (const item of written.filter(({ begunAt: at }) => at < begunAt)) {
       const { status, json } = await platform.call('GET', pathOf(item.id), { token });
       expect([item.id, status]).toEqual([item.id, 200]);
-      // The last value from before the backup, or one that came while it was made.
+      // The last value from before the backup or written during it.
       const value = json.infos.coherence?.count ?? -1;
       expect(value).toBeGreaterThanOrEqual(item.ackedAt < begunAt ? item.value : 1);
       expect(value).toBeLessThanOrEqual(item.sent);
@@ -195,10 +195,10 @@ describe('the loss of everything', () => {
       expect([item.id, hashOf(new Uint8Array(await audio.arrayBuffer()))]).toEqual([item.id, item.audio?.sha256]);
     }
     for (const { id } of afterwards) expect((await platform.call('GET', pathOf(id), { token })).status).toBe(404);
-    expect((await write(2_000)).id).toBeGreaterThan(afterwards[0]?.id ?? 0); // and is given to nobody else
+    expect((await write(2_000)).id).toBeGreaterThan(afterwards[0]?.id ?? 0); // the id is not reused
   });
 
-  it('does not bring back who was erased after the backup, and loses no file (doctor --after-restore)', async () => {
+  it('erases people again who were erased after the backup, and loses no file (doctor --after-restore)', async () => {
     expect(await platform.findInDatabase(erased)).toEqual(['directory.people']);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     succeeded(found);
@@ -217,7 +217,7 @@ describe('the loss of everything', () => {
     expect((await platform.cli('doctor')).stdout).toContain('All is well');
   });
 
-  it('touches nobody who has the id of somebody erased', async () => {
+  it('does not change a person who has the id of an erased one', async () => {
     const { ids } = await platform.apply({ people: [{ key: 'newcomer', name: 'Newcomer' }] });
     const id = ids['people']?.['newcomer'] ?? 0;
     const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 let minute = 0;
-/** A Cal.com envelope; `createdAt` moves on by a minute with each one. */
+/** Returns a Cal.com envelope; each one has a `createdAt` one minute later. */
 function envelope(triggerEvent: string, payload: Record<string, unknown>): string {
   minute += 1;
   return JSON.stringify({ triggerEvent, createdAt: new Date(Date.UTC(2030, 0, 10, 9, minute)).toISOString(), payload });
@@ -57,7 +57,7 @@ async function settled(expected: number): Promise<any[]> {
     return list;
   });
 }
-/** The booked conversation of `person` at a time inside the booking. */
+/** Returns the booked conversation of `person` at a time inside the booking. */
 async function booked(time: string, person = demo.ada, journey = demo.journey): Promise<any[]> {
   const answer = await platform.call('GET', `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`);
   return answer.json.filter((item: any) => item.config.booking !== undefined);
@@ -65,7 +65,7 @@ async function booked(time: string, person = demo.ada, journey = demo.journey): 
 const personNotes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--person', String(id));
 
 describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D19a)', () => {
-  it('creates, moves and deletes one conversation along the chain of uids', async () => {
+  it('creates, moves and deletes one conversation along the uid chain', async () => {
     const before = (await receipts()).length;
     await post(created('chain-1'));
     await settled(before + 1);
@@ -124,7 +124,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     });
   });
 
-  it('applies a delivery that arrives many times once', async () => {
+  it('applies a delivery once when it is received many times', async () => {
     const before = (await receipts()).length;
     const body = created('twice', { startTime: '2030-02-01T10:00:00Z', endTime: '2030-02-01T10:30:00Z' });
     await Promise.all(Array.from({ length: 10 }, () => post(body)));
@@ -148,7 +148,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect(await booked('2030-03-01T10:10:00Z')).toHaveLength(1);
   });
 
-  it('keeps a cancellation that overtakes its creation', async () => {
+  it('applies a cancellation that is received before its creation', async () => {
     const before = (await receipts()).length;
     const body = created('overtaken', { startTime: '2030-04-01T10:00:00Z', endTime: '2030-04-01T10:30:00Z' });
     await post(envelope('BOOKING_CANCELLED', { uid: 'overtaken', status: 'CANCELLED', attendees: [] }));
@@ -174,7 +174,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect((await booked('2030-05-01T10:10:00Z'))[0].start).toBe('2030-05-01T10:00:00Z');
   });
 
-  it('notes a call URL that names no conversation journey on the person and creates nothing', async () => {
+  it('records a call URL without a conversation journey on the person and creates nothing', async () => {
     const before = (await receipts()).length;
     for (const metadata of [{ videoCallUrl: 'https://meet.example.org/no-such-journey' }, {}]) {
       await post(
@@ -193,7 +193,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     );
   });
 
-  it('has no effect with a bad signature and keeps the receipt', async () => {
+  it('stores the receipt of a webhook with a bad signature without any effect', async () => {
     const before = (await receipts()).length;
     await post(created('forged', { startTime: '2030-07-01T10:00:00Z', endTime: '2030-07-01T10:30:00Z' }), { signature: 'a'.repeat(64) });
     const list = await settled(before + 1);
@@ -216,14 +216,14 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     ['person_not_found', () => created('nobody'), '999999999'],
     ['person_not_found', () => created('no-id'), 'abc'],
     ['rejected_too_large', () => `{"triggerEvent":"BOOKING_CREATED","x":"${'x'.repeat(4_194_304)}"}`, undefined],
-  ])('answers 200 and leaves the receipt %s (D19a, D33d)', async (outcome, body, person) => {
+  ])('returns 200 and stores the receipt as %s (D19a, D33d)', async (outcome, body, person) => {
     const before = (await receipts()).length;
     await post(body(), person === undefined ? {} : { person });
     const list = await settled(before + 1);
     expect(list[0].outcome).toBe(outcome);
   });
 
-  it.each(['PING', 'MEETING_ENDED'])('acknowledges %s without an effect', async (trigger) => {
+  it.each(['PING', 'MEETING_ENDED'])('acknowledges %s without any effect', async (trigger) => {
     const before = (await receipts()).length;
     await post(envelope(trigger, { type: 'Test', title: 'Test' }));
     await settled(before + 1);

@@ -1,4 +1,4 @@
-/** Look-ups for public pages: holons with their events, people and holons by id. */
+/** Lookups for public pages: holons with their events, people and holons by id. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
@@ -48,7 +48,7 @@ afterAll(() => platform.stop());
 const get = (path: string, token?: string) => platform.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
 
 describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D18f)', () => {
-  it('shows immediate child events by name, with the conversation journeys attached directly to each', async () => {
+  it('lists immediate child events by name, each with its directly attached conversation journeys', async () => {
     const answer = await get('holons/host');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -71,7 +71,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     ]);
   });
 
-  it('has a strong ETag that does not depend on the token, and answers 304 to it', async () => {
+  it('returns a strong ETag that does not depend on the token, and 304 when it matches', async () => {
     const first = await get('holons/host');
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -80,7 +80,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('shows private events to those who may see them', async () => {
+  it('shows private events to callers who can see them', async () => {
     const events = async (token?: string): Promise<string[]> =>
       (await get('holons/host', token)).json.events.map((event: { slug: string }) => event.slug);
     expect(await events()).not.toContain('closed-one');
@@ -89,19 +89,19 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     expect((await get('holons/closed-one', member)).json).toMatchObject({ holon: { slug: 'closed-one' }, events: [] });
   });
 
-  it.each([['unknown'], ['closed-one']])('answers 404 for %s', async (slug) => {
+  it.each([['unknown'], ['closed-one']])('returns 404 for %s', async (slug) => {
     const answer = await get(`holons/${slug}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('needs a token, and knows no slug with control characters (D74)', async () => {
+  it('requires a token and rejects slugs with control characters (D74)', async () => {
     expect((await platform.call('GET', '/api/coherence/browse/holons/host', { token: null })).status).toBe(401);
     expect((await get('holons/host%00')).status).toBe(404);
   });
 });
 
 describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
-  it('answers people once each, and skips ids that nobody has', async () => {
+  it('returns each person once and skips unknown ids', async () => {
     const answer = await get(`persons?ids=${demo.ada},%20${demo.ada}%20,,0,-1,99999999999999999999,2147483648,${demo.ben}`);
     expect(answer.status).toBe(200);
     expect(answer.json.toSorted((left: { id: number }, right: { id: number }) => left.id - right.id)).toEqual([
@@ -113,7 +113,7 @@ describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
 });
 
 describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
-  it('answers of infos only what the class declares, locations and spheres', async () => {
+  it('returns only the declared infos of the class, locations and spheres', async () => {
     expect((await get(`holons?ids=${holons['host']}`)).json).toEqual([
       {
         id: holons['host'],
@@ -128,7 +128,7 @@ describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
     ]);
   });
 
-  it('skips private holons that the caller may not see', async () => {
+  it('skips private holons that the caller cannot see', async () => {
     const query = `holons?ids=${holons['closed-one']},${holons['deep']}`;
     const seen = async (token?: string): Promise<string[]> =>
       (await get(query, token)).json.map((holon: { slug: string }) => holon.slug).toSorted();
@@ -136,26 +136,26 @@ describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
   });
 });
 
-describe.each([['persons'], ['holons']])('the list of ids of /browse/%s (D18)', (what) => {
+describe.each([['persons'], ['holons']])('id list of /browse/%s (D18)', (what) => {
   it.each([
     ['', 'missing'],
     ['?ids=1,x', 'int_parsing'],
     ['?ids=1.5', 'int_parsing'],
     [`?ids=${manyIds.join(',')}`, 'too_long'],
     [`?ids=${manyIds.map(() => 1).join(',')}`, 'too_long'],
-  ])('is refused as %s', async (query, type) => {
+  ])('returns an error for an id list that is %s', async (query, type) => {
     const answer = await get(`${what}${query}`);
     expect(answer.status).toBe(422);
     expect(answer.json.detail).toMatchObject([{ type, loc: ['query', 'ids'] }]);
   });
 
-  it('may be empty, blank, or as long as 50', async () => {
+  it('accepts an empty id list, blanks, and up to 50 ids', async () => {
     for (const query of ['?ids=', '?ids=%20,%20,', '?ids=0']) expect((await get(`${what}${query}`)).json).toEqual([]);
     expect((await get(`${what}?ids=${manyIds.slice(1).join(',')}`)).status).toBe(200);
     expect((await get(`${what}?ids=${manyIds.slice(1).join(',')},,`)).status).toBe(200);
   });
 
-  it('needs a token', async () => {
+  it('requires a token for the id list', async () => {
     expect((await platform.call('GET', `/api/coherence/browse/${what}?ids=1`, { token: null })).status).toBe(401);
   });
 });

@@ -51,7 +51,7 @@ const idsOf = (items: { id: number }[]): number[] => items.map((item) => item.id
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
 describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', () => {
-  it('lists the conversations of a journey, newest start first, nulls last, then id, those of no holon included', async () => {
+  it('lists the conversations of a journey, newest start first, nulls last, then by id, including those without a holon', async () => {
     const answer = await browse('conversations?journey_slug=talk-a');
     expect([answer.status, answer.json.journey]).toEqual([
       200,
@@ -61,13 +61,13 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
     expect((await browse(`conversations?journey_id=${place.journeys['talk-a']}`)).json).toEqual(answer.json);
   });
 
-  it('lists with holon_slug what the event owns or is linked to', async () => {
+  it('lists conversations owned by or linked to the event of holon_slug', async () => {
     const found = async (slug: string): Promise<number[]> =>
       idsOf((await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`)).json.conversations);
     expect([await found('alpha'), await found('beta')]).toEqual([ids('linked', 'owned', 'tie', 'undated'), ids('linked')]);
   });
 
-  it('lists nothing for a holon that is no event, or an event without conversations', async () => {
+  it('returns an empty list for a holon that is not an event, or an event without conversations', async () => {
     for (const slug of ['guild', 'bare']) {
       const answer = await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`);
       expect([answer.status, answer.json.conversations]).toEqual([200, []]);
@@ -79,7 +79,7 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
   });
 
   it.each(['', '?holon_slug=alpha', '?journey_slug=talk-a&journey_id=1', '?journey_slug=nowhere&journey_id=999999'])(
-    'answers 400 with a detail that says that exactly one must be provided to %j',
+    'returns 400 with a detail that exactly one parameter must be provided for %j',
     async (query) => {
       const answer = await browse(`conversations${query}`);
       expect([answer.status, answer.json]).toEqual([400, { detail: expect.stringMatching(/exactly one/i) }]);
@@ -94,12 +94,12 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
     'journey_id=0',
     'journey_slug=talk-a&holon_slug=nowhere',
     'journey_slug=talk-a&holon_slug=',
-  ])('answers 404 to %s', async (query) => {
+  ])('returns 404 for %s', async (query) => {
     const answer = await browse(`conversations?${query}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('answers 422 to a journey_id that is no integer', async () => {
+  it('returns 422 for a journey_id that is not an integer', async () => {
     const answer = await browse('conversations?journey_id=x');
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['query', 'journey_id']]);
   });
@@ -109,7 +109,7 @@ describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', 
   const find = async (name: string) =>
     (await browse('conversations?journey_slug=talk-a')).json.conversations.find((item: { id: number }) => item.id === made[name]);
 
-  it('shows the three publishing groups without provenance, and never infos or config', async () => {
+  it('returns the three publishing groups without provenance, and never infos or config', async () => {
     const item = await find('owned');
     expect(item).toEqual({
       id: made['owned'],
@@ -140,7 +140,7 @@ describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', 
 });
 
 describe('GET /browse/holons/{holon_slug}/conversations (rules/discovery#browse; D18c, D28)', () => {
-  it('groups by immediate child event and attached conversation journey', async () => {
+  it('groups conversations by immediate child event and attached conversation journey', async () => {
     const answer = await browse('holons/guild/conversations');
     expect(answer.status).toBe(200);
     expect(answer.json.holon).toEqual({ id: place.holons['guild'], slug: 'guild', name: 'Guild', type: 'group' });
@@ -161,12 +161,12 @@ describe('GET /browse/holons/{holon_slug}/conversations (rules/discovery#browse;
     expect(Object.keys(answer.json.events[0]).toSorted()).toEqual(['id', 'journeys', 'name', 'slug', 'type']);
   });
 
-  it('uses immediate children alone, and an event has none of itself', async () => {
+  it('includes only immediate children, and returns no groups for an event without children', async () => {
     expect((await browse('holons/circle/conversations')).json.events.map((event: { slug: string }) => event.slug)).toEqual(['beta']);
     expect((await browse('holons/alpha/conversations')).json.events).toEqual([]);
   });
 
-  it('answers 404 to an unknown holon', async () => {
+  it('returns 404 for an unknown holon', async () => {
     expect((await browse('holons/nowhere/conversations')).json).toEqual({ detail: 'Not Found' });
   });
 });
@@ -175,7 +175,7 @@ describe('browse of private holons (D18f)', () => {
   const events = async (token: string): Promise<string[]> =>
     (await browse('holons/guild/conversations', token)).json.events.map((event: { slug: string }) => event.slug);
 
-  it('shows a private event and its conversations to those who see it, never to the shared token', async () => {
+  it('shows a private event and its conversations to callers who can see it, never to the shared token', async () => {
     expect([await events(platform.sharedToken), await events(place.tokens.stranger), await events(place.tokens.member)]).toEqual([
       ['bare', 'alpha'],
       ['bare', 'alpha'],
@@ -194,7 +194,7 @@ describe('browse of private holons (D18f)', () => {
 });
 
 describe('browse, credentials (rules/access#classes-of-routes)', () => {
-  it('needs a token', async () => {
+  it('requires a token for browsing', async () => {
     for (const path of ['conversations?journey_slug=talk-a', 'holons/guild/conversations'])
       expect((await browse(path, null)).status).toBe(401);
   });

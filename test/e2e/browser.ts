@@ -1,4 +1,4 @@
-/** A real browser that notes where its pages go and what it complains of. */
+/** A real browser that records external navigation and console errors. */
 import { join } from 'node:path';
 import { provideChromium } from '#libs/testing';
 import axe from 'axe-core';
@@ -9,10 +9,10 @@ export const desk: BrowserContextOptions = { viewport: { width: 1000, height: 76
 export const phone: BrowserContextOptions = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 export interface TestBrowser {
-  /** What the browser complained of since the last test. */
+  /** Browser errors since the last test. */
   readonly complaints: string[];
   openContext(options?: BrowserContextOptions): Promise<BrowserContext>;
-  /** Closes all pages of a test. @returns where they went elsewhere, and the complaints */
+  /** Closes all pages of a test. @returns external navigations and browser errors */
   endTest(): Promise<{ elsewhere: string[]; complaints: string[] }>;
   stop(): Promise<void>;
 }
@@ -27,10 +27,10 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
     openContext: async (options = desk) => {
       const context = await browser.newContext({ locale: 'en-GB', ...options });
       contexts.push(context);
-      context.setDefaultTimeout(60_000); // as `waitFor`: a busy machine is slow, not broken
+      context.setDefaultTimeout(60_000); // same timeout as `waitFor`, for slow machines
       context.on('request', (request) => requested.push(request.url()));
       context.on('weberror', (error) => complaints.push(String(error.error())));
-      // A refused request is told by the browser too; everything else, e.g. of the content security policy, is a fault.
+      // The browser also logs rejected requests; all other messages (e.g. content security policy) are errors.
       context.on('console', (line) => {
         if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
       });
@@ -47,7 +47,7 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
 
 const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** @param runOnly tags or rules of axe; default: all that hold for our pages */
+/** @param runOnly tags or rules of axe; default: all rules that apply to our pages */
 export async function findAccessibilityProblems(page: Page, runOnly: readonly string[] = everyRule): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
   return page.evaluate(
@@ -56,7 +56,7 @@ export async function findAccessibilityProblems(page: Page, runOnly: readonly st
   );
 }
 
-/** What axe finds, in the dark too: there only the rules that depend on colours. The page must be one that asks for reduced motion. */
+/** Returns axe findings in light and dark mode (in dark only colour-dependent rules). The page must request reduced motion. */
 export async function findProblemsOfBothSchemes(page: Page): Promise<string[]> {
   const problems = await findAccessibilityProblems(page);
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -30,7 +30,7 @@ const run = (document: unknown, ...options: string[]) =>
 
 async function bulk(items: Record<string, unknown>[], more: Record<string, unknown> = {}): Promise<Applied> {
   const { code, stdout, stderr } = await run({ ...more, conversations: items }, '--json');
-  // On a slow machine it says how far it is.
+  // Progress lines appear on slow machines.
   const problems = stderr.replaceAll(/^conversations: \d+ of \d+ applied .*\n/gm, '');
   expect({ code, problems }).toEqual({ code: 0, problems: '' });
   return JSON.parse(stdout) as Applied;
@@ -60,7 +60,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     ],
   });
 
-  it('creates a conversation with everything that the item names, any namespace and state included', async () => {
+  it('creates a conversation with all fields of the item, including any namespace and state', async () => {
     const applied = await bulk([full()]);
     expect(applied).toEqual({ created: 1, updated: 0, unchanged: 0, ids: { conversations: { 'old-42': expect.any(Number) } } });
     const id = idOf(applied, 'old-42');
@@ -94,7 +94,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(text).toContain('**Unresolved speaker 2** (01:06)\nAnd hello.');
   });
 
-  it('finds nothing to change the second time, and touches only what a later file names', async () => {
+  it('changes nothing on the second run, and only updates the fields in a later file', async () => {
     const first = await bulk([{ ...full(), key: 'twice' }]);
     const id = idOf(first, 'twice');
     const before = await read(id);
@@ -111,7 +111,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).toContain('**Ben** (00:00)\nOther.');
   });
 
-  it('takes null for journey, step, event, start and finish, and an item that has a key alone', async () => {
+  it('accepts null for journey, step, event, start and finish, and an item with only a key', async () => {
     const applied = await bulk([
       { key: 'bare' },
       {
@@ -141,7 +141,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     }
   });
 
-  it('puts a conversation without a step on the first active one, and null on none', async () => {
+  it('assigns the first active step to a conversation without a step, and no step for null', async () => {
     const applied = await bulk([
       { key: 'first-step', journey: demo.journey },
       { key: 'no-step', journey: demo.journey, step: null },
@@ -150,7 +150,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect((await read(idOf(applied, 'no-step'))).step_slug).toBe('');
   });
 
-  it('resolves references in the file first', async () => {
+  it('resolves references within the file first', async () => {
     const more = demoWorkspace('fresh');
     const item = { key: 'fresh', journey: 'journey-fresh', step: 'third', event: 'event-fresh', participants: ['ada-fresh', 'ada-bulk'] };
     const dry = await run({ ...more, conversations: [item] }, '--dry-run');
@@ -162,7 +162,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(conversation.participants.map((person: any) => person.id)).toEqual([applied.ids['people']?.['ada-fresh'], demo.ada]);
   });
 
-  it('lists every error with its line and changes nothing', async () => {
+  it('reports every error with its line and changes nothing', async () => {
     const file = write(
       [
         'people:', // 1
@@ -221,7 +221,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
   it.each([
     ['start', '2026-05-01T12:00:00.000001Z'],
     ['finish', '2026-05-01T09:59:59Z'],
-  ])('refuses a %s that puts the finish before the start that is stored, on a dry run too', async (field, time) => {
+  ])('rejects a %s that moves the finish before the stored start, also in a dry run', async (field, time) => {
     const key = `order-${field}`;
     const stored = { key, start: '2026-05-01T10:00:00Z', finish: '2026-05-01T12:00:00Z' };
     const id = idOf(await bulk([stored]), key);
@@ -235,7 +235,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect((await read(id)).start).toBe('2026-05-01T12:00:00Z');
   });
 
-  it('tells with --dry-run what would change and changes nothing', async () => {
+  it('reports with --dry-run what would change and changes nothing', async () => {
     await bulk([{ key: 'dry', infos: { a: 1 } }]);
     const { stdout } = await run(
       { conversations: [{ key: 'dry', finish: '2026-01-01T00:00:00Z', infos: { a: 2 }, audio: 'talk.mp3' }, { key: 'dry-new' }] },
@@ -261,7 +261,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(await platform.sql(`select 1 from conversations.import_keys where key = 'dry-new'`)).toEqual([]);
   });
 
-  it('keeps infos.audio when the item gives it, and integers above 2^53', async () => {
+  it('preserves infos.audio from the item, and integers above 2^53', async () => {
     const text = JSON.stringify({
       conversations: [{ key: 'own-audio', audio: 'talk.mp3', infos: { audio: { path: 'elsewhere' }, n: 'BIG' } }],
     });
@@ -277,7 +277,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
 describe('import statuses of bulk-imported conversations (rules/transcripts#import-statuses; D7, D7b)', () => {
   const rows = [{ start_ms: 0, end_ms: 10, person: 'ada-bulk', text: 'Uncut.' }];
 
-  it('shows legacy_unbounded for rows that were never cut, and never_ran without rows', async () => {
+  it('returns legacy_unbounded for rows imported without a window, and never_ran without rows', async () => {
     const applied = await bulk([
       { key: 'legacy', transcript: rows },
       { key: 'rowless', transcript: [] },
@@ -293,7 +293,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     expect(await evidence(idOf(applied, 'rowless'))).toMatchObject({ status: 'never_ran', contractImport: false });
   });
 
-  it('shows an unusable window as invalid_transcript_window after a run', async () => {
+  it('returns invalid_transcript_window after a run with an unusable window', async () => {
     const room = { meetingId: 'm', conversationStartedAt: '2026-05-01T11:00:00Z', captureEndedAt: '2026-05-01T10:00:00Z' };
     const applied = await bulk([{ key: 'bad-window', config: { 'enter-coherence': room } }]);
     const id = idOf(applied, 'bad-window');
@@ -303,7 +303,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     expect((await evidence(id)).status).toBe('invalid_transcript_window');
   });
 
-  it('never replaces rows that were cut under a window', async () => {
+  it('does not replace rows that were imported with a window', async () => {
     const applied = await bulk([{ key: 'cut', transcript: rows }]);
     const id = idOf(applied, 'cut');
     await platform.sql(
@@ -329,7 +329,7 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
   });
 
   it.each(['json', 'pretty.json', 'yaml'])(
-    'reads the list of %s item by item, with lines',
+    'reads the list of %s item by item, with line numbers',
     async (kind) => {
       const items = Array.from({ length: many }, (_, index) => item(index));
       const document = { conversations: items, people: [{ key: 'after', name: 'After' }] };

@@ -1,4 +1,4 @@
-/** The visitor page in a real browser, on the real platform: only the language model is played. */
+/** The visitor page in a real browser on the real platform; only the language model is simulated. */
 import { type LlmServer, startLlm } from '#libs/testing';
 import type { BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { desk, startBrowser } from './browser.ts';
@@ -10,13 +10,13 @@ export const messages = '**/api/chat/*/message/';
 export interface ChatBrowser {
   readonly llm: LlmServer;
   readonly platform: TestPlatform;
-  /** What the browser complained of since the last test. */
+  /** Browser errors since the last test. */
   readonly complaints: string[];
   openContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   openPage(options?: BrowserContextOptions, path?: string): Promise<Page>;
-  /** Sends a message, which the model answers with this. */
+  /** Sends a message; the model responds with this reply. */
   exchange(page: Page, text: string, reply: string): Promise<void>;
-  /** Closes all pages of a test. @returns where they went elsewhere, and the complaints */
+  /** Closes all pages of a test. @returns external navigations and browser errors */
   endTest(): Promise<{ elsewhere: string[]; complaints: string[] }>;
   stop(): Promise<void>;
 }
@@ -62,14 +62,14 @@ export async function startChatBrowser(fileUrl: string, settings: Record<string,
 
 export const field = (page: Page) => page.getByRole('textbox', { name: 'Your message to Welcome guide' });
 export const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
-/** What is said with that text in it, once it is whole. */
+/** Locates completed messages that contain the text. */
 export const said = (page: Page, text: string) => log(page).locator('.message:not(.typing, .writing)').getByText(text);
 export const alert = (page: Page) => page.getByRole('alert');
 export const isFocused = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(`document.activeElement?.matches('${selector}')`);
 export const readField = (page: Page): Promise<string> => field(page).inputValue();
 
-/** What stands in the log, speakers included. */
+/** Returns the texts of the log, including speakers. */
 export const readLog = async (page: Page): Promise<string[]> =>
   (await page.locator('.message:not(.typing, .writing)').allInnerTexts()).map((text) =>
     text.replaceAll(/\s+/g, ' ').replace(/ \d\d:\d\d$/, ''),
@@ -80,14 +80,17 @@ export async function say(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** Holds what is sent until the test lets it go on. */
+/** Holds message requests until the test releases them. */
 export async function hold(page: Page): Promise<{ held: Route[] }> {
   const held: Route[] = [];
   await page.route(messages, (route) => void held.push(route));
   return { held };
 }
 
-/** The next message goes this way. The handler stays and lets later ones pass: taking it away would race with the next one's coming. */
+/**
+ * Routes the next message through `way`. The handler stays registered and passes later messages on: removing it would race with the next
+ * message.
+ */
 export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Promise<unknown> {
   let isUsed = false;
   return page.route(messages, (route) => {
@@ -97,6 +100,6 @@ export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Pr
   });
 }
 
-/** The next message is answered by this, without the platform. */
+/** Answers the next message with this status, without the platform. */
 export const answerOnce = (page: Page, status: number, headers: Record<string, string> = {}, body = '{"detail":"no"}'): Promise<unknown> =>
   divertOnce(page, (route) => route.fulfill({ status, headers, contentType: 'application/json', body }));

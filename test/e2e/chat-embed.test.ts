@@ -1,4 +1,4 @@
-/** The chat of an agent on other people's sites, and in the visitor's language, in a real browser (rules/agents#embedded). */
+/** The embedded chat of an agent, and the visitor's language, in a real browser (rules/agents#embedded). */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -11,7 +11,7 @@ let site: Server;
 let friend = '';
 let stranger = '';
 
-/** A site with a strict policy of its own. */
+/** Starts a site with a strict content security policy. */
 function startSite(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((_request, response) => {
@@ -56,7 +56,7 @@ afterAll(async () => {
   await chat.stop();
 });
 
-describe('the chat on another site', () => {
+describe('embedded chat on another site', () => {
   it('opens in a frame, in the language of the site, and answers', async () => {
     const page = await (await chat.openContext(desk)).newPage();
     await page.goto(friend);
@@ -75,13 +75,13 @@ describe('the chat on another site', () => {
     expect([await button.getAttribute('aria-expanded'), await page.locator('iframe').isVisible()]).toEqual(['false', false]);
     await button.click();
     await frame.getByText('Am Abend.').waitFor();
-    // Inside the frame the site hears no key.
+    // Key events inside the frame do not reach the site.
     await frame.getByRole('textbox').press('Escape');
     await page.locator('iframe').waitFor({ state: 'hidden' });
     await button.and(page.locator(':focus')).waitFor();
   });
 
-  it('is shown by the sites that the installation names alone', async () => {
+  it('can only be embedded by sites that the installation lists', async () => {
     const page = await (await chat.openContext(desk)).newPage();
     await page.goto(stranger);
     await page.getByRole('button', { name: 'Frag uns' }).click();
@@ -100,8 +100,8 @@ describe('the chat on another site', () => {
   });
 });
 
-describe('the page of an agent that says what visitors see', () => {
-  it('has its name, logo and privacy link, and nothing else of it', async () => {
+describe('page of an agent with public settings', () => {
+  it('shows the name, logo and privacy link of the agent, and no other configuration', async () => {
     const page = await chat.openPage(desk, '/chat/garden');
     expect(await page.title()).toBe('Ask the garden · Chat');
     expect(await page.evaluate(`document.querySelector('img.mark').decode().then(() => true)`)).toBe(true);
@@ -115,7 +115,7 @@ describe('the page of an agent that says what visitors see', () => {
   });
 });
 
-describe('the page in the visitor’s language', () => {
+describe('page in the language of the visitor', () => {
   it.each([
     [
       'de-AT',
@@ -138,7 +138,7 @@ describe('the page in the visitor’s language', () => {
       'Empezar de nuevo',
       'Ahora mismo no es posible responder. Su mensaje sigue aquí.',
     ],
-  ])('%s speaks it throughout', async (locale, label, said, again, problem) => {
+  ])('uses %s for all of its text', async (locale, label, said, again, problem) => {
     const page = await chat.openPage({ ...desk, locale });
     expect(await page.evaluate('document.documentElement.lang')).toBe(locale.slice(0, 2));
     chat.llm.answerWith(() => 'Hallo auch');
@@ -155,7 +155,7 @@ describe('the page in the visitor’s language', () => {
     expect(await findAccessibilityProblems(page)).toEqual([]);
   });
 
-  it('is the one that the address asks for', async () => {
+  it('uses the language in the address', async () => {
     const page = await chat.openPage({ ...desk, locale: 'fr' }, '/chat/welcome-guide?lang=en');
     await say(page, 'Hello');
     expect(await field(page).count()).toBe(1);

@@ -35,7 +35,7 @@ afterAll(async () => {
 const say = (json: unknown, slug = 'guide'): Promise<Answer> => platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
-  it('has the limit of messages, counted apart from them, for each visitor', async () => {
+  it('limits update requests per visitor, separately from messages', async () => {
     const { json } = await say({ body: 'Hello' }, 'limited');
     const ask = (visitorId: string): Promise<Answer> =>
       platform.call('POST', '/api/chat/limited/updates/', { token: null, json: { visitor_id: visitorId } });
@@ -49,33 +49,33 @@ describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
 });
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', () => {
-  it('refuses a per-user token with 401', async () => {
+  it('rejects a per-user token with 401', async () => {
     const token = await platform.login('ada@example.org', 'correct horse');
     expect((await platform.call('GET', '/api/agents/guide/', { token })).status).toBe(401);
   });
 
-  it('never shows the configuration', async () => {
+  it('does not expose the agent configuration', async () => {
     const answer = await platform.call('GET', '/api/agents/guide/');
     expect(JSON.stringify(answer.json)).not.toMatch(/very-secret|hush-hush|-1001|config/);
     expect(await platform.readLogs()).not.toMatch(/very-secret|hush-hush/);
   });
 
-  it('answers 304 to its own ETag', async () => {
+  it('returns 304 for a matching ETag', async () => {
     const tag = (await platform.call('GET', '/api/agents/guide/')).headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[^"]+"$/);
     expect((await platform.call('GET', '/api/agents/guide', { headers: { 'If-None-Match': tag } })).status).toBe(304);
   });
 
   it.each(['/api/agents/gui%00de/', '/api/agents/%ED%A0%80/', `/api/agents/${'x'.repeat(3000)}/`])(
-    'has no agent for a hostile slug %#',
+    'returns 404 for a hostile slug %#',
     async (path) => {
       expect([404, 422, 400]).toContain((await platform.call('GET', path)).status);
     },
   );
 });
 
-describe('POST /api/chat/{agent_slug}/message/ that cannot be answered (D33, D33a)', () => {
-  it('is 503 with Retry-After in the framework envelope, and nothing is recorded', async () => {
+describe('POST /api/chat/{agent_slug}/message/ without an answer (D33, D33a)', () => {
+  it('returns 503 with Retry-After in the framework envelope and records nothing', async () => {
     llm.fail({ kind: 'status', status: 500 }, { kind: 'silent' });
     const answer = await say({ body: 'Unheard words' });
     expect([answer.status, Object.keys(answer.json as object)]).toEqual([503, ['detail']]);
@@ -84,7 +84,7 @@ describe('POST /api/chat/{agent_slug}/message/ that cannot be answered (D33, D33
     expect(await platform.readLogs()).not.toContain('Unheard words');
   });
 
-  it('is 429 with Retry-After above the limit of a visitor, and others go on', async () => {
+  it('returns 429 with Retry-After above the limit of a visitor, and still answers other visitors', async () => {
     const first = await say({ body: '1' }, 'limited');
     const { visitor_id } = first.json as { visitor_id: string };
     for (const body of ['2', '3', '4']) expect((await say({ body, visitor_id }, 'limited')).status).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * Who uses the visitor page, and what may befall it: keyboards, screen readers, phones, hostile replies, broken memories. The other pages
- * for everybody: the first one and those of the documents.
+ * Accessibility and robustness of the visitor page: keyboards, screen readers, phones, hostile replies, corrupted storage. Also the other
+ * public pages: the start page and the documentation.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => chat.stop());
 
-describe('the visitor page for everybody', () => {
-  it('is used with the keyboard alone', async () => {
+describe('accessibility of the visitor page', () => {
+  it('supports keyboard-only use of the chat', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'Read');
     expect(await isFocused(page, '#message')).toBe(true);
@@ -43,7 +43,7 @@ describe('the visitor page for everybody', () => {
     await page.keyboard.press('Enter');
     expect((await sent).postDataJSON()).toEqual({ body: 'one\ntwo' });
     await said(page, 'Read').waitFor();
-    await page.getByRole('button', { name: 'Send' }).waitFor(); // until then there is one that stops
+    await page.getByRole('button', { name: 'Send' }).waitFor(); // until then the button is "Stop"
     const order: unknown[] = [];
     await page.keyboard.press('Tab');
     for (let step = 0; step < 4; step++) {
@@ -66,7 +66,7 @@ describe('the visitor page for everybody', () => {
     expect([held.length, await readField(page)]).toEqual([0, 'にほん']);
   });
 
-  it.each(['light', 'dark'] as const)('has no fault that axe finds, empty, in talk, refused and asking (%s)', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('passes axe when empty, in conversation, on refusal and in a dialog (%s)', async (colorScheme) => {
     const page = await chat.openPage({ ...desk, colorScheme, reducedMotion: 'reduce' });
     expect(await findAccessibilityProblems(page)).toEqual([]);
     await chat.exchange(page, 'Show `code`, [a link](https://example.org) and\n\n> a quote', 'Plain words');
@@ -78,7 +78,7 @@ describe('the visitor page for everybody', () => {
     expect(await findAccessibilityProblems(page)).toEqual([]);
   });
 
-  it('stands still for those who asked for it', async () => {
+  it('does not animate with reduced motion', async () => {
     for (const [reducedMotion, name] of [
       ['no-preference', 'breathe'],
       ['reduce', 'none'],
@@ -90,9 +90,9 @@ describe('the visitor page for everybody', () => {
     }
   });
 
-  it('fits a phone: nothing to scroll sideways, the field in sight, targets for thumbs', async () => {
+  it('fits a phone: no horizontal scrolling, visible message field, touch-sized targets', async () => {
     const page = await chat.openPage(phone);
-    expect(await isFocused(page, '#message')).toBe(false); // the keyboard would hide the page
+    expect(await isFocused(page, '#message')).toBe(false); // otherwise the on-screen keyboard would cover the page
     await chat.exchange(page, `A very ${'long'.repeat(60)} word`, `\`\`\`\n${'code '.repeat(80)}\n\`\`\`\nand more words`.repeat(3));
     const seen = (): Promise<unknown> =>
       page.evaluate(`(() => {
@@ -108,7 +108,7 @@ describe('the visitor page for everybody', () => {
       expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
     }
     expect(await page.evaluate(`parseFloat(getComputedStyle(document.querySelector('#message')).fontSize)`)).toBeGreaterThanOrEqual(16);
-    await page.setViewportSize({ width: 360, height: 300 }); // what a keyboard leaves
+    await page.setViewportSize({ width: 360, height: 300 }); // visible size above an on-screen keyboard
     await field(page).fill('line\n'.repeat(30));
     expect(await seen()).toEqual(good);
     await page.setViewportSize({ width: 320, height: 640 });
@@ -116,9 +116,9 @@ describe('the visitor page for everybody', () => {
   });
 });
 
-describe('the first page', () => {
+describe('start page', () => {
   it.each([desk, { ...phone, viewport: { width: 320, height: 568 } }, { ...desk, colorScheme: 'dark' as const }])(
-    'leads to a chat with the keyboard alone, fits, and has no fault that axe finds',
+    'opens a chat by keyboard alone, fits the screen, and passes axe',
     async (options) => {
       const page = await chat.openPage(options, '/');
       expect(await findAccessibilityProblems(page)).toEqual([]);
@@ -134,13 +134,13 @@ describe('the first page', () => {
   );
 });
 
-describe('the pages of the documents', () => {
+describe('pages of the API documents', () => {
   const openDocs = async (path: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> => {
     const page = await chat.openPage({ viewport: { width: 1280, height: 900 }, colorScheme }, path);
     await page.getByPlaceholder('Token').waitFor();
     return page;
   };
-  /** Operations are drawn when they come into sight. */
+  /** Operations are rendered when they scroll into view. */
   const scrollTo = (page: Page, found: Locator): Promise<unknown> => {
     const look = async (): Promise<boolean> => {
       await page.mouse.wheel(0, 700);
@@ -153,7 +153,7 @@ describe('the pages of the documents', () => {
     ['/api/docs', 'light', /^Test Request.*get .api.coherence.conversations\)/],
     ['/api/v1/docs', 'dark', /^Test Request.*get .api.v1.auth.whoami\)/],
   ] as const)(
-    '%s introduces itself, takes a token and sends it, and has no fault that axe finds (%s)',
+    '%s introduces itself, accepts and sends a token, and passes axe (%s)',
     async (path, colorScheme, name) => {
       const page = await openDocs(path, colorScheme);
       for (const heading of ['Authentication', 'Requests', 'Errors', 'Pagination', 'Retries', 'Limits']) {
@@ -162,7 +162,7 @@ describe('the pages of the documents', () => {
       expect(await findAccessibilityProblems(page)).toEqual([]);
       await page.getByPlaceholder('Token').fill('of-the-platform');
       await scrollTo(page, page.getByRole('button', { name }));
-      // What has just been drawn is mended in the next frame.
+      // Newly rendered elements are corrected in the next frame.
       await waitFor(async () => (await findAccessibilityProblems(page)).length === 0, { what: 'a page without faults' });
 
       await page.getByRole('button', { name }).click();
@@ -174,8 +174,8 @@ describe('the pages of the documents', () => {
   );
 });
 
-describe('the visitor page is not harmed', () => {
-  it('by HTML that the renderer would never send', async () => {
+describe('robustness of the visitor page', () => {
+  it('is not affected by HTML that the renderer never sends', async () => {
     const page = await chat.openPage();
     const agent_html =
       '<b onclick="harm()" style="color:red">bold</b><img src="x" onerror="harm()"><script>harm()</script><a href="javascript:harm()">click</a>' +
@@ -190,13 +190,13 @@ describe('the visitor page is not harmed', () => {
     );
     await page.reload();
     expect(await page.locator('.message.agent .words').innerText()).toBe('boldclickrelativefine<i>');
-    // The browser tells what its policy would have refused had it come so far.
+    // The browser also reports policy violations by markup that was never inserted.
     expect(chat.complaints.splice(0).filter((line) => !line.includes('violates the following Content Security Policy directive'))).toEqual(
       [],
     );
   });
 
-  it('by a browser that keeps nothing, or by broken memories', async () => {
+  it('works in a browser without storage and with corrupt stored data', async () => {
     const context = await chat.openContext();
     await context.addInitScript(`Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };`);
     const page = await context.newPage();
@@ -215,12 +215,12 @@ describe('the visitor page is not harmed', () => {
   });
 });
 
-describe('a screenshot', () => {
+describe('screenshots', () => {
   it.each([
     ['chat-page', desk, 'light'],
     ['chat-page-dark', desk, 'dark'],
     ['chat-page-phone', phone, 'light'],
-  ] as const)('is kept as .data/screenshots/%s.png', async (name, view, colorScheme) => {
+  ] as const)('saves .data/screenshots/%s.png', async (name, view, colorScheme) => {
     const page = await chat.openPage({ ...view, colorScheme, reducedMotion: 'reduce' });
     await chat.exchange(page, 'Hello! What is an open circle?', 'An open circle is a conversation that anybody may join.');
     await chat.exchange(

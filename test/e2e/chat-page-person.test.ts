@@ -1,4 +1,4 @@
-/** A person answers on the visitor page, and in the console (H1, H2, H5; P6). */
+/** Replies by an operator on the visitor page and in the console (H1, H2, H5; P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, type LlmServer, startLlm } from '#libs/testing';
 import { type ConsoleBrowser, findFaults, row, startConsoleBrowser } from './console-browser.ts';
@@ -22,8 +22,8 @@ afterAll(async () => {
   await llm.stop();
 });
 
-describe('the visitor page while a person answers (H2)', () => {
-  it('shows what an operator writes in the console, once, also after a reload, and the agent again afterwards', async () => {
+describe('the visitor page during a takeover (H2)', () => {
+  it('shows operator messages from the console once, also after a reload, and agent replies again afterwards', async () => {
     const visitor = await (await browser.openContext()).newPage();
     await visitor.goto(`${browser.platform.baseUrl}/chat/welcome-guide`);
     await say(visitor, 'Hello');

@@ -1,4 +1,4 @@
-/** The visitor page while the agent writes, in a real browser. */
+/** The visitor page during a reply, in a real browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -23,18 +23,18 @@ const pictures = join(import.meta.dirname, '..', '..', 'docs', 'images');
 
 let chat: ChatBrowser;
 beforeAll(async () => {
-  // The model is held while the page is looked at, which on a busy machine takes longer than it usually has.
+  // The model is held while the page is checked, which can exceed the usual timeout on a busy machine.
   chat = await startChatBrowser(import.meta.url, { LLM_TIMEOUT_MS: '60000' });
 }, provideTimeoutMs);
 afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => chat.stop());
 
-describe('the visitor page while the agent writes (C3)', () => {
+describe('the visitor page during a streamed reply (C3)', () => {
   const long = Array.from({ length: 60 }, (_, line) => `Line ${line} of a **long** reply.`).join('\n\n');
   const writing = (page: Page) => page.locator('.message.writing');
   const scrollTop = (page: Page): Promise<number> => page.evaluate(`document.querySelector('#log').scrollTop`);
 
-  /** Speech that goes on with each of these words when it may: what is looked at meanwhile does not go away on a slow machine. */
+  /** Speech that pauses before each of these words until released, so that intermediate states can be checked on slow machines. */
   function holdBefore(...words: string[]): { speech: LlmSpeech; goOn(): void } {
     const held = words.map((word) => ({ word, ...Promise.withResolvers<void>() }));
     const [...waiting] = held;
@@ -44,14 +44,14 @@ describe('the visitor page while the agent writes (C3)', () => {
     };
   }
 
-  /** Where the log stands when its smooth scrolling has come to rest. */
+  /** Returns the scroll position of the log after smooth scrolling has ended. */
   const settledTop = async (page: Page): Promise<number> => {
     let last = -1;
     await waitFor(async () => last === (last = await scrollTop(page)), { what: 'the log at rest' });
     return last;
   };
 
-  it('shows the reply as it grows, with a caret, reads it out when it is whole, and keeps it', async () => {
+  it('shows the growing reply with a caret, announces it when complete, and keeps it', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('who');
     chat.llm.answerWith(() => 'The **open circle** is for [everybody](https://example.org/) who comes at five.', speech);
@@ -70,8 +70,8 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect(await readLog(page)).toEqual(said);
   });
 
-  // With WRITE_SCREENSHOTS=true these are the pictures of docs/images.
-  it('is kept as pictures: while half a sentence is there, half a list, and all of it', async () => {
+  // WRITE_SCREENSHOTS=true writes these pictures to docs/images.
+  it('saves screenshots with half a sentence, half a list, and the complete reply', async () => {
     const folder = process.env['WRITE_SCREENSHOTS'] === 'true' ? pictures : screenshots;
     mkdirSync(folder, { recursive: true });
     const page = await chat.openPage({ viewport: { width: 640, height: 520 } });
@@ -94,7 +94,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect(seen.map((text) => text.length)).toEqual(seen.map((text) => text.length).toSorted((left, right) => left - right));
   });
 
-  it('leaves what is selected as it is while the reply grows', async () => {
+  it('preserves the text selection while the reply grows', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('of', 'while.');
     chat.llm.answerWith(() => 'First words of a reply that goes on and on and on for a while.', speech);
@@ -109,7 +109,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     goOn();
   });
 
-  it('follows a long reply until its beginning is at the top, and jumps neither then nor at its end', async () => {
+  it('scrolls with a long reply until its first line is at the top, and does not jump then or at the end', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('41');
     chat.llm.answerWith(() => long, { ...speech, pauseMs: 15 });
@@ -125,7 +125,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect(await scrollTop(page)).toBe(top);
   });
 
-  it('leaves who reads further up where they are', async () => {
+  it('does not scroll for a visitor who is reading earlier messages', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'Before', long);
     const { speech, goOn } = holdBefore('else.');
@@ -146,7 +146,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect(await scrollTop(page)).toBe(before);
   });
 
-  it('stops when asked to, by button or Escape; the rest is there for later, and the next message waits for its end', async () => {
+  it('stops by button or Escape; the full reply is shown later, and the next message waits until it is complete', async () => {
     const page = await chat.openPage();
     const counting = holdBefore('four');
     chat.llm.answerWith(() => 'One two three four five six seven eight nine ten eleven twelve.', counting.speech);
@@ -184,7 +184,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect((await readLog(page)).at(-1)).not.toContain('much more');
   });
 
-  it('leaves who stands on the button that stops on the one that takes its place', async () => {
+  it('moves the focus from the stop button to the button that replaces it', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('three');
     chat.llm.answerWith(() => 'One two three four five six seven eight.', speech);
@@ -195,7 +195,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect(await waitFor(() => isFocused(page, '#send'), { what: 'the focus on the other button' })).toBe(true);
   });
 
-  it('gives the text back when the agent breaks off', async () => {
+  it('restores the text when the agent aborts the reply', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'It begins well and then');
     const { speech, goOn } = holdBefore('then');
@@ -207,7 +207,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     expect([await readField(page), await readLog(page)]).toEqual(['Will it end?', []]);
   });
 
-  it('asks for the reply once more when the line breaks in the middle', async () => {
+  it('requests the reply once more when the connection breaks during the stream', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'The whole reply');
     await divertOnce(page, (route) =>

@@ -1,4 +1,4 @@
-/** What the visitor page does with messages: sent, answered, refused, lost. */
+/** Messages on the visitor page: sent, answered, rejected, lost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
 import type { Page } from 'playwright-core';
@@ -27,7 +27,7 @@ afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], comp
 afterAll(() => chat.stop());
 
 describe('the visitor page of an agent', () => {
-  it('sends a message, shows it and that the agent writes, then the reply; and never two at once', async () => {
+  it('sends a message, shows it with a typing indicator, then the reply; and sends only one at a time', async () => {
     const page = await chat.openPage();
     expect(await page.title()).toBe('Welcome guide · Chat');
     const { held } = await hold(page);
@@ -49,7 +49,7 @@ describe('the visitor page of an agent', () => {
     expect([await readField(page), await isFocused(page, '#message'), held.length]).toEqual(['And one more', true, 1]);
   });
 
-  it('keeps its thread and the text being written over a reload, and the agent remembers', async () => {
+  it('restores the thread and the draft after a reload, and the agent remembers the thread', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'My name is Ada', 'Hello Ada');
     await field(page).fill('Half a sen');
@@ -64,7 +64,7 @@ describe('the visitor page of an agent', () => {
     );
   });
 
-  it('starts over after a question, as a visitor whom the agent does not know', async () => {
+  it('starts over after confirmation, as a visitor unknown to the agent', async () => {
     const page = await chat.openPage();
     expect(await page.getByRole('button', { name: 'Start over' }).count()).toBe(0);
     await chat.exchange(page, 'My name is Ben', 'Hello Ben');
@@ -82,7 +82,7 @@ describe('the visitor page of an agent', () => {
     expect(await readLog(page)).toEqual(['You: Who am I?', 'Welcome guide: I do not know']);
   });
 
-  it('says so when the agent has forgotten the thread', async () => {
+  it('shows a notice when the agent no longer has the thread', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'My name is Cy', 'Hello Cy');
     await page.evaluate(
@@ -92,7 +92,7 @@ describe('the visitor page of an agent', () => {
     expect(await page.locator('.notice').innerText()).toMatch(/no longer knows what was said before/);
   });
 
-  it('shows in one tab what is said in another', async () => {
+  it('shows messages of one tab in another tab', async () => {
     const page = await chat.openPage();
     const other = await page.context().newPage();
     await other.goto(page.url());
@@ -116,7 +116,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await readLog(page)).toEqual(['You: Can you hear me?', 'Welcome guide: Loud and clear']);
   });
 
-  it('waits as long as a real 503 asks for, keeping what is typed meanwhile', async () => {
+  it('waits for the Retry-After of a real 503 and preserves text typed during the wait', async () => {
     const page = await chat.openPage();
     await page.clock.install();
     chat.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
@@ -144,7 +144,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     await said(page, 'Here I am').waitFor();
   });
 
-  it('explains every refusal, keeps the text and offers to try again where that may help', async () => {
+  it('explains every error, keeps the text and offers a retry where that can help', async () => {
     const page = await chat.openPage();
     for (const [status, words, again] of [
       [422, 'This message is too long.', false],
@@ -162,7 +162,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await page.locator('#retry').innerText()).toMatch(/^Try again in \d{2,3} s$/);
   });
 
-  it('keeps the text of a reply that is none, and of a page closed before the reply came', async () => {
+  it('keeps the text after an invalid reply, and when the page is closed before the reply', async () => {
     const page = await chat.openPage();
     await answerOnce(page, 200, {}, '{"agent_html":"<b>half');
     await say(page, 'Anybody there?');
@@ -175,7 +175,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect([await readField(page), await readLog(page)]).toEqual(['Anybody there?', []]);
   });
 
-  it('does not send what is blank or too long, and counts near the limit as the API does', async () => {
+  it('does not send blank or too long text, and counts characters near the limit as the API does', async () => {
     const page = await chat.openPage();
     const { held } = await hold(page);
     await say(page, ' \n ');
@@ -186,7 +186,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await field(page).getAttribute('aria-invalid')).toBe('false');
   });
 
-  it('answers 404 with a page of its own for an agent that nobody has', async () => {
+  it('returns 404 with a custom page for an unknown agent', async () => {
     const page = await (await chat.openContext()).newPage();
     const response = await page.goto(`${chat.platform.baseUrl}/chat/nobody`);
     expect(response?.status()).toBe(404);
@@ -196,7 +196,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
 });
 
 describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules/agents#visitor-chat)', () => {
-  /** The platform answers, and the connection breaks before the page hears of it. */
+  /** The platform responds, but the connection breaks before the page receives the response. */
   const loseReply = (page: Page): Promise<unknown> =>
     divertOnce(page, async (route) => {
       await route.fetch();
@@ -204,7 +204,7 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
     });
   const countAsked = (text: string): number => chat.llm.requests.filter((request) => request.messages.at(-1)?.content === text).length;
 
-  it('sends the message again without saying it twice, and goes on in the same thread', async () => {
+  it('sends the message again without duplicating it, and continues the same thread', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'Heard once');
     await loseReply(page);
@@ -218,7 +218,7 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
     expect([countAsked('Only once, please'), asked?.filter((content) => content === 'Only once, please').length]).toEqual([1, 1]);
   });
 
-  it('knows the message after a reload, and takes other words for another message', async () => {
+  it('recognizes the pending message after a reload, and treats different text as a new message', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith((said) => `re: ${said.at(-1)?.content}`);
     await loseReply(page);

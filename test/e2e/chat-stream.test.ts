@@ -1,4 +1,4 @@
-/** Replies as they are written, through the gateway (C1 to C4). */
+/** Streamed replies through the gateway (C1 to C4). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findHtmlProblem, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -69,15 +69,15 @@ async function readEvents(response: Response, onEvent?: (seen: Seen) => void): P
   return all;
 }
 const isRecorded = async (body: string): Promise<boolean> => (await platform.findInDatabase(body)).includes('agents.messages');
-/** Tokens of the chat so far. */
+/** Returns the number of tokens of the chat so far. */
 async function readTokens(): Promise<number> {
   const rows = (await platform.ask('agents', 'usage')) as { purpose: string; prompt_tokens: number; completion_tokens: number }[];
   return rows.filter(({ purpose }) => purpose === 'chat').reduce((sum, used) => sum + used.prompt_tokens + used.completion_tokens, 0);
 }
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
-  it('is snapshots of the reply while it is written, then the whole turn (C1)', async () => {
-    // Some words wait until one before them has been seen, however slow the machine: these are snapshots of their own.
+  it('streams snapshots of the reply while it is generated, then the complete turn (C1)', async () => {
+    // Some words wait until an earlier word was received, so that each is a separate snapshot on slow machines.
     const seenBefore = new Map([
       ['you', 'See'],
       ['and', 'there,'],
@@ -117,7 +117,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(llm.requests.at(-1)?.stream).toBe(true);
   });
 
-  it('shows the first word although the model sends nothing after it (C1)', async () => {
+  it('streams the first word even when the model pauses after it (C1)', async () => {
     llm.answerWith(() => 'Welcome');
     llm.fail({ kind: 'stream', ending: 'stalled' });
     const leaving = new AbortController();
@@ -129,7 +129,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(seen).toEqual([{ event: 'snapshot', data: { agent_html: 'Welcome' } }]);
   });
 
-  it('begins while the model still writes', async () => {
+  it('starts the response while the model is still generating', async () => {
     const held = Promise.withResolvers<void>();
     llm.answerWith(() => answer, { pauseMs: 100 });
     const asked = performance.now();
@@ -139,7 +139,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(events.filter(({ event }) => event === 'snapshot').length).toBeGreaterThan(words / 2);
   });
 
-  it('records what it would have recorded without, and the thread goes on either way (C2)', async () => {
+  it('records the same turn as without streaming, and the thread continues either way (C2)', async () => {
     llm.answerWith(() => answer);
     const before = await readTokens();
     const whole = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Both ways' } });
@@ -150,7 +150,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect((await readTokens()) - before).toBe(60);
   });
 
-  it('finishes the turn of who leaves, and gives it to who asks again under the key (C2)', async () => {
+  it('completes the turn after the client disconnects, and returns it to a retry with the key (C2)', async () => {
     llm.answerWith(() => answer, { pauseMs: 40 });
     const key = { 'Idempotency-Key': 'a-name-of-who-leaves-early' };
     const asked = llm.requests.length;
@@ -163,7 +163,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(llm.requests.length - asked).toBe(1);
   });
 
-  it('records two equal first messages at once one time, and both who ask get the same turn (C4)', async () => {
+  it('records two concurrent identical first messages once, and returns the same turn to both (C4)', async () => {
     llm.answerWith(() => answer, { pauseMs: 30 });
     const key = { 'Idempotency-Key': 'a-name-of-two-equal-first-messages' };
     const both = await Promise.all([1, 2].map(async () => readEvents(await send({ body: 'The first of two' }, key))));
@@ -177,7 +177,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(recorded).toEqual([{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }]);
   });
 
-  it('is a plain 503 when the model fails before its first word, and nothing is recorded (C4, D33a)', async () => {
+  it('returns a plain 503 when the model fails before its first word, and records nothing (C4, D33a)', async () => {
     const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
     const faults: LlmFault[][] = [
       twice({ kind: 'status', status: 500 }),
@@ -197,7 +197,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
   });
 
   it.each(['cut_off', 'dropped', 'error', 'garbage', 'length'] as const)(
-    'ends with an error, records nothing and asks no second time when the model breaks off in the middle: %s',
+    'ends with an error, records nothing and does not retry when the model aborts during the reply: %s',
     async (ending) => {
       llm.answerWith(() => answer);
       llm.fail({ kind: 'stream', ending, pauseMs: 20 });
@@ -212,7 +212,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     },
   );
 
-  it('refuses as without a stream', async () => {
+  it('returns the same errors as without a stream', async () => {
     for (const [json, status] of [
       [{ body: ' ' }, 400],
       [{}, 422],
@@ -223,7 +223,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     }
   });
 
-  it('is asked for by name alone, and liked no less than JSON (C4)', async () => {
+  it('streams only when text/event-stream is requested by name with at least the preference of JSON (C4)', async () => {
     llm.answerWith(() => 'Yes');
     const isStream = async (accept: string): Promise<boolean> => {
       const response = await send({ body: 'Which?' }, { Accept: accept });
@@ -253,7 +253,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     ['no marker', 'The visitor is new here. I greet them.\n</think>\n\n'],
     ['no marker again', 'New here, as it seems.</think>'],
     ['no marker and any words', 'Got it, somebody new here. Internal note: budget is 5. </think>'],
-  ])('has no thought in any event where thoughts begin with %s (D84)', async (_what, thoughts) => {
+  ])('contains no thoughts in any event when thoughts start with %s (D84)', async (_what, thoughts) => {
     llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
     const events = await readEvents(await send({ body: 'Who thinks?' }));
     expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
@@ -261,8 +261,8 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     for (const { data } of events) expect('agent_html' in data && data.agent_html).toMatch(/^Welcome/);
   });
 
-  // From here on the server is asked for whole answers only.
-  it('is the turn alone where the model’s server cannot stream', async () => {
+  // From now on, the server is asked for complete replies only.
+  it('sends only the complete turn when the model server cannot stream', async () => {
     llm.answerWith(() => answer);
     llm.fail({ kind: 'no_streams' });
     expect((await readEvents(await send({ body: 'Whole please' }))).map(({ event }) => event)).toEqual(['done']);

@@ -1,6 +1,6 @@
 /**
- * The package of the TypeScript client as others use it: packed by npm, installed from the tarball, and taken by Node, by the compiler and
- * by bundlers, against a running platform.
+ * The TypeScript client package as used by others: packed by npm, installed from the tarball, and used by Node, the compiler and bundlers
+ * against a running platform.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
-  // What a user writes: a login, a list page by page, a refusal told apart by its type.
+  // Example user code: a login, a paginated list, an error distinguished by type.
   program = `
 import { ApiError, createClient, isErrorOf, listItems } from '@coherence/client';
 
@@ -57,14 +57,14 @@ async function say(node: string, file: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** The Node that the machine itself has, 20 or later; the pinned one where there is none. */
+/** Returns the Node of the machine if it is version 20 or later, otherwise the pinned one. */
 function findOwnNode(): string {
   const dirs = (process.env['PATH'] ?? '').split(delimiter).filter((dir) => !dir.includes('node_modules'));
   return dirs.map((dir) => join(dir, 'node')).find((file) => existsSync(file)) ?? process.execPath;
 }
 
-describe('the package of the TypeScript client', () => {
-  it('holds JavaScript, declarations, the README and the licence, and nothing else', () => {
+describe('TypeScript client package', () => {
+  it('contains JavaScript, declarations, README and licence only', () => {
     const dir = join(project, 'node_modules', '@coherence', 'client');
     expect(readdirSync(dir).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const files = readdirSync(join(dir, 'dist'));
@@ -77,13 +77,13 @@ describe('the package of the TypeScript client', () => {
     expect(version).toBe(own.version);
   });
 
-  it('runs in the Node of the machine and in the pinned one', async () => {
+  it('runs in the installed Node and in the pinned version', async () => {
     const own = findOwnNode();
     expect(Number(/^v(\d+)/.exec((await run(own, ['--version'])).stdout)?.[1])).toBeGreaterThanOrEqual(20);
     expect([await say(own, 'main.mjs'), await say(process.execPath, 'main.mjs')]).toEqual([told, told]);
   });
 
-  it.each(['nodenext', 'bundler'])('has types that a strict compiler takes and checks with (%s)', async (resolution) => {
+  it.each(['nodenext', 'bundler'])('has types that a strict compiler accepts and enforces (%s)', async (resolution) => {
     const wrong = [
       '// @ts-expect-error a parameter that is missing\nawait client.getHolon({ path: {} });',
       '// @ts-expect-error an operation that nobody has\nawait client.removeEverything();',
@@ -106,7 +106,7 @@ describe('the package of the TypeScript client', () => {
     expect(stdout).toBe('');
   });
 
-  it('is bundled by esbuild for browsers, without anything of Node', async () => {
+  it('can be bundled by esbuild for browsers, without Node modules', async () => {
     const out = join(project, 'esbuild.mjs');
     await run(join(binDir, 'esbuild'), ['main.mjs', '--bundle', '--format=esm', '--platform=browser', `--outfile=${out}`], {
       cwd: project,
@@ -115,7 +115,7 @@ describe('the package of the TypeScript client', () => {
     expect(await say(process.execPath, out)).toEqual(told);
   });
 
-  it('is bundled by Vite', async () => {
+  it('can be bundled by Vite', async () => {
     const build = { target: 'es2022', outDir: 'vite', lib: { entry: 'main.mjs', formats: ['es'], fileName: 'main' } };
     writeFileSync(join(project, 'vite.config.mjs'), `export default ${JSON.stringify({ logLevel: 'warn', build })};`);
     await run(join(binDir, 'vite'), ['build'], { cwd: project });

@@ -1,4 +1,6 @@
-/** The guides to Cal.com, Telegram, RealtimeKit, a language model and service keys: their commands, one after the other, against a fresh platform. */
+/**
+ * Runs the commands of the guides to Cal.com, Telegram, RealtimeKit, a language model and service keys, in order, against a fresh platform.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +68,7 @@ function readBlocks(guide: string): Block[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({ language, text: body }));
 }
 
-/** What a guide shows, `…` standing for any text. */
+/** Returns the documented output as an expectation; `…` matches any text. */
 function expectation(shown: unknown): unknown {
   if (shown === '…') return expect.any(String);
   if (Array.isArray(shown)) return shown.map(expectation);
@@ -74,7 +76,7 @@ function expectation(shown: unknown): unknown {
   return expect.objectContaining(Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])));
 }
 
-/** `npm run --silent cli -- …` without npm, which would install. */
+/** Replaces `npm run --silent cli -- …`, because npm would install. */
 const npm = `npm() { shift 4; node ${join(repoDir, 'cli', 'main.ts')} "$@"; }`;
 
 async function runAll(guide: string): Promise<number> {
@@ -98,14 +100,14 @@ async function runAll(guide: string): Promise<number> {
   return answered;
 }
 
-describe('the guides to others, and from the shared token to keys (K9)', () => {
+describe('guides for connecting other programs and for migrating from the shared token to keys (K9)', () => {
   it.each([
     ['cal-com.md', 3],
     ['telegram.md', 3],
     ['language-model.md', 2],
     ['realtimekit.md', 1],
     ['service-keys.md', 3],
-  ])('docs/guides/%s shows what its commands answer', async (guide, count) => {
+  ])('docs/guides/%s shows the actual output of its commands', async (guide, count) => {
     await expect(runAll(guide)).resolves.toBe(count);
   });
 });

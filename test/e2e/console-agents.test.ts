@@ -1,4 +1,4 @@
-/** The pages of agents in the console: which sentences of visitors others may hear (D70, P6). */
+/** The agent pages in the console: which visitor statements may be shared (D70, P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs } from '#libs/testing';
 import { type ConsoleBrowser, findFaultsOfBothSchemes, heading, row, startConsoleBrowser, still, tabTo } from './console-browser.ts';
@@ -34,8 +34,8 @@ const waiting = () =>
     .sql<{ body: string }>(`select body from agents.memory_facts where approved_at is null order by id`)
     .then((rows) => rows.map(({ body }) => body));
 
-describe('the pages of agents (D70)', () => {
-  it('lead with the keyboard alone from the count to a decision, and to where a sentence comes from', async () => {
+describe('console pages of agents (D70)', () => {
+  it('lead by keyboard alone from the count to a decision, and to the source of a sentence', async () => {
     const page = await browser.open('operator', '/console/agents');
     await row(page, 'guide').getByText('3', { exact: true }).waitFor();
     await tabTo(page, 'Guide');
@@ -63,7 +63,7 @@ describe('the pages of agents (D70)', () => {
     expect(await browser.platform.ask(...command.split(' ').slice(1, -1))).toHaveLength(3);
   });
 
-  it('reject a sentence after asking; a viewer reads and is told why they may not', async () => {
+  it('reject a sentence after confirmation; show a viewer why this is not allowed', async () => {
     const viewer = await browser.open('viewer', '/console/agents/guide');
     await row(viewer, 'Somebody is ill')
       .getByRole('button', { name: /^Reject/ })
@@ -82,7 +82,7 @@ describe('the pages of agents (D70)', () => {
     await nobody.getByText('You do not have access').waitFor();
   });
 
-  it('stand before axe and on 320 px, in the light and in the dark', async () => {
+  it('pass axe and fit 320 px, in light and dark mode', async () => {
     const page = await browser.open('operator', '/console/agents', still);
     for (const path of ['agents', 'agents/guide']) {
       await page.goto(`${browser.platform.baseUrl}/console/${path}`);

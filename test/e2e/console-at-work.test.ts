@@ -1,4 +1,4 @@
-/** The console while somebody works with it: slow answers, several tabs, sessions that end, ways back, several languages (P6). */
+/** The console in daily use: slow responses, several tabs, expired sessions, return URLs, languages (P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
 
-/** Holds what the page asks for until the test lets it go on. */
+/** Holds requests of the page until the test releases them. */
 async function hold(page: Page, path: string | RegExp): Promise<Route[]> {
   const held: Route[] = [];
   await page.route(path, (route) => void held.push(route));
@@ -47,8 +47,8 @@ async function hold(page: Page, path: string | RegExp): Promise<Route[]> {
 
 const message = (page: Page) => page.getByLabel('Your message to the visitor');
 
-describe('answers that take long (P6)', () => {
-  it('are waited for, whatever the rhythm of refreshes', async () => {
+describe('slow responses in the console (P6)', () => {
+  it('waits for slow responses regardless of the refresh interval', async () => {
     const page = await browser.open('root', '/console/nothing');
     await page.clock.install();
     const held = await hold(page, '**/console/api/ops/jobs?*');
@@ -62,7 +62,7 @@ describe('answers that take long (P6)', () => {
     await waitFor(() => Promise.resolve(held.length === 2), { what: 'the next question' });
   });
 
-  it('that break off are told as such', async () => {
+  it('reports a response that breaks off', async () => {
     const page = await browser.open('root', '/console/nothing');
     await page.route('**/console/api/ops/jobs?*', (route) => route.fulfill({ contentType: 'application/json', body: '{"items": [' }));
     await page.getByRole('link', { name: 'Jobs' }).click();
@@ -71,7 +71,7 @@ describe('answers that take long (P6)', () => {
     expect(await page.locator('.freshness').innerText()).toMatch(/^Not loaded/);
   });
 
-  it('bring the token of a key even to who has closed the question meanwhile', async () => {
+  it('shows the token of a new key even if the dialog was closed before the response', async () => {
     const page = await browser.open('editor', '/console/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Not to be lost');
@@ -98,8 +98,8 @@ describe('answers that take long (P6)', () => {
   });
 });
 
-describe('what somebody writes to a visitor (H5)', () => {
-  it('is kept while they look at earlier messages, when the session ends, and what they type while it is sent', async () => {
+describe('operator draft to a visitor (H5)', () => {
+  it('keeps the draft while earlier messages are shown, when the session ends, and text typed during sending', async () => {
     const page = await browser.open('operator', `/console/threads/${thread}`);
     await page.getByRole('button', { name: 'Take over' }).click();
     await message(page).fill('Well considered');
@@ -123,7 +123,7 @@ describe('what somebody writes to a visitor (H5)', () => {
     expect(await page.getByRole('definition').filter({ hasText: '@' }).innerText()).toMatch(/^operator-console@example\.org since /);
   });
 
-  it('is nobody else’s who signs in after them', async () => {
+  it('does not show the draft to another account that signs in afterwards', async () => {
     const page = await browser.open('operator', `/console/threads/${thread}`);
     await message(page).fill('Mine');
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -132,8 +132,8 @@ describe('what somebody writes to a visitor (H5)', () => {
   });
 });
 
-describe('the page of events (V3)', () => {
-  it('stays as it is when following is stopped, and catches up afterwards', async () => {
+describe('console page of events (V3)', () => {
+  it('does not change while following is paused, and catches up afterwards', async () => {
     const page = await browser.open('root', '/console/nothing');
     const token = await browser.login('root');
     const make = async (name: string): Promise<string> =>
@@ -154,8 +154,8 @@ describe('the page of events (V3)', () => {
   });
 });
 
-describe('two tabs (S3)', () => {
-  it('tell the same about who has signed in', async () => {
+describe('two console tabs (S3)', () => {
+  it('show the same signed-in account', async () => {
     const one = await browser.open('root', '/console/keys');
     const other = await one.context().newPage();
     await other.goto(`${browser.platform.baseUrl}/console/audit`);
@@ -169,8 +169,8 @@ describe('two tabs (S3)', () => {
   });
 });
 
-describe('ways through a list', () => {
-  it('keep what a filter says that its field cannot show', async () => {
+describe('list navigation in the console', () => {
+  it('preserves filter values that the field cannot show', async () => {
     const page = await browser.open('viewer', '/console/jobs?created_after=2026-01-02T03:04:05.678Z');
     await row(page, 'It was away').first().getByText('Only this error').click();
     await page.waitForURL(/error=/);
@@ -185,7 +185,7 @@ describe('ways through a list', () => {
     ]);
   });
 
-  it('begin at the top of the next page, and back where somebody has left the list', async () => {
+  it('starts at the top of the next page, and restores the scroll position on return', async () => {
     const page = await browser.open('viewer', '/console/jobs?state=dead');
     const link = row(page, 'directory.strange').nth(40).getByRole('link').first();
     await link.scrollIntoViewIfNeeded();
@@ -201,7 +201,7 @@ describe('ways through a list', () => {
     expect(await page.evaluate('scrollY')).toBe(0);
   });
 
-  it('leave the focus where somebody has gone before a page has come', async () => {
+  it('does not move the focus if the user moved it before the page has loaded', async () => {
     const page = await browser.open('viewer', '/console/people?q=Donau');
     const held = await hold(page, /\/console\/api\/v1\/people\/\d+$/);
     await row(page, longWord).getByRole('link').click();
@@ -213,15 +213,15 @@ describe('ways through a list', () => {
     expect(await page.evaluate('document.activeElement.innerText')).toBe('Refresh');
   });
 
-  it('leave room for everything beside a very long word', async () => {
+  it('keeps the layout with a very long word', async () => {
     const page = await browser.open('viewer', '/console/people');
     await row(page, longWord).waitFor();
     expect(await page.evaluate(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.list'))`)).toBe(0);
   });
 });
 
-describe('dialogs', () => {
-  it('name what does nothing otherwise than the act, and are no taller than what is in them', async () => {
+describe('console dialogs', () => {
+  it('label the cancel button differently from the action, and are no taller than their content', async () => {
     const page = await browser.open('operator', '/console/jobs?state=dead');
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     const dialog = page.getByRole('dialog');
@@ -235,8 +235,8 @@ describe('dialogs', () => {
   });
 });
 
-describe('languages', () => {
-  it('the words of times and figures are those of the pages, whatever the browser speaks', async () => {
+describe('console languages', () => {
+  it('uses the language of the pages for times and numbers, whatever the browser language', async () => {
     for (const locale of ['de-DE', 'ar-EG']) {
       const page = await browser.open('viewer', '/console/audit', { ...desk, locale, timezoneId: 'Europe/Berlin' });
       await page.getByText(/^As of \d+ sec ago$/).waitFor();
@@ -244,7 +244,7 @@ describe('languages', () => {
     }
   });
 
-  it('what people wrote keeps its lines, each in the direction of its script', async () => {
+  it('preserves line breaks of user text and uses the direction of its script', async () => {
     const page = await browser.open('viewer', '/console/people?q=ليلى');
     await row(page, 'ليلى').getByRole('link').click();
     await heading(page, 'ليلى الخطيب').waitFor();

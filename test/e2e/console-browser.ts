@@ -1,4 +1,4 @@
-/** The console in a real browser, on the real platform: who signs in, and what every page of it has to stand. */
+/** The console in a real browser on the real platform: sign-in, and checks for every page. */
 import { provideChromium } from '#libs/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { desk, findAccessibilityProblems, findProblemsOfBothSchemes, startBrowser, type TestBrowser } from './browser.ts';
@@ -14,11 +14,11 @@ const passwordOf = (who: Who): string => `secret-of-${who}-console`;
 
 export interface ConsoleBrowser extends Pick<TestBrowser, 'complaints' | 'endTest' | 'openContext'> {
   readonly platform: TestPlatform;
-  /** A page of somebody who has signed in, at this address of the console. */
+  /** Opens this console address in a page of a signed-in user. */
   open(who: Who, path: string, options?: BrowserContextOptions): Promise<Page>;
-  /** The same with a clock that the test moves on: `page.clock.runFor`. */
+  /** Like `open`, with a clock that the test advances: `page.clock.runFor`. */
   openWithClock(who: Who, path: string): Promise<Page>;
-  /** A token of the same account, for what a test arranges. */
+  /** Returns a token of the same account for test setup. */
   login(who: Who): Promise<string>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startConsoleBrowser(
   };
 }
 
-/** Fills what the sign-in asks for; the page behind it is shown when this resolves. */
+/** Fills in the sign-in form; resolves when the next page is displayed. */
 export async function signIn(page: Page, who: Who, password = passwordOf(who)): Promise<void> {
   await page.getByLabel('Email').fill(emailOf(who));
   await page.getByLabel('Password').fill(password);
@@ -71,13 +71,13 @@ export async function signIn(page: Page, who: Who, password = passwordOf(who)): 
 }
 
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
-/** The same when it has the focus, as that of a page which a key has led to; the browser gives it a moment after it is there. */
+/** Like `heading`, with the focus, as on a page opened by keyboard; the browser sets it shortly after rendering. */
 export const focusedHeading = (page: Page, name: string | RegExp) => heading(page, name).and(page.locator(':focus'));
 export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
 
-/** What is true of no page: a fault that axe finds, on a desk or a phone, and something to scroll sideways on the smallest phone. */
+/** Returns faults that are not allowed on any page: axe findings on desktop or phone, and horizontal scrolling on the smallest phone. */
 export const findFaults = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findAccessibilityProblems);
-/** The same in the light and in the dark; for a page that asks for reduced motion (`still`). */
+/** Like `findFaults`, in light and dark mode; for a page that requests reduced motion (`still`). */
 export const findFaultsOfBothSchemes = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findProblemsOfBothSchemes);
 
 async function findOnDeskAndPhone(page: Page, findProblems: (page: Page) => Promise<string[]>): Promise<string[]> {
@@ -85,7 +85,7 @@ async function findOnDeskAndPhone(page: Page, findProblems: (page: Page) => Prom
   const faults = await findProblems(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await page.evaluate(`document.querySelectorAll('.narrowing').forEach((filters) => { filters.open = true; })`);
-  // What follows the width by itself does so with the next frames.
+  // Elements that follow the width update in the next frames.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   const wide: string[] = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('body *')]
     .filter((item) => !item.closest('thead, dialog:not([open])') && getComputedStyle(item).position !== 'absolute')

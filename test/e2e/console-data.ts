@@ -1,4 +1,4 @@
-/** What every page of the console shows something of. */
+/** Test data for every page of the console. */
 import { randomUUIDv7 } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface ConsoleData {
   readonly endpoint: number;
 }
 
-/** @param token of an editor, whose keys and endpoints are made */
+/** @param token of an editor, who owns the created keys and endpoints */
 export async function fillConsole(platform: TestPlatform, token: string, receiver: WebhookReceiver, folder: string): Promise<ConsoleData> {
   const demo = await applyDemo(platform, 'pages', [
     { slug: 'held', title: 'Held' },
@@ -121,7 +121,7 @@ async function makeKeys(platform: TestPlatform, token: string) {
   return ids;
 }
 
-/** Every page by its address, with what it shows when it is there. */
+/** All pages by address, with the text that shows they are loaded. */
 export const consolePages: readonly (readonly [string, (data: ConsoleData) => string, string | RegExp])[] = [
   ['overview', () => 'overview', 'media.strange'],
   ['jobs', () => 'jobs?state=dead', 'The store was away'],

@@ -1,4 +1,4 @@
-/** The pages for editors: people, holons, conversations with their transcript, recording and what the pipeline wrote (P6). */
+/** The editor pages: people, holons, conversations with transcript, recording and pipeline metadata (P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, type RealtimeKitServer, startRealtimeKit } from '#libs/testing';
 import {
@@ -13,7 +13,7 @@ import {
 } from './console-browser.ts';
 import { applyDemo, createConversation, type Demo, eventually } from './test-platform.ts';
 
-/** What people wrote is text and stays text. */
+/** User text is not interpreted as markup. */
 const hostile = '<img src=x onerror="document.title=`taken`">';
 
 let provider: RealtimeKitServer;
@@ -64,8 +64,8 @@ afterAll(async () => {
   await provider.stop();
 });
 
-describe('the pages of people and holons (P6; rules/console#what-people-wrote)', () => {
-  it('find a person by name, and lead to memberships, holons and back', async () => {
+describe('console pages of people and holons (P6; rules/console#what-people-wrote)', () => {
+  it('find a person by name, and link to memberships, holons and back', async () => {
     const page = await browser.open('editor', '/console/people');
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Name').press('Enter');
@@ -87,7 +87,7 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
   it.each([
     ['people?q=ada', 'coherence people search --limit 50 --offset 0 --json -- ada', 'Ada'],
     ['holons?class=event&q=look', 'coherence holons search --class event --limit 50 --offset 0 --json -- look', 'Event look'],
-  ])('%s has the command of the admin CLI that lists the same', async (path, command, name) => {
+  ])('%s shows the admin CLI command that lists the same', async (path, command, name) => {
     const page = await browser.open('root', `/console/${path}`);
     await page.getByText('Copy as command').click();
     expect(await page.locator('.command code').innerText()).toBe(command);
@@ -102,7 +102,7 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
     expect(shown).toContain(name);
   });
 
-  it('show what people wrote as text: nothing of it runs or leads anywhere', async () => {
+  it('show user text as plain text: no script runs and no link is active', async () => {
     const page = await browser.open('editor', '/console/people?q=mallory');
     await row(page, 'Mallory').getByRole('link').click();
     await heading(page, `Mallory ${hostile}`).waitFor();
@@ -113,8 +113,8 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
   });
 });
 
-describe('the pages of conversations (P6)', () => {
-  it('find a conversation by what was said, and show it whole: people, transcript, what the pipeline wrote', async () => {
+describe('console pages of conversations (P6)', () => {
+  it('find a conversation by its transcript, and show its people, transcript and pipeline results', async () => {
     const page = await browser.open('root', '/console/conversations');
     await page.getByLabel('Search transcripts').fill('river');
     await page.getByLabel('Search transcripts').press('Enter');
@@ -137,7 +137,7 @@ describe('the pages of conversations (P6)', () => {
     await row(page, 'transcripts.transcript-import').first().waitFor();
   });
 
-  it('open one by its number, and say when there is none', async () => {
+  it('open a conversation by number, and report when it does not exist', async () => {
     const page = await browser.open('editor', '/console/conversations');
     await page.getByLabel('Conversation number').fill('2147483647');
     await page.getByRole('button', { name: 'Open' }).click();
@@ -146,8 +146,8 @@ describe('the pages of conversations (P6)', () => {
   });
 });
 
-describe('the pages for editors for everybody (P6)', () => {
-  it('stand before axe and on 320 px, in the light and in the dark', async () => {
+describe('accessibility of the pages for editors (P6)', () => {
+  it('pass axe and fit 320 px, in light and dark mode', async () => {
     const page = await browser.open('editor', '/console/people', still);
     await row(page, 'Mallory').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
@@ -163,7 +163,7 @@ describe('the pages for editors for everybody (P6)', () => {
     }
   });
 
-  it('are used with the keyboard alone', async () => {
+  it('support keyboard-only use', async () => {
     const page = await browser.open('editor', '/console/conversations');
     await tabTo(page, 'Search transcripts');
     await page.keyboard.type('river');

@@ -1,4 +1,4 @@
-/** The session of the console as an attacker meets it: what the cookie opens, from where, and what it does not (S3, P6, D76). */
+/** Attacks on the console session: what the cookie gives access to, from where, and what it does not (S3, P6, D76). */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
@@ -33,7 +33,7 @@ const ask = (method: string, path: string, cookie: string, headers: Record<strin
   platform.call(method, path, { token: null, headers: { cookie, ...headers } });
 const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status;
 
-/** As it is written: fetch would put its own `Host` in, and resolve the path. */
+/** Sends the raw path and headers: fetch would set `Host` and normalize the path. */
 async function sendRaw(
   method: string,
   path: string,
@@ -47,11 +47,11 @@ async function sendRaw(
 }
 const signInAt = (headers: Record<string, string>) => sendRaw('POST', '/console/session', headers, root);
 
-/** What the console may ask for; whoever adds an operation to its reach adds it here too, and says why it is safe. */
+/** Operations that the console may call. When you add one, add it here and state why it is safe. */
 const reachable = [
   ['whoami', 'logout', 'getOverview', 'listAudit', 'listJobs', 'getJob', 'redriveJobs', 'cancelJobs'],
   ['listWebhooks', 'getWebhook', 'replayWebhooks', 'listPipelines', 'retryPipeline'],
-  // Sentences of visitors are read and decided on there; each is checked against the rights of who signed in.
+  // Visitor statements are read and decided on here; each is checked against the rights of the signed-in user.
   ['listAgents', 'listAgentKnowledge', 'approveAgentKnowledge', 'rejectAgentKnowledge'],
   ['listThreads', 'getThread', 'takeThread', 'sayInThread', 'handThreadBack'],
   ['listEvents', 'listWebhookEndpoints', 'getWebhookEndpoint', 'updateWebhookEndpoint', 'testWebhookEndpoint'],
@@ -63,8 +63,8 @@ const reachable = [
   ['getVideo', 'downloadCaptions', 'downloadAudio'],
 ].flat();
 
-describe('the session cookie of the console (S3)', () => {
-  it('is for scripts of nobody, for the console alone, and encrypted everywhere but on this machine', async () => {
+describe('console session cookie (S3)', () => {
+  it('is HttpOnly, restricted to the console, and Secure except on localhost', async () => {
     const here = await signIn();
     expect([here.status, here.json, here.headers.get('cache-control')]).toEqual([
       200,
@@ -78,7 +78,7 @@ describe('the session cookie of the console (S3)', () => {
     expect(there.cookie).toMatch(new RegExp(`^__Secure-coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict; Secure$`));
   });
 
-  it('is accepted by no route of the APIs, and no bearer by the console', async () => {
+  it('is rejected by all API routes, and the console rejects bearer tokens', async () => {
     const cookie = await takeCookie();
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
     expect(await statusOf(ask('GET', '/api/v1/auth/whoami', cookie))).toBe(401);
@@ -87,10 +87,10 @@ describe('the session cookie of the console (S3)', () => {
       expect(await statusOf(platform.call('GET', '/console/api/v1/auth/whoami', { token: bearer }))).toBe(401);
   });
 
-  it('holds no token that a program could use: who has a password and no gate key gets into the console and nothing else', async () => {
+  it('does not contain a usable token: a password without the gate key only opens the console', async () => {
     const cookie = await takeCookie();
     const token = cookie.slice(cookie.indexOf('=') + 1);
-    // Known to the door already: what one way remembers must not open the other.
+    // Cached by now: a session cached for one kind of access must not open the other.
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
     const opened: string[] = [];
     for (const { method, path, auth } of routes) {
@@ -105,7 +105,7 @@ describe('the session cookie of the console (S3)', () => {
     expect(await statusOf(platform.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))).toBe(401);
   });
 
-  it('is a session of the console: no other token opens it, whose ever it is', async () => {
+  it('accepts only console sessions: any other token is rejected, whatever its account', async () => {
     const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret },
@@ -121,7 +121,7 @@ describe('the session cookie of the console (S3)', () => {
     }
   });
 
-  it('is listed among the sessions of the account, and ended there', async () => {
+  it('appears in the sessions of the account, and can be revoked there', async () => {
     const cookie = await takeCookie();
     const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
@@ -137,7 +137,7 @@ describe('the session cookie of the console (S3)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(401);
   });
 
-  it('is not believed when there are two of them, or under the name that belongs elsewhere', async () => {
+  it('is rejected when sent twice, altered, empty, or under another cookie name', async () => {
     const cookie = await takeCookie();
     const refused = [
       `${cookie}; coherence_console=another`,
@@ -151,7 +151,7 @@ describe('the session cookie of the console (S3)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `a=b; ${cookie}; c="d"`))).toBe(200);
   });
 
-  it('ends with the logout: the token for everybody, the cookie in the browser', async () => {
+  it('is invalidated by the logout: the token on all gateways, the cookie in the browser', async () => {
     const cookie = await takeCookie();
     const left = await ask('POST', '/console/api/v1/auth/logout', cookie, { origin: own, 'content-type': 'application/json' });
     expect([left.status, left.headers.get('set-cookie')]).toEqual([
@@ -162,8 +162,8 @@ describe('the session cookie of the console (S3)', () => {
   });
 });
 
-describe('calls of the console from elsewhere (rules/console#session)', () => {
-  it('nothing changes, and nobody signs in, but from a page of this server', async () => {
+describe('cross-site requests to the console (rules/console#session)', () => {
+  it('rejects changes and sign-ins that do not come from a page of this server', async () => {
     const cookie = await takeCookie();
     const secure = { host: 'console.example.org' };
     const foreign: Record<string, string>[] = [
@@ -188,7 +188,7 @@ describe('calls of the console from elsewhere (rules/console#session)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
   });
 
-  it('nothing is read by a page of another site either, and no answer allows it to', async () => {
+  it('rejects reads by pages of other sites, and does not allow them in any response', async () => {
     const cookie = await takeCookie();
     const path = '/console/api/v1/auth/whoami';
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://app.example.org' }])
@@ -205,7 +205,7 @@ describe('calls of the console from elsewhere (rules/console#session)', () => {
     ).toBe(403);
   });
 
-  it('its pages stand in no other page, and run nothing but their own modules', async () => {
+  it('forbids framing of its pages, and allows only their own modules to run', async () => {
     const { headers, text } = await platform.call('GET', '/console/keys/x', { token: null });
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self' 'sha256-[A-Za-z0-9+/=]{44}'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
@@ -215,8 +215,8 @@ describe('calls of the console from elsewhere (rules/console#session)', () => {
   });
 });
 
-describe('the reach of the session (rules/console#reach)', () => {
-  it('is the operations of its pages: every other route is not there for it, whatever it takes', async () => {
+describe('operations of the console session (rules/console#reach)', () => {
+  it('allows the operations of its pages only: every other route returns 404 for the session', async () => {
     const cookie = await takeCookie();
     const wrong: string[] = [];
     const look = async (route: (typeof routes)[number]): Promise<void> => {
@@ -227,17 +227,17 @@ describe('the reach of the session (rules/console#reach)', () => {
         headers: { cookie, ...headers },
         ...(route.method === 'GET' ? {} : { json: {} }),
       });
-      // The services that are not here are 503, ids that nobody has 404 by their own route.
+      // Missing services answer 503; unused ids get 404 from their own route.
       const isReached = status !== 404 || route.path.includes('{');
       const expected = reachable.includes(route.operationId);
       if (expected ? !isReached : status !== 404) wrong.push(`${route.method} ${path}: ${status}`);
     };
-    // Each is given up half a second after no service was there.
+    // Each request fails after half a second without a service.
     await Promise.all(routes.filter(({ path, operationId }) => path.startsWith('/api/') && operationId !== 'logout').map(look));
     expect(wrong).toEqual([]);
   });
 
-  it('no way of writing a path leads out of it', async () => {
+  it('cannot be bypassed by a path spelling', async () => {
     const cookie = await takeCookie();
     const paths = [
       '/console/api/v1/classes',
@@ -255,7 +255,7 @@ describe('the reach of the session (rules/console#reach)', () => {
   });
 });
 
-describe('signing in to the console without the gate key (D76)', () => {
+describe('console sign-in without the gate key (D76)', () => {
   const guess = (email: string, from: string): Promise<Answer> =>
     signIn({ origin: own, 'x-forwarded-for': from }, { email, password: 'wrong' });
   const login = (email: string, from: string): Promise<Answer> =>
@@ -265,7 +265,7 @@ describe('signing in to the console without the gate key (D76)', () => {
       json: { email, password: 'secret-of-ada-door' },
     });
 
-  it('is throttled like a login, one answer for whatever was wrong, and holds back nobody who has the gate key', async () => {
+  it('is throttled like a login, returns one error for all causes, and does not delay callers with the gate key', async () => {
     const from = '198.51.100.9';
     const email = 'ada-door@example.org';
     const answers = [];
@@ -282,7 +282,7 @@ describe('signing in to the console without the gate key (D76)', () => {
     expect(await statusOf(login(email, from))).toBe(200);
   });
 
-  it('takes an email and a password and nothing else', async () => {
+  it('accepts an email and a password only', async () => {
     for (const json of [{}, { email: 1, password: 'x' }, { email: 'a@b.c' }, { email: 'x'.repeat(1001), password: 'x' }, []])
       expect(await statusOf(signIn({ origin: own }, json))).toBe(422);
     expect(await statusOf(signIn({ origin: own }, { ...root, password: { $ne: '' } }))).toBe(422);

@@ -1,4 +1,4 @@
-/** The pages of webhook endpoints, with deliveries and attempts, and of events as they happen (P6; V3, V5, V11). */
+/** The pages of webhook endpoints with deliveries and attempts, and of live events (P6; V3, V5, V11). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
 import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser } from './console-browser.ts';
@@ -22,8 +22,8 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-describe('the pages of endpoints (P6; V5, V11)', () => {
-  it('lead to one, send it a test, show the attempts, and redeliver', async () => {
+describe('console pages of endpoints (P6; V5, V11)', () => {
+  it('open an endpoint, send a test event, show attempts, and redeliver', async () => {
     const page = await browser.open('editor', '/console/endpoints');
     await row(page, '/archive').getByRole('link').click();
     await heading(page, `Endpoint ${id}`).waitFor();
@@ -49,7 +49,7 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('are listed after the revocation of the key that created them (K5)', async () => {
+  it('list the endpoints of a key after its revocation (K5)', async () => {
     const token = await browser.login('editor');
     const json = { name: 'Leaked', scopes: ['webhooks:write'] };
     const { key, token: keyToken } = (await browser.platform.call('POST', '/api/v1/keys', { token, json })).json;
@@ -65,7 +65,7 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
     await heading(page, `Endpoint ${made.json.endpoint.id}`).waitFor();
   });
 
-  it('disable and enable, and are of their owner and superusers alone', async () => {
+  it('disable and enable an endpoint, for its owner and superusers only', async () => {
     const page = await browser.open('root', `/console/endpoints/${id}`);
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
@@ -79,8 +79,8 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
   });
 });
 
-describe('the page of events (P6; V3)', () => {
-  it('shows what happens while it is open', async () => {
+describe('console page of events (P6; V3)', () => {
+  it('shows new events while it is open', async () => {
     const page = await browser.open('root', '/console/events?types=webhook_endpoint.*');
     await page.getByText('No events since').waitFor();
     const token = await browser.login('editor');

@@ -1,4 +1,4 @@
-/** The pages of jobs: found by filter, looked at, redriven and cancelled, by one operator or two (P2, P3, P6). */
+/** The job pages: filter, view, redrive and cancel, with one or two operators (P2, P3, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
 
-/** Dead jobs; their payload fits no declaration, so that they are dead again wherever they are run. */
+/** Creates dead jobs; their payload is invalid, so every redrive fails again. */
 async function makeDead(count: number, error: string): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUIDv7());
   await browser.platform.sql(
@@ -24,8 +24,8 @@ async function makeDead(count: number, error: string): Promise<string[]> {
 const countDead = async (ids: readonly string[]): Promise<number> =>
   (await browser.platform.sql(`select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`, [ids])).length;
 
-describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
-  it('10,000 dead jobs of one error are found and redriven in three actions, with the count before, the result and what is left', async () => {
+describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
+  it('find and redrive 10,000 dead jobs of one error in three actions, with count, result and remainder', async () => {
     const ids = await makeDead(10_000, 'The store was away: "bucket" <b>gone</b>');
     await makeDead(3, 'Another error');
     const page = await browser.open('operator', '/console/jobs?state=dead');
@@ -45,7 +45,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await countDead(ids)).toBe(0);
   });
 
-  it('tells which of the redriven jobs have failed again, also of another error, and fills no bar for them', async () => {
+  it('report which redriven jobs failed again, also with another error, and do not count them as progress', async () => {
     const ids = await makeDead(15, 'Fails for ever');
     const page = await browser.open('operator', '/console/jobs?error=Fails+for+ever');
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
@@ -59,7 +59,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await dialog.getByRole('progressbar', { name: 'Succeeded' }).getAttribute('value')).toBe('3');
   });
 
-  it('of two operators who redrive the same one does it, and the other is told', async () => {
+  it('let one of two operators redrive the same job, and inform the other', async () => {
     const ids = await makeDead(20, 'Twice at once');
     const [first, second] = await Promise.all([
       browser.open('operator', '/console/jobs?error=Twice+at+once'),
@@ -89,7 +89,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(body.items.filter(({ changes }) => JSON.stringify(changes).includes('"error":{"length":13}'))).toHaveLength(1);
   });
 
-  it('who may look only is refused with the reason, and nothing is changed', async () => {
+  it('reject a viewer with the reason, and change nothing', async () => {
     const [id = ''] = await makeDead(1, 'Not for viewers');
     const page = await browser.open('viewer', '/console/jobs?error=Not+for+viewers');
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
@@ -108,7 +108,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await countDead([id])).toBe(1);
   });
 
-  it('one job is looked at, without its secrets, given up and queued again', async () => {
+  it('show one job without its secrets, discard it and queue it again', async () => {
     const [id = ''] = await makeDead(1, 'Looked at');
     const page = await browser.open('operator', `/console/jobs/media/${id}`);
     await page.getByText('Looked at').waitFor();
@@ -133,7 +133,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     await page.getByRole('alert').getByText('Not found').waitFor();
   });
 
-  it('nothing is acted on without a filter, and no page asks for more than 200 rows', async () => {
+  it('require a filter for actions, and request at most 200 rows per page', async () => {
     const page = await browser.open('operator', '/console/jobs');
     const asked = page.waitForRequest(/\/console\/api\/ops\/jobs\?/);
     await page.getByRole('button', { name: 'Refresh' }).click();
@@ -143,8 +143,8 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
   });
 });
 
-describe('the pages of jobs for everybody (P6)', () => {
-  it('stand before axe and on 320 px, in the light and in the dark', async () => {
+describe('accessibility of the pages of jobs (P6)', () => {
+  it('pass axe and fit 320 px, in light and dark mode', async () => {
     const [id = ''] = await makeDead(2, `A long error ${'that goes on '.repeat(20)} ${'x'.repeat(200)}`);
     const page = await browser.open('operator', '/console/jobs?error=A+long+error', still);
     await row(page, 'A long error').first().waitFor();
@@ -157,7 +157,7 @@ describe('the pages of jobs for everybody (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('are used with the keyboard alone', async () => {
+  it('support keyboard-only use', async () => {
     const ids = await makeDead(2, 'By keyboard');
     const page = await browser.open('operator', '/console/jobs');
     await tabTo(page, 'Error contains');

@@ -1,4 +1,4 @@
-/** The console while services are away: it says what is missing, and shows it when they are there again (P2, P3, P6). */
+/** The console during a service outage: shows what is missing, and displays it after recovery (P2, P3, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs } from '#libs/testing';
@@ -18,8 +18,8 @@ const makeDead = (service: string, count: number): Promise<unknown> =>
     [Array.from({ length: count }, () => randomUUIDv7())],
   );
 
-describe('lists and acts of the console while services are away (P2, P3)', () => {
-  it('say who is missing, and show its rows once it answers, on the next page and with a refresh', async () => {
+describe('console lists and actions while services are unavailable (P2, P3)', () => {
+  it('show the missing services, and their rows on the next page or refresh once they respond', async () => {
     await makeDead('directory', 60);
     await makeDead('media', 2);
     const page = await browser.open('operator', '/console/jobs?error=While+away');
@@ -39,7 +39,7 @@ describe('lists and acts of the console while services are away (P2, P3)', () =>
     await row(page, 'media.strange').first().waitFor();
     await problem.getByText(/^No answer from agents, events, transcripts\./).waitFor();
     expect([await row(page, 'directory.strange').count(), await row(page, 'media.strange').count()]).toEqual([10, 2]);
-    // Only those that are away have more.
+    // Only the unavailable services have more rows.
     await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByRole('alert').getByText('Not loaded', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Jobs' }).click();

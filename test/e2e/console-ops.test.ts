@@ -1,4 +1,4 @@
-/** The pages of webhooks and pipelines in the console (P4, P5, P6). */
+/** The webhook and pipeline pages in the console (P4, P5, P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs } from '#libs/testing';
 import {
@@ -23,7 +23,7 @@ beforeAll(async () => {
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
-  // Nobody has signed it: a receipt without a body.
+  // Unsigned webhook: a receipt without a body.
   await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, json: { triggerEvent: 'BOOKING_CREATED' } });
   conversation = (await createConversation(platform, demo, '2026-05-01T09:00:00Z')).id;
   await platform.ask('conversations', 'move', String(conversation), 'import');
@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
 
-describe('the pages of webhooks (P4)', () => {
-  it('show what came and what became of it, and what cannot be replayed', async () => {
+describe('console pages of webhooks (P4)', () => {
+  it('show received webhooks with their outcome, and which cannot be replayed', async () => {
     const page = await browser.open('operator', '/console/webhooks');
     await page.getByLabel('Kind').selectOption('booking');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -57,8 +57,8 @@ describe('the pages of webhooks (P4)', () => {
   });
 });
 
-describe('the pages of webhooks with the keyboard alone (P6)', () => {
-  it('lead from a filter to one webhook and its replay, and give the focus back', async () => {
+describe('keyboard use of the pages of webhooks (P6)', () => {
+  it('leads from a filter to one webhook and its replay, and restores the focus', async () => {
     await browser.platform.sql(
       `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
        values ('booking', 'by-keyboard', 'x', now(), $1, '{}', 'BOOKING_CREATED', '{"uid": "by-keyboard"}', 'person_not_found')`,
@@ -94,8 +94,8 @@ describe('the pages of webhooks with the keyboard alone (P6)', () => {
   });
 });
 
-describe('the page of pipelines (P5)', () => {
-  it('tells where a conversation is and what it waits for; a viewer cannot retry it, an operator can', async () => {
+describe('console page of pipelines (P5)', () => {
+  it('shows the step of a conversation and what it waits for; an operator can retry it, a viewer cannot', async () => {
     const viewer = await browser.open('viewer', `/console/pipelines?journey=${demo.journey}`);
     await row(viewer, `conversation ${conversation}`).filter({ hasText: 'import' }).waitFor();
     await browser.platform.sql(
@@ -131,8 +131,8 @@ describe('the page of pipelines (P5)', () => {
   });
 });
 
-describe('the pages of webhooks and pipelines for everybody (P6)', () => {
-  it('stand before axe and on 320 px, in the light and in the dark', async () => {
+describe('accessibility of the pages of webhooks and pipelines (P6)', () => {
+  it('pass axe and fit 320 px, in light and dark mode', async () => {
     const page = await browser.open('operator', '/console/webhooks', still);
     await row(page, 'rejected').first().waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);

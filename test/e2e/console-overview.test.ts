@@ -1,4 +1,4 @@
-/** The overview in the console (P1, P6). */
+/** The console overview (P1, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
@@ -18,8 +18,8 @@ const makeDead = (count: number): Promise<unknown> =>
     [Array.from({ length: count }, () => randomUUIDv7())],
   );
 
-describe('the overview of the console (P1)', () => {
-  it('is the first page: what is dead and waits, who is ready, each figure leading to its list', async () => {
+describe('console overview (P1)', () => {
+  it('is the first page: dead and waiting jobs, service readiness, each figure with a link to its list', async () => {
     await makeDead(3);
     const page = await browser.open('viewer', '/console');
     await heading(page, 'Overview').waitFor();
@@ -40,7 +40,7 @@ describe('the overview of the console (P1)', () => {
     expect(await page.getByRole('row').count()).toBe(4);
   });
 
-  it('draws what it has seen since it was opened, and refreshes itself', async () => {
+  it('draws the values since it was opened, and refreshes itself', async () => {
     const page = await browser.openWithClock('viewer', '/console/overview');
     const plot = page.getByRole('figure').filter({ hasText: 'Jobs per minute' });
     await plot.locator('canvas').waitFor();
@@ -51,7 +51,7 @@ describe('the overview of the console (P1)', () => {
       .waitFor();
     const before = Number((await page.getByRole('figure').first().getByText(/^dead/).innerText()).replace(/\D/g, ''));
     await makeDead(5);
-    // Services remember their counts for a few seconds.
+    // Services cache their counts for a few seconds.
     const refresh = async (): Promise<boolean> => {
       const answered = page.waitForResponse(/\/console\/api\/ops\/overview/);
       await page.clock.runFor(10_000);
@@ -67,7 +67,7 @@ describe('the overview of the console (P1)', () => {
     expect(await plot.getByText(/^died/).innerText()).not.toBe('died 0');
   });
 
-  it('tells an account without the right what it may look at instead', async () => {
+  it('shows an account without the right which pages it can open', async () => {
     const page = await browser.open('editor', '/console');
     await page.getByRole('alert').getByText('You do not have access').waitFor();
     await page.getByText('Conversations, people and holons are for every account.').waitFor();
@@ -76,13 +76,13 @@ describe('the overview of the console (P1)', () => {
     expect(await page.getByRole('alert').filter({ hasText: 'You do not have' }).count()).toBe(0);
   });
 
-  it('stands before axe and on 320 px, in the light and in the dark', async () => {
+  it('passes axe and fits 320 px, in light and dark mode', async () => {
     const page = await browser.open('viewer', '/console', still);
     await page.locator('canvas').first().waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('supports keyboard-only use', async () => {
     const page = await browser.open('viewer', '/console');
     await page.locator('canvas').first().waitFor();
     await tabTo(page, 'Dead jobs');

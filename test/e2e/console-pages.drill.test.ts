@@ -1,4 +1,4 @@
-/** Every page of the console: what holds for all of them, and the commands that they show, executed with the admin CLI (P6). */
+/** Checks that apply to all console pages, and runs the displayed commands with the admin CLI (P6). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type ConsoleBrowser, findFaultsOfBothSchemes, startConsoleBrowser, stil
 import { type ConsoleData, consolePages, fillConsole } from './console-data.ts';
 
 let browser: ConsoleBrowser;
-/** Of a superuser, for all tests: signing in takes longer than most of them. */
+/** Superuser page shared by all tests, because signing in is slow. */
 let page: Page;
 let receiver: WebhookReceiver;
 let folder: string;
@@ -40,7 +40,7 @@ async function visit(path: string, shown: string | RegExp): Promise<void> {
   await page.getByText(shown).filter({ visible: true }).first().waitFor();
 }
 
-/** Commands that a page or dialog shows, as words for the admin CLI. */
+/** Returns the commands shown on a page or dialog, as arguments for the admin CLI. */
 async function readCommands(scope: { locator: Page['locator'] }): Promise<string[][]> {
   const lines = await scope.locator('.command code').allTextContents();
   return lines.map((line) => {
@@ -57,44 +57,41 @@ function execute(words: readonly string[]): Promise<any> {
 const nameOf = ({ id, slug, conversation_id: about, conversation, segment, membership_id: member }: any): string =>
   segment === undefined ? String(id ?? slug ?? about ?? member) : `${conversation.id}/${segment.index}`;
 
-/** In the smoke form those that no other test checks. */
+/** In the smoke form only pages that no other test checks. */
 const checked = ['threads', 'one thread', 'events', 'endpoints', 'one endpoint'];
 const checkedPages = consolePages.filter(([name]) => isRelease || checked.includes(name));
 
-describe('every page for everybody (P6)', () => {
-  it('stands before axe and on 320 px, in the light and in the dark', async () => {
+describe('accessibility of every console page (P6)', () => {
+  it('passes axe and fits 320 px, in light and dark mode', async () => {
     for (const [name, path, shown] of checkedPages) {
       await visit(path(data), shown);
       expect([name, await findFaultsOfBothSchemes(page)]).toEqual([name, []]);
     }
   });
 
-  it.each(sampled(consolePages, { every: 4 }))(
-    '%s: the keyboard alone reaches everything, in the order of the page',
-    async (_name, path, shown) => {
-      await visit(path(data), shown);
-      // So that nothing changes meanwhile; once for all pages.
-      const refreshes = page.getByRole('button', { name: 'Every 10 s', pressed: true });
-      if ((await refreshes.count()) > 0) await refreshes.click();
-      // What can be used, by place: links, buttons, fields, summaries, and what scrolls.
-      const count = Number(
-        await page.evaluate(`(() => {
+  it.each(sampled(consolePages, { every: 4 }))('%s: every control is reachable by keyboard, in page order', async (_name, path, shown) => {
+    await visit(path(data), shown);
+    // Disables automatic refresh so that nothing changes during the checks; once for all pages.
+    const refreshes = page.getByRole('button', { name: 'Every 10 s', pressed: true });
+    if ((await refreshes.count()) > 0) await refreshes.click();
+    // Number of interactive elements: links, buttons, fields, summaries, scroll areas.
+    const count = Number(
+      await page.evaluate(`(() => {
         const all = [...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"], audio, video)')]
           .filter((item) => item.checkVisibility());
         all.forEach((item, place) => item.dataset.place = place);
         document.querySelector('main').focus();
         return all.length;
       })()`),
-      );
-      const reached: number[] = [];
-      for (let presses = 0; presses < 3 * count + 30 && reached.at(-1) !== count - 1; presses++) {
-        await page.keyboard.press('Tab');
-        const place = await page.evaluate(`document.activeElement?.closest('[data-place]')?.dataset.place ?? null`);
-        if (place !== null && Number(place) !== reached.at(-1)) reached.push(Number(place));
-      }
-      expect(reached).toEqual(Array.from({ length: count }, (_item, place) => place));
-    },
-  );
+    );
+    const reached: number[] = [];
+    for (let presses = 0; presses < 3 * count + 30 && reached.at(-1) !== count - 1; presses++) {
+      await page.keyboard.press('Tab');
+      const place = await page.evaluate(`document.activeElement?.closest('[data-place]')?.dataset.place ?? null`);
+      if (place !== null && Number(place) !== reached.at(-1)) reached.push(Number(place));
+    }
+    expect(reached).toEqual(Array.from({ length: count }, (_item, place) => place));
+  });
 
   it.each(
     sampled(
@@ -113,7 +110,7 @@ describe('every page for everybody (P6)', () => {
       ] as const,
       { every: 3 },
     ),
-  )('%s: the keyboard alone filters', async (name, label, text, parameter) => {
+  )('%s: filters work by keyboard', async (name, label, text, parameter) => {
     await page.goto(`${browser.platform.baseUrl}/console/${name}`);
     await page.getByLabel(label, { exact: true }).focus();
     await page.keyboard.type(text);
@@ -125,8 +122,8 @@ describe('every page for everybody (P6)', () => {
   });
 });
 
-describe('the commands of the pages (P6; rules/console#commands)', () => {
-  /** Behind the first item: the list from its second page on. */
+describe('admin CLI commands on console pages (P6; rules/console#commands)', () => {
+  /** Cursor after the first item: the list from the second page on. */
   const behind: Readonly<Record<string, string>> = {
     jobs: 'ops/jobs',
     webhooks: 'ops/webhooks',
@@ -137,7 +134,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
   };
 
   it.each(sampled(consolePages, { every: 3 }))(
-    '%s: each is one that the admin CLI executes, with the same items',
+    '%s: the admin CLI executes each command, with the same items',
     async (name, path, shown) => {
       const address = path(data);
       const addresses = [address];
@@ -161,7 +158,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
         await visit(each, each === address ? shown : 'Copy as command');
         if (name === 'one conversation') await page.getByRole('button', { name: 'Show transcript' }).click();
         await page.locator('.command').first().waitFor({ state: 'attached' });
-        // What a page offers to do comes after what it shows.
+        // Commands that change something are run after those that display.
         const commands = (await readCommands(page)).toSorted((one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'));
         for (const words of commands) {
           if (words[0] === 'events') {
@@ -177,7 +174,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
             ]);
         }
         expect(commands.length).toBeGreaterThan(0);
-        // No page asks for more than 200 rows.
+        // Pages never request more than 200 rows.
         for (const { searchParams } of requests) expect(Number(searchParams.get('limit') ?? 0)).toBeLessThanOrEqual(200);
         page.removeAllListeners('response');
       }
@@ -185,7 +182,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
   );
 
   const press = (name: string | RegExp) => page.getByRole('main').getByRole('button', { name }).first().click();
-  /** What opens a dialog: where, and what is done there before its command is read. */
+  /** Dialogs: the page, and the steps that open the dialog before its command is read. */
   const dialogs: readonly (readonly [string, () => string, () => Promise<unknown>, RegExp | undefined])[] = [
     ['redriving one', () => `jobs/media/${data.other}`, () => press('Redrive'), /^jobs redrive /],
     ['giving one up', () => `jobs/media/${data.job}`, () => press('Cancel'), /^jobs discard /],
@@ -254,9 +251,9 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
     await page.getByLabel('Since').fill('2026-01-01T00:00');
   };
 
-  // The last two follow on one another.
+  // The last two depend on each other.
   it.each([...sampled(dialogs.slice(0, -2), { every: 3 }), ...dialogs.slice(-2)])(
-    '%s has one that does the same, or none',
+    '%s has an equivalent command, or none',
     async (_name, path, open, expected) => {
       await page.goto(`${browser.platform.baseUrl}/console/${path()}`);
       await open();
@@ -275,7 +272,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
     },
   );
 
-  it('know every outcome of a webhook', async () => {
+  it('include every outcome of a webhook', async () => {
     await page.goto(`${browser.platform.baseUrl}/console/webhooks`);
     const options = page.getByLabel('Outcome').locator('option');
     await options.first().waitFor({ state: 'attached' });

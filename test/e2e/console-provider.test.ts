@@ -1,4 +1,4 @@
-/** Sign-in to the console at an identity provider, as a browser goes through it (rules/console#session; S3). */
+/** Console sign-in through an identity provider, as in a browser (rules/console#session; S3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { consoleClientId, type IdentityProvider, startIdentityProvider, waitFor } from '#libs/testing';
 import type { Page } from 'playwright-core';
@@ -25,13 +25,13 @@ const get = (path: string, cookie = ''): Promise<Answer> =>
 const cookiesOf = ({ headers }: Answer): string[] => headers.getSetCookie();
 const firstPart = (cookie = ''): string => cookie.split(';')[0] ?? '';
 
-/** Goes to the provider, signs in, and comes back; the answer to coming back, and what the browser had kept. */
+/** Signs in at the provider and follows the redirect back; returns the response of the callback and the stored cookies. */
 async function signIn(subject: string, to = ''): Promise<{ back: Answer; path: string; kept: string }> {
   const { path, kept } = await signInThere(subject, to);
   return { back: await get(path, kept), path, kept };
 }
 
-/** The same up to the way back. */
+/** Like `signIn`, without the callback. */
 async function signInThere(subject: string, to = ''): Promise<{ path: string; kept: string }> {
   const away = await get(`/console/sign-in${to === '' ? '' : `?${new URLSearchParams({ to }).toString()}`}`);
   expect(away.status).toBe(303);
@@ -44,7 +44,7 @@ const sessionOf = ({ back }: { back: Answer }): string =>
   firstPart(cookiesOf(back).find((cookie) => cookie.startsWith('coherence_console=')));
 const whoami = (session: string): Promise<Answer> => get('/console/api/v1/auth/whoami', session);
 
-/** Failed sign-ins by reason, as the gateway's metrics have them. */
+/** Returns failed sign-ins by reason from the gateway's metrics. */
 async function countFailures(): Promise<(reason: string) => number> {
   const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await platform.readLogs())?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -53,7 +53,7 @@ async function countFailures(): Promise<(reason: string) => number> {
 }
 
 describe('the console with an identity provider (S3)', () => {
-  it('says so while the provider is away, and asks it again', async () => {
+  it('reports that the provider is unavailable, and retries', async () => {
     await provider.disconnect();
     const answer = await get('/console/sign-in?to=/console/jobs');
     expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([303, '/console/jobs?signIn=away', []]);
@@ -61,7 +61,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').origin).toBe(provider.issuer);
   });
 
-  it('sends the browser there with a cookie for coming back alone', async () => {
+  it('redirects the browser to the provider with a cookie for the callback only', async () => {
     const { headers } = await get('/console/sign-in');
     const asked = new URL(headers.get('location') ?? '');
     expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([
@@ -77,7 +77,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('begins a session like that of a password, which ends by signing out', async () => {
+  it('starts a session like a password sign-in, which ends with the sign-out', async () => {
     const signed = await signIn('ada');
     expect([signed.back.status, signed.back.headers.get('location')]).toEqual([303, '/console']);
     expect(cookiesOf(signed.back)).toEqual([
@@ -105,17 +105,17 @@ describe('the console with an identity provider (S3)', () => {
     ['https://evil.example.org/console', '/console'],
     ['/console/../api/v1/people', '/console'],
     ['/console/sign-in', '/console'],
-  ])('ends at the page that was asked for, and at no other place: %s', async (to, place) => {
+  ])('redirects to the requested page, and to no other address: %s', async (to, place) => {
     expect((await signIn('ada', to)).back.headers.get('location')).toBe(place);
     const refused = await signIn('mallory', to);
     expect(refused.back.headers.get('location')).toBe(`${place}${place.includes('?') ? '&' : '?'}signIn=refused`);
-    // The cookie is the browser's, and a neighbour's site under the same domain might write it.
+    // Cookies can be set by other sites of the same parent domain.
     const { path, kept } = await signInThere('ada');
     const forged = `${kept.split('|').slice(0, 2).join('|')}|${encodeURIComponent(to)}`;
     expect((await get(path, forged)).headers.get('location')).toBe(place);
   });
 
-  it('has an entry of the audit log for who is refused, and counts it with the failed logins (A1, A4)', async () => {
+  it('writes an audit entry for a refused sign-in and counts it as a failed login (A1, A4)', async () => {
     const email = 'ada-provider@example.org';
     const count = async (): Promise<number> =>
       (
@@ -137,13 +137,13 @@ describe('the console with an identity provider (S3)', () => {
       { account_id: null, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
     ]);
     expect(await count()).toBe(before + 2);
-    // Anybody may come back without having been there.
+    // The callback can be called without a sign-in at the provider.
     await get('/console/sign-in/callback?error=access_denied', (await signInThere('ada')).kept);
     await get('/console/sign-in/callback?code=x&state=y', '');
     expect(await count()).toBe(before + 2);
   });
 
-  it('signs nobody in whom it does not know, and in no browser that did not begin it', async () => {
+  it('rejects unknown subjects, and browsers that did not start the sign-in', async () => {
     const stranger = await signIn('mallory');
     expect([stranger.back.status, stranger.back.headers.get('location'), sessionOf(stranger)]).toEqual([
       303,
@@ -159,7 +159,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(cancelled.headers.get('location')).toBe('/console?signIn=refused');
   });
 
-  it('signs in in several tabs at once, five at most (D105)', async () => {
+  it('signs in with several tabs at once, at most five (D105)', async () => {
     const tabs: { path: string; kept: string }[] = [];
     const jar = (): string => tabs.map(({ kept }) => kept).join('; ');
     for (const page of ['jobs', 'keys', 'audit', 'people', 'holons']) tabs.push(await signInThere('ada', `/console/${page}`));
@@ -177,13 +177,13 @@ describe('the console with an identity provider (S3)', () => {
     tabs.shift();
     const second = await get(keys?.path ?? '', jar());
     expect(second.headers.get('location')).toBe('/console/keys');
-    // The same address again, in the browser that has a session by now.
+    // Repeats the callback in a browser that already has a session.
     const session = sessionOf({ back: second });
     expect((await get(jobs?.path ?? '', session)).headers.get('location')).toBe('/console');
     expect((await get(jobs?.path ?? '', 'coherence_console=x')).headers.get('location')).toBe('/console?signIn=refused');
   });
 
-  it('tells failures apart, to the page, in the log and in a metric (D105)', async () => {
+  it('distinguishes failures on the page, in the log and in a metric (D105)', async () => {
     const before = await countFailures();
     const failed = async (answer: Parameters<IdentityProvider['answer']>[1]): Promise<string | null> => {
       const { path, kept } = await signInThere('ada');
@@ -202,7 +202,7 @@ describe('the console with an identity provider (S3)', () => {
     for (const reason of ['misconfigured', 'away', 'refused']) expect([reason, after(reason) - before(reason)]).toEqual([reason, 1]);
   });
 
-  it('leads to the end of the session at the provider, from its own page alone (D105)', async () => {
+  it('redirects to the logout of the provider, from its own page only (D105)', async () => {
     const signed = await signIn('ada');
     const kept = firstPart(cookiesOf(signed.back).find((cookie) => cookie.startsWith('coherence_sign_out=')));
     const leave = (headers: Record<string, string>) =>
@@ -217,7 +217,7 @@ describe('the console with an identity provider (S3)', () => {
     expect((await leave({ 'sec-fetch-site': 'cross-site' })).headers.get('location')).toBe('/console');
   });
 
-  it('asks for credentials again after a sign-out that the provider could not be told of, until somebody signed in (D105)', async () => {
+  it('requires credentials again after a sign-out that could not reach the provider, until the next sign-in (D105)', async () => {
     const again = 'coherence_ask_again=1';
     const asked = await get('/console/sign-in', again);
     expect(new URL(asked.headers.get('location') ?? '').searchParams.get('prompt')).toBe('login');
@@ -228,18 +228,18 @@ describe('the console with an identity provider (S3)', () => {
     expect(cookiesOf((await signIn('ada')).back)).not.toContain(cleared);
   });
 
-  it('takes no password, and says so to its page', async () => {
+  it('rejects passwords, and shows this on its page', async () => {
     const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
     const answer = await platform.call('POST', '/console/session', { token: null, json, headers: { origin: platform.baseUrl } });
     expect(answer.status).toBe(404);
     expect((await get('/console')).text).toContain('data-sign-in="provider"');
   });
 
-  it('takes no token of the provider as a bearer where no audience is set', async () => {
+  it('rejects provider tokens as bearers when no audience is set', async () => {
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status).toBe(401);
   });
 
-  it('ends sessions with the link', async () => {
+  it('ends sessions when the link is removed', async () => {
     const session = sessionOf(await signIn('ada'));
     expect((await whoami(session)).status).toBe(200);
     await platform.ask('accounts', 'unlink', 'ada-provider@example.org', '--subject', 'ada');
@@ -247,7 +247,7 @@ describe('the console with an identity provider (S3)', () => {
     await platform.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
   });
 
-  it('says that the provider is away, to who comes back from it, and is let in when the provider is there again', async () => {
+  it('reports an unavailable provider on the callback, and signs in once it is available again', async () => {
     const { path, kept } = await signInThere('ada', '/console/jobs');
     await provider.disconnect();
     const back = await get(path, kept);
@@ -257,8 +257,8 @@ describe('the console with an identity provider (S3)', () => {
   });
 });
 
-describe('the sign-in in a browser (S3, P6)', () => {
-  it('leads to the provider and back to the page that was asked for, and says at that page when nobody was let in', async () => {
+describe('console sign-in in a browser (S3, P6)', () => {
+  it('redirects to the provider and back to the requested page, and reports a refused sign-in there', async () => {
     const browser = await startBrowser(platform.baseUrl);
     try {
       const place = '/console/keys?offset=50';

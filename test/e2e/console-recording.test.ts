@@ -1,4 +1,7 @@
-/** The recording of a conversation in the console: played by a real browser under the policy of the page, for those who may (P6, T4, D69). */
+/**
+ * Conversation recordings in the console: played by a real browser under the page's content security policy, for authorized users (P6, T4,
+ * D69).
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +18,7 @@ const sound = makeSilence(4_000);
 let browser: ConsoleBrowser;
 let film: Buffer;
 let conversation: number;
-/** Of the console's calls for it. */
+/** URL prefix of the console's calls for the recording. */
 let calls: string;
 beforeAll(async () => {
   film = await makeClock(await provideFfmpeg(), seconds, 1);
@@ -54,11 +57,11 @@ beforeAll(async () => {
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
 
-/** What a player tells of itself. */
+/** Reads a property of the player. */
 const ask = (page: Page, player: 'video' | 'audio', what: string): Promise<any> =>
   page.evaluate(`(() => { const player = document.querySelector('${player}'); return ${what}; })()`);
 
-/** As people do: what plays without being asked to is held back by browsers. */
+/** Clicks play, because browsers block autoplay. */
 async function play(page: Page, player: 'video' | 'audio'): Promise<void> {
   await page.locator(player).focus();
   await page.keyboard.press('Space');
@@ -67,7 +70,7 @@ async function play(page: Page, player: 'video' | 'audio'): Promise<void> {
   });
 }
 
-/** A part of a file, asked for by a script of the page, past what the browser has kept. */
+/** Fetches a range of a file in a page script, bypassing the browser cache. */
 const fetchPart = (page: Page, url: string, range: string, options = '{}'): Promise<{ status: number; range: string; body: string }> =>
   page.evaluate(`fetch('${url}', { cache: 'no-store', headers: { Range: '${range}' }, ...${options} }).then(async (answer) => ({
     status: answer.status, range: answer.headers.get('content-range') ?? '',
@@ -79,8 +82,8 @@ function describeAnswer(answers: readonly Response[], part: string): (number | s
   return [answer?.status(), answer?.headers()['content-type'], answer?.headers()['content-range'], answer?.request().headers()['range']];
 }
 
-describe('the recording of a conversation (P6, T4)', () => {
-  it('plays as film with captions and as audio, by ranges, for who takes part, and loads nothing before somebody plays it', async () => {
+describe('recording of a conversation in the console (P6, T4)', () => {
+  it('plays as video with captions and as audio, by ranges, for participants, and loads nothing before playback', async () => {
     const page = await browser.open('editor', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));
@@ -119,7 +122,7 @@ describe('the recording of a conversation (P6, T4)', () => {
     expect(await fetchPart(page, address, `bytes=${film.length}-`)).toMatchObject({ status: 416, range: `bytes */${film.length}` });
   });
 
-  it('is not there for who may not see the conversation, and for nobody without a session', async () => {
+  it('returns 404 for callers who cannot see the conversation, and without a session', async () => {
     const page = await browser.open('viewer', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));

@@ -1,4 +1,4 @@
-/** The console: signing in and out, its frame, keys and audit (P6, S3). */
+/** The console: sign-in, sign-out, layout, keys and audit (P6, S3). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
 import { desk } from './browser.ts';
@@ -26,8 +26,8 @@ afterAll(() => browser.stop());
 const makeKey = async (name: string): Promise<{ key: { id: string }; token: string }> =>
   (await browser.platform.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token: await browser.login('editor') })).body;
 
-describe('signing in to the console (S3)', () => {
-  it('leads to the address that was asked for, tells what was wrong, and out again', async () => {
+describe('console sign-in (S3)', () => {
+  it('opens the requested address, shows what was wrong, and signs out', async () => {
     const page = await (await browser.openContext()).newPage();
     await page.goto(`${browser.platform.baseUrl}/console/audit?action=login`);
     await waitFor(() => page.evaluate(`document.activeElement?.id === 'email'`), { what: 'the focus in the first field' });
@@ -48,7 +48,7 @@ describe('signing in to the console (S3)', () => {
     await page.getByLabel('Email').waitFor();
   });
 
-  it('a session that ends in the middle of work leads back to the sign-in, and then to where it was', async () => {
+  it('redirects to the sign-in when the session ends, and then back to the page', async () => {
     await makeKey('Before the end');
     const page = await browser.open('root', '/console/keys');
     await row(page, 'Before the end').getByRole('link').click();
@@ -69,14 +69,14 @@ describe('signing in to the console (S3)', () => {
     await page.getByText('in use').waitFor();
   });
 
-  it('an account without rights is told so, and that is all', async () => {
+  it('shows an account without rights only that it has no access', async () => {
     const page = await browser.open('editor', '/console/audit');
     await page.getByRole('alert').getByText('You do not have access').waitFor();
     expect(await page.getByRole('row').count()).toBe(0);
     expect(await findFaults(page)).toEqual([]);
   });
 
-  it('tells when the platform is away, and goes on by itself when it is back', async () => {
+  it('reports that the platform is unavailable, and continues when it is back', async () => {
     const page = await browser.openWithClock('root', '/console/audit');
     await row(page, 'login').first().waitFor();
     await page.context().setOffline(true);
@@ -89,8 +89,8 @@ describe('signing in to the console (S3)', () => {
   });
 });
 
-describe('the audit page (A3)', () => {
-  it('filters, pages and refreshes by its address, and says how old it is', async () => {
+describe('console page of the audit log (A3)', () => {
+  it('filters, pages and refreshes by its address, and shows its age', async () => {
     const { key } = await makeKey('To be found');
     const page = await browser.openWithClock('viewer', '/console/audit');
     await page.getByLabel('Target').fill(`key:${key.id}`);
@@ -114,7 +114,7 @@ describe('the audit page (A3)', () => {
     await waitFor(async () => (await page.getByRole('row').count()) > shown, { what: 'a row that came by itself' });
   });
 
-  it('keeps a filter by time in the address as an instant, and shows it in the zone of who looks', async () => {
+  it('stores a time filter in the address as an instant, and shows it in the time zone of the viewer', async () => {
     const page = await browser.open('viewer', '/console/audit', { ...desk, timezoneId: 'Asia/Kolkata' });
     await page.getByLabel('From').fill('2026-01-02T05:30');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -124,8 +124,8 @@ describe('the audit page (A3)', () => {
   });
 });
 
-describe('the pages of keys (K5)', () => {
-  it('a key is made, its token shown this once, rotated and revoked', async () => {
+describe('console pages of keys (K5)', () => {
+  it('create a key, show its token once, rotate and revoke it', async () => {
     const page = await browser.open('editor', '/console/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
@@ -161,8 +161,8 @@ describe('the pages of keys (K5)', () => {
   });
 });
 
-describe('the console for everybody (P6)', () => {
-  it('every page and dialog stands before axe and on 320 px, in the light and in the dark', async () => {
+describe('accessibility of the console (P6)', () => {
+  it('passes axe and fits 320 px on every page and dialog, in light and dark mode', async () => {
     const { key } = await makeKey(`A long name of a key ${'that goes on and on '.repeat(6)}`);
     const page = await browser.open('root', '/console/audit', still);
     await row(page, 'login').first().waitFor();
@@ -180,7 +180,7 @@ describe('the console for everybody (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('supports keyboard-only use', async () => {
     const page = await (await browser.openContext()).newPage();
     await page.goto(`${browser.platform.baseUrl}/console`);
     await page.getByLabel('Email').waitFor();
@@ -214,7 +214,7 @@ describe('the console for everybody (P6)', () => {
     await page.getByLabel('Email').waitFor();
   });
 
-  it('is used with a thumb', async () => {
+  it('supports touch use', async () => {
     const page = await browser.open('editor', '/console/keys', narrow);
     for (const button of await page.getByRole('button').all()) {
       const box = await button.boundingBox();

@@ -1,4 +1,4 @@
-/** Generated requests for every documented operation; every answer is judged by the served document (see contract/recorder.ts). */
+/** Generated requests for every documented operation; each response is checked against the served document (see contract/recorder.ts). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { type DocumentedOperation, fetchDocuments, listOperations, type OpenApi 
 import { type Answer, applyDemo, createConversation, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const fittingRuns = Number(process.env['CONTRACT_RUNS'] ?? 20);
-/** Each is answered alike, and so it takes fewer. */
+/** All are rejected in the same way, so fewer runs are enough. */
 const breakingRuns = Number(process.env['CONTRACT_RUNS'] ?? sized({ smoke: 5, release: 20 }));
 const documents: OpenApi[] = Object.values(buildDocuments(routes));
 const operations = listOperations(documents);
@@ -61,7 +61,7 @@ const login = (): Promise<string> => platform.login('root-any@example.org', 'sec
 
 async function send(operation: DocumentedOperation, request: MadeRequest, more: Record<string, string> = {}): Promise<Answer> {
   const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
-  // A token is good for one logout.
+  // A token can log out only once.
   const token =
     operation.id === 'logout'
       ? await login()
@@ -80,25 +80,25 @@ async function send(operation: DocumentedOperation, request: MadeRequest, more: 
   });
 }
 
-/** A name under which another request came is refused with 422: what the schema of its header cannot say. */
+/** Returns a unique idempotency key. A key that was used for another request gets 422, which the header schema cannot express. */
 function nameAlone({ headers }: MadeRequest): Record<string, string> {
   const name = headers['Idempotency-Key'];
   return name === undefined ? {} : { 'Idempotency-Key': `${name}${randomUUID()}` };
 }
 
-/** Whose session it is must not be joined with somebody else: it would end. */
+/** The session's own person must not be merged with another: the session would end. */
 const mergesOneself = ({ path, json }: MadeRequest): boolean =>
   path === `/api/v1/people/${ownPerson}/merge` || (path.endsWith('/merge') && (json as { into?: unknown }).into === ownPerson);
 
 const interruptAfterTimeLimit = 20_000;
 
 describe('generated requests (rules/http#live-schema; rules/http#order-of-checks)', () => {
-  it('are made from the documents that the gateway serves', async () => {
+  it('are generated from the served API documents', async () => {
     expect(await fetchDocuments(platform.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
     expect(operations.length).toBeGreaterThan(15);
   });
 
-  it.each(operations)('$id answers fitting requests as documented, never with 422 or a fault', async (operation) => {
+  it.each(operations)('$id answers valid requests as documented, never with 422 or an internal error', async (operation) => {
     await fc.assert(
       fc.asyncProperty(fittingRequest(operation, known), async (request) => {
         fc.pre(!mergesOneself(request));
@@ -114,13 +114,13 @@ describe('generated requests (rules/http#live-schema; rules/http#order-of-checks
   });
 
   const breakable = operations.filter((operation) => breakingRequest(operation, {}) !== undefined);
-  it.each(breakable)('$id refuses requests that do not fit', async (operation) => {
+  it.each(breakable)('$id rejects invalid requests', async (operation) => {
     const requests = breakingRequest(operation, known);
     if (requests === undefined) throw new Error('nothing to break');
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
         const answer = await send(operation, request);
-        // What the operation itself refuses it refuses of something that is there.
+        // Rejections by the operation itself require an existing object.
         const isAbsent = answer.status === 404 && request.refusedWith !== 422;
         expect([request.broken, isAbsent ? request.refusedWith : answer.status]).toEqual([request.broken, request.refusedWith]);
       }),

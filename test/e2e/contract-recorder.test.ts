@@ -1,4 +1,4 @@
-/** The recorder itself: what the other suites trust it to refuse. */
+/** Tests the recorder itself: what it must reject. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -62,7 +62,7 @@ const observe = (
 ) => recorder.observe({ method, path, status, headers: new Headers(headers), text: body === undefined ? '' : JSON.stringify(body) });
 
 describe('contract recorder (rules/http#live-schema)', () => {
-  it('accepts what the document says', () => {
+  it('accepts responses that match the document', () => {
     expect(() => observe(200, { id: 1, at: '2026-05-01T10:00:00.000001Z', infos: { any: 1 } })).not.toThrow();
     expect(() => observe(404, { detail: 'Not Found', more: 1 })).not.toThrow();
     expect(() => observe(304, undefined)).not.toThrow();
@@ -82,11 +82,11 @@ describe('contract recorder (rules/http#live-schema)', () => {
     ['an undocumented operation', 200, { id: 1 }, { path: '/api/elsewhere' }, 'no such operation'],
     ['an undocumented method', 200, { id: 1 }, { method: 'DELETE' }, 'no such operation'],
     ['no envelope outside the table', 404, { gone: true }, { path: '/api/elsewhere' }, 'no error envelope'],
-  ])('refuses %s', (_what, status, body, options, message) => {
+  ])('rejects %s', (_what, status, body, options, message) => {
     expect(() => observe(status, body, options)).toThrow(message);
   });
 
-  it('counts what was seen and shows what was not', () => {
+  it('counts seen responses and lists those not seen', () => {
     const seen: Recording = {};
     noteAnswer(seen, 'getThing', '200');
     noteAnswer(seen, 'getThing', '200');

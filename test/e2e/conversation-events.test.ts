@@ -1,4 +1,4 @@
-/** Conversation events and their journeys as clients see them; who sees private ones. */
+/** Conversation events and their journeys over the API; visibility of private ones. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
@@ -6,7 +6,7 @@ import type { Demo, TestPlatform } from './test-platform.ts';
 let platform: TestPlatform;
 let demo: Demo;
 let ids: Record<string, Record<string, number>>;
-/** Ada has coherence access and no team, Cleo a team at `vault`, Root is a superuser, Ben has nothing. */
+/** Ada has coherence access but no team, Cleo a team at `vault`, Root is a superuser, Ben has no rights. */
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
@@ -61,19 +61,19 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
     expect(answer.json[1]).toMatchObject({ id: demo.event, parent_id: null, parent_slug: null });
   });
 
-  it('lists a holon and everything below it, and only itself when it is an event without children', async () => {
+  it('lists a holon and all its descendants, and only itself when it is an event without children', async () => {
     expect(slugs(await list('ben', '?holon_slug=host'))).toEqual(['autumn', 'inner', 'open-secret']);
     expect(slugs(await list('ben', '?holon_slug=room'))).toEqual(['inner']);
     expect(slugs(await list('ben', '?holon_slug=inner'))).toEqual(['inner']);
     expect((await list('ben', '?holon_slug=event-ev&unknown=1')).json).toHaveLength(1);
   });
 
-  it.each([['unknown'], [''], ['vault'], ['secret']])('answers 404 for holon_slug=%s', async (slug) => {
+  it.each([['unknown'], [''], ['vault'], ['secret']])('returns 404 for holon_slug=%s', async (slug) => {
     const answer = await list('ada', `?holon_slug=${slug}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('shows private events, and private parents, to those who may see them', async () => {
+  it('shows private events and private parents to callers who can see them', async () => {
     for (const who of ['cleo', 'root']) {
       expect(slugs(await list(who, '?holon_slug=vault'))).toEqual(['secret', 'open-secret']);
       expect(slugs(await list(who))).toContain('secret');
@@ -83,12 +83,12 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
     expect(await find('ada')).toMatchObject({ parent_id: null, parent_slug: null });
   });
 
-  it('refuses a slug with U+0000', async () => {
+  it('rejects a slug with U+0000', async () => {
     const answer = await list('ben', '?holon_slug=a%00');
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['query', 'holon_slug']]);
   });
 
-  it('needs a per-user token (D12)', async () => {
+  it('requires a per-user token (D12)', async () => {
     const shared = await platform.call('GET', '/api/coherence/conversation-events');
     expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
     expect((await platform.call('GET', '/api/coherence/conversation-events', { token: null })).status).toBe(401);
@@ -96,7 +96,7 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
 });
 
 describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conversation-events; D11)', () => {
-  it('lists the conversation journeys in the order of attachment, archived steps not counted', async () => {
+  it('lists the conversation journeys in order of attachment, without archived steps in the count', async () => {
     const answer = await journeysOf('ada', 'autumn');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -108,7 +108,7 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
     expect((await journeysOf('ada', 'inner')).json).toEqual([]);
   });
 
-  it.each([['unknown'], ['host'], ['secret']])('answers 404 for %s', async (slug) => {
+  it.each([['unknown'], ['host'], ['secret']])('returns 404 for the event %s', async (slug) => {
     const answer = await journeysOf('ada', slug);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
@@ -117,7 +117,7 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
     expect(slugs(await journeysOf('cleo', 'secret'))).toEqual(['second']);
   });
 
-  it('needs coherence access (D12, D13)', async () => {
+  it('requires coherence access (D12, D13)', async () => {
     const message = expect.any(String);
     const ben = await journeysOf('ben', 'autumn');
     expect([ben.status, ben.json]).toEqual([403, { detail: message, error: 'coherence_access_required', message }]);

@@ -15,7 +15,7 @@ import type { TestPlatform } from './test-platform.ts';
 import { makeSilence } from './silence.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** What is uploaded: the smallest of each kind. */
+/** The smallest valid upload of each kind. */
 const files = {
   'open-circle.wav': makeSilence(10),
   'notes.txt': new TextEncoder().encode('not a sound'),
@@ -63,15 +63,15 @@ function runDemo(overrides: Record<string, string> = {}): Promise<{ code: number
   });
 }
 
-describe('the story that the documents show (services/api-gateway/story)', () => {
+describe('example story of the documents (services/api-gateway/story)', () => {
   const steps = readStory();
 
-  it('has every operation of both documents', () => {
+  it('covers every operation of both documents', () => {
     const told = new Set(steps.map(({ operation }) => operation));
     expect(platform.recorder.operations.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
   });
 
-  it('is answered as shown when it is sent as shown, to a fresh platform with the demo workspace', async () => {
+  it('matches the actual responses of a fresh platform with the demo workspace', async () => {
     const others = await playOthers();
     const tokens = new Map<string, string>();
     const loginAs = async (who: string): Promise<string> => {
@@ -95,7 +95,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
     }
   });
 
-  /** The language model of `npm start`, and a meeting provider that hands out what was said. */
+  /** Starts the language model of `npm start` and a meeting provider that returns the recorded speech. */
   async function playOthers(): Promise<{ stop(): Promise<void> }> {
     const model = await startLlm({
       port: Number(settings['DEMO_MODEL_PORT']),
@@ -129,7 +129,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
 
 describe('npm run demo (README)', () => {
   it.each(['first', 'second'])(
-    'plays one whole conversation, the %s time',
+    'plays a complete conversation, the %s time',
     async () => {
       const { code, stdout, stderr } = await runDemo();
       expect([code, stderr]).toEqual([0, '']);
@@ -152,14 +152,14 @@ describe('npm run demo (README)', () => {
     60_000,
   );
 
-  it('says what to do when it cannot play the meeting provider', async () => {
+  it('explains what to do when the meeting provider cannot be simulated', async () => {
     const { code, stderr } = await runDemo({ DEMO_PROVIDER_PORT: '' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
   });
 });
 
-describe('the requests whose cost is measured (lab/cost)', () => {
-  it('are all answered, again and again', async () => {
+describe('requests of the cost measurement (lab/cost)', () => {
+  it('are all answered, on every repetition', async () => {
     const model = await startLlm({
       port: Number(settings['DEMO_MODEL_PORT']),
       apiKey: settings['LLM_API_KEY'] ?? '',

@@ -1,4 +1,4 @@
-/** A tree of public and private holons, and conversations at every place of it, for search and browse. */
+/** A tree of public and private holons with conversations at each level, for search and browse. */
 import { applyDemo } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 
@@ -8,9 +8,9 @@ export interface Place {
   holons: Record<string, number>;
   /** Ids of journeys by slug. */
   journeys: Record<string, number>;
-  /** A conversation of this making; its id. */
+  /** Creates a conversation; returns its id. */
   put(values: Conversation): Promise<number>;
-  /** `member` has authority over `guild`, above the private event `closed`. */
+  /** `member` has authority over `guild`, which is above the private event `closed`. */
   tokens: { member: string; stranger: string; root: string };
 }
 

@@ -1,4 +1,4 @@
-/** Documented answers that take a cause from outside: everything behind the gateway is gone, or no operation would take the request. */
+/** Documented errors with an external cause: unavailable services, or requests without a matching operation. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
@@ -8,17 +8,17 @@ import { type DocumentedOperation, listOperations } from './contract/served-docu
 import { type Answer, applyDemo, createConversation, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const maxBodyBytes = 4_194_304;
-/** Ids and slugs that nobody has, in the path; of a query only what is needed is sent. */
+/** Unused ids and slugs for the path; only required query parameters are sent. */
 const absent = { integer: 2_147_483_647, string: 'nothing-of-that-name' };
 const operations = listOperations(Object.values(buildDocuments(routes)));
-/** Their requests are kept for the services that are away. */
+/** Their requests are buffered for unavailable services. */
 const hooks = new Set(routes.filter(({ exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId));
 const documenting = (status: number): DocumentedOperation[] => operations.filter(({ responses }) => responses[status] !== undefined);
 
 let platform: TestPlatform;
 let alone: TestPlatform;
 let userToken: string;
-/** What an upload is for; what is not there is answered before the body. */
+/** Owners of uploads; a missing one is reported before the body is read. */
 const present = { conversations: 0, experiences: 0 };
 beforeAll(async () => {
   [platform, alone] = await Promise.all([
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([platform.stop(), alone.stop()]));
 
-/** The same request at every run. */
+/** Returns the same request in every run. */
 function makeRequest(documented: DocumentedOperation): MadeRequest {
   const parameters = documented.parameters.filter(({ in: place, required }) => place !== 'query' || required);
   const operation = { ...documented, parameters };
@@ -64,7 +64,7 @@ function send(place: TestPlatform, operation: DocumentedOperation, request: Pick
   });
 }
 
-/** Begins a body with `start` and never ends it. */
+/** Sends a body that starts with `start` and never ends. */
 function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Response> {
   const { token, headers } = credentialsFor(platform, operation);
   const { path, headers: own, body } = makeRequest(operation);
@@ -84,15 +84,15 @@ function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, s
   return platform.recorder.fetch(url, init);
 }
 
-describe('everything behind the gateway is down (rules/http#overload)', () => {
+describe('all services behind the gateway are unavailable (rules/http#overload)', () => {
   const refusing = documenting(503).filter(({ id }) => !hooks.has(id));
   const answers = new Map<string, Answer>();
   beforeAll(async () => {
-    // Each is given up half a second after nobody was there.
+    // Each request fails after half a second without a response.
     await Promise.all(refusing.map(async (operation) => answers.set(operation.id, await send(alone, operation, makeRequest(operation)))));
   });
 
-  it.each(refusing)('$id answers 503 with Retry-After', ({ id, path }) => {
+  it.each(refusing)('$id returns 503 with Retry-After', ({ id, path }) => {
     const answer = answers.get(id) as Answer;
     const envelope = /^\/api\/(v1|ops)\//.test(path)
       ? { code: 'server_error', message: expect.any(String), retryable: true }
@@ -101,7 +101,7 @@ describe('everything behind the gateway is down (rules/http#overload)', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('answers everything else as ever', async () => {
+  it('answers all other requests as usual', async () => {
     const silent = operations.filter(({ id }) => hooks.has(id));
     const statuses = await Promise.all(silent.map(async (operation) => (await send(alone, operation, makeRequest(operation))).status));
     expect(statuses).toEqual(silent.map(() => 200));
@@ -112,23 +112,23 @@ describe('everything behind the gateway is down (rules/http#overload)', () => {
 describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
   const body = ' '.repeat(maxBodyBytes + 1);
   const reading = documenting(413).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
-  it.each(reading)('$id answers 413', async (operation) => {
+  it.each(reading)('$id returns 413', async (operation) => {
     const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body });
     expect([answer.status, answer.json]).toEqual([413, { detail: expect.any(String) }]);
   });
 });
 
-describe('bodies that are no JSON (rules/http#unparsable-bodies)', () => {
+describe('invalid JSON bodies (rules/http#unparsable-bodies)', () => {
   const reading = documenting(400).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
-  it.each(reading)('$id answers 400', async (operation) => {
+  it.each(reading)('$id returns 400', async (operation) => {
     const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body: '{"a":' });
     expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 });
 
-describe('paths that name nothing (rules/http#error-envelopes)', () => {
+describe('paths of unknown objects (rules/http#error-envelopes)', () => {
   const named = documenting(404).filter(({ parameters }) => parameters.some(({ in: place }) => place === 'path'));
-  it.each(named)('$id answers 404', async (operation) => {
+  it.each(named)('$id returns 404', async (operation) => {
     const hasId = operation.parameters.some(({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER);
     const request = makeRequest(operation);
     const path = hasId ? request.path.replace('2147483647', '-99999999999999999999') : request.path;
@@ -137,31 +137,31 @@ describe('paths that name nothing (rules/http#error-envelopes)', () => {
   });
 });
 
-describe('heads over 16 KiB (rules/http#size-of-heads)', () => {
-  it.each(documenting(431))('$id answers 431', async (operation) => {
-    const { path, headers } = makeRequest(operation); // nobody reads a body behind such a head
+describe('request heads over 16 KiB (rules/http#size-of-heads)', () => {
+  it.each(documenting(431))('$id returns 431', async (operation) => {
+    const { path, headers } = makeRequest(operation); // the body after such a header is not read
     const answer = await send(platform, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
     expect([answer.status, answer.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
 
-describe('bodies that are packed (D61)', () => {
-  it.each(documenting(415))('$id answers 415', async (operation) => {
+describe('compressed bodies (D61)', () => {
+  it.each(documenting(415))('$id returns 415', async (operation) => {
     const request = makeRequest(operation);
     const answer = await send(platform, operation, { ...request, headers: { ...request.headers, 'content-encoding': 'gzip' } });
     expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
   });
 });
 
-describe('bodies that do not come (rules/http#slow-and-unwanted-bodies; D62)', () => {
-  it('are answered with 408 by every operation that reads one', async () => {
+describe('bodies that are not sent (rules/http#slow-and-unwanted-bodies; D62)', () => {
+  it('returns 408 for every operation that reads a body', async () => {
     const slow = documenting(408);
     const answers = await Promise.all(slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))));
     expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(slow.map(() => ({ detail: expect.any(String) })));
     expect(answers.map(({ status }) => status)).toEqual(slow.map(() => 408));
   });
 
-  it.each(documenting(503).filter(({ id }) => hooks.has(id)))('$id answers 503 to the oldest of too many', async (operation) => {
+  it.each(documenting(503).filter(({ id }) => hooks.has(id)))('$id returns 503 for the oldest of too many requests', async (operation) => {
     const all = new AbortController();
     const nearlyAll = Buffer.alloc(maxBodyBytes - 1, ' ');
     const begun = Array.from({ length: 18 }, () => begin(operation, nearlyAll, all.signal));

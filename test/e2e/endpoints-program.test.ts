@@ -7,7 +7,7 @@ let platform: TestPlatform;
 let receiver: WebhookReceiver;
 const names = ['ann', 'root'];
 const tokens: Record<string, string> = {};
-/** Of Ann, who wants new people, and of Root, who wants all of conversations; as the API tells of them. */
+/** Endpoints of Ann (new people) and Root (all conversation events), as returned by the API. */
 let archive: any;
 let other: any;
 beforeAll(async () => {
@@ -51,8 +51,8 @@ const refusal = async (...args: (string | number)[]): Promise<[number, string]> 
   return [code, stderr.trim()];
 };
 
-describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
-  it('list shows those of every account, newest first, or of one; a page of them', async () => {
+describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
+  it('list shows a page of the endpoints of all accounts or of one, newest first', async () => {
     expect(await endpoints('list')).toEqual([other, archive]);
     expect(await endpoints('list', '--account', archive.account_id)).toEqual([archive]);
     expect(await endpoints('list', '--limit', 1)).toEqual([other]);
@@ -66,7 +66,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
     expect((await said('list', '--account', 999_999)).stdout).toBe('No endpoints.\n');
   });
 
-  it('show tells of one, without its secret', async () => {
+  it('show returns one endpoint, without its secret', async () => {
     expect(await endpoints('show', archive.id)).toEqual(archive);
     const { stdout } = await said('show', archive.id);
     expect(stdout).toMatch(new RegExp(`^url: +${archive.url}$`, 'm'));
@@ -75,7 +75,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
     expect(await refusal('show', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
   });
 
-  it('test sends an event that is not in the feed, whatever types are wanted', async () => {
+  it('test sends an event that is not in the feed, regardless of subscribed types', async () => {
     const delivery = await endpoints('test', other.id);
     expect(delivery).toMatchObject({ status: 'pending', attempts: [] });
     const [got] = await arrived(1);
@@ -86,7 +86,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
     expect(await refusal('test', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
   });
 
-  it('redeliver sends an event again, under the same id', async () => {
+  it('redeliver sends an event again with the same id', async () => {
     const id = await person('first');
     const [, , first] = await arrived(3);
     expect([first?.path, subjectOf(first)]).toEqual(['/archive', { type: 'person', id }]);
@@ -101,7 +101,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
     expect(await refusal('redeliver', archive.id, unknown)).toEqual([1, `There is no delivery ${unknown} of endpoint ${archive.id}.`]);
   });
 
-  it('disable asks first, and sends nothing any more; enable sends what happens from then on, and recover brings the rest', async () => {
+  it('disable asks for confirmation and stops deliveries; enable sends later events, and recover sends the missed ones', async () => {
     const startedAt = new Date().toISOString();
     expect(await refusal('disable', archive.id)).toEqual([1, 'No terminal for the confirmation prompt; use --yes.']);
     expect(await endpoints('show', archive.id)).toMatchObject({ disabled: false });
@@ -131,8 +131,8 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
   });
 });
 
-describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
-  it('shows what happens from now on, of the types that are wanted, a line each', async () => {
+describe('admin CLI: events tail (rules/cli#admin-cli; V10)', () => {
+  it('prints new events of the selected types, one line each', async () => {
     const before = await person('before');
     await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), { what: 'the feed tells of it' });
     let ended = false;
@@ -150,7 +150,7 @@ describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
     expect(shown).toEqual(made.slice(made.indexOf(shown[0] ?? 0)).slice(0, 3));
   });
 
-  it('waits for what comes behind a cursor, and shows nobody else but what is wanted (JSON)', async () => {
+  it('waits for events after a cursor, and prints only the selected ones (JSON)', async () => {
     const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: tokens['root'] ?? '' });
     const tail = platform.cli('events', 'tail', '--types', 'holon.*', '--after', json.next, '--count', '1', '--json');
     await person('not-wanted');

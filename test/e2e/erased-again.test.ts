@@ -1,4 +1,6 @@
-/** Who was erased is erased again in a database of any earlier moment, however they were merged (rules/operations#after-a-restore). */
+/**
+ * An erased person is erased again in a restored database of any earlier time, whatever merges happened (rules/operations#after-a-restore).
+ */
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -7,7 +9,7 @@ import { Type } from '#libs/contract';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-/** Rows by table, as they were at a moment. */
+/** Database rows by table at one time. */
 type Moment = ReadonlyMap<string, string>;
 
 const tables = ['directory.people', 'directory.merged_people', 'directory.person_aliases', 'directory.erasures'];
@@ -20,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Of each test its own. Each was made a day before the one before, so that a merge into that one changes when that one was made. */
+/**
+ * Number of the test. Each person was created a day before the previous one, so that a merge into the previous one changes its creation
+ * date.
+ */
 let round = 0;
 beforeEach(async () => {
   round += 1;
@@ -33,7 +38,7 @@ beforeEach(async () => {
 const merge = (keep: string, gone: string) => platform.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
 const erase = (key: string) => platform.ask('people', 'erase', String(ids[key]), '--yes');
 
-/** What a backup of now has. */
+/** Returns the data that a backup taken now would contain. */
 async function remember(): Promise<Moment> {
   const rows = new Map<string, string>();
   for (const table of tables) {
@@ -63,14 +68,14 @@ const keysOf = (wanted: readonly number[]): string[] => keys.filter((key) => wan
 const left = async (): Promise<string[]> =>
   keysOf((await platform.sql<{ id: number }>('select id from directory.people')).map(({ id }) => id));
 
-/** Those whom `doctor --after-restore` erases. */
+/** Returns the people that `doctor --after-restore` erases. */
 async function examine(): Promise<string[]> {
   const { people } = await platform.ask('doctor', '--after-restore');
   expect(people).toMatchObject({ damaged: [], others: 0 });
   return keysOf(people.erased);
 }
 
-/** What is remembered of the people of this test. */
+/** Returns the erasure records of the people of this test. */
 async function readEntries(): Promise<Record<string, unknown>[]> {
   const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));
   const entries: Record<string, unknown>[] = [];
@@ -83,7 +88,7 @@ async function readEntries(): Promise<Record<string, unknown>[]> {
 }
 
 describe('doctor --after-restore', () => {
-  it('erases who was erased and all who had become them, in a database of any moment between the merges', async () => {
+  it('erases again everyone who was erased or merged into them, in a database of any moment between the merges', async () => {
     const moments = [await remember()];
     await merge('b', 'c');
     moments.push(await remember());
@@ -98,7 +103,7 @@ describe('doctor --after-restore', () => {
     }
   });
 
-  it('knows them by ids and digests alone, which an erasure that is repeated finds again', async () => {
+  it('identifies people by ids and digests only, which a repeated erasure finds again', async () => {
     const before = await remember();
     await merge('a', 'b');
     await erase('a');
@@ -116,18 +121,18 @@ describe('doctor --after-restore', () => {
     ]);
   });
 
-  it('erases who is merged after the restore, before it runs, as who they are then', async () => {
+  it('erases a person who is merged between the restore and its run, as the surviving person', async () => {
     const before = await remember();
     await erase('a');
     await erase('b');
     await putBack(before);
-    await merge('a', 'd'); // whose day of creation is a's now
+    await merge('a', 'd'); // now has the creation date of a
     await merge('c', 'b');
     expect(await examine()).toEqual(['a', 'c']);
     expect(await left()).toEqual([]);
   });
 
-  it('leaves those alone who were merged and not erased', async () => {
+  it('does not change people who were merged and not erased', async () => {
     const before = await remember();
     await merge('a', 'b');
     await erase('c');
@@ -137,7 +142,7 @@ describe('doctor --after-restore', () => {
     expect(await left()).toEqual(['a', 'd']);
   });
 
-  it('erases who was merged by a release that kept no digests, as far as they are known', async () => {
+  it('erases people merged by a release without digests, as far as they are known', async () => {
     await merge('a', 'b');
     await platform.sql(`update directory.merged_people set were = default where gone_id = $1`, [ids['b']]);
     const merged = await remember();
@@ -147,7 +152,7 @@ describe('doctor --after-restore', () => {
     expect([await examine(), await left()]).toEqual([['a'], ['c', 'd']]);
   });
 
-  it('forgets the chats of a visitor again that were forgotten, and counts nobody for them', async () => {
+  it('erases the chats of a forgotten visitor again, and does not count a person for them', async () => {
     await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     const write = (visitor: string) =>
       platform.sql(

@@ -1,4 +1,4 @@
-/** People who are erased while a merge has not come to every service (people erase; rules/people#merge-people; I3). */
+/** Erasure of people while a merge has not reached every service (people erase; rules/people#merge-people; I3). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ const left = () =>
     `select k.key, c.participant_ids from conversations.import_keys k join conversations.all_conversations c on c.id = k.conversation_id where k.key <> 'late' order by key`,
   );
 
-/** The messages in the archive of a person. */
+/** Returns the messages in the archive of a person. */
 async function exported(who: string): Promise<{ body: string; thread_key: string | null }[]> {
   const folder = await mkdtemp(join(tmpdir(), 'merged-'));
   const file = join(folder, 'person.zip');
@@ -70,8 +70,8 @@ async function exported(who: string): Promise<{ body: string; thread_key: string
   return entries['agents.json'];
 }
 
-describe('people erase', () => {
-  it('removes what still names who was merged into the person, and the merge that comes later brings nothing back', async () => {
+describe('admin CLI: people erase', () => {
+  it('removes remaining references to people merged into the person, and a later merge does not restore them', async () => {
     const headers = { 'idempotency-key': 'made-once' };
     const json = { name: 'Uma Quillfeather', contact: contact('uma') };
     const made = await platform.call('POST', '/api/v1/people', { token: root, json, headers });
@@ -93,7 +93,7 @@ describe('people erase', () => {
       expect(await platform.sql(`select state from directory.jobs where ${job}`, [String(idOf('eda'))])).toEqual([{ state: 'succeeded' }]);
     }, 30_000);
     expect(await left()).toEqual(expected);
-    // The feed keeps who could read what is deleted, by ids that name nobody any more (docs/guides/privacy.md).
+    // The feed keeps the readers of deleted objects as ids that no longer resolve (docs/guides/privacy.md).
     const allowed = ['events.subjects|people'];
     for (const key of ['eda', 'ada'])
       await eventually(async () => expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(platform, idOf(key)))));
@@ -101,7 +101,7 @@ describe('people erase', () => {
       expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
   });
 
-  it('says so when the person becomes somebody else meanwhile, and lives on as that', async () => {
+  it('reports that the person is merged during the erasure, and keeps the merged person', async () => {
     const rows = 'select 1 from conversations.all_conversations where participant_ids @> array[$1::integer] for update';
     const letGo = await holdLocks(platform, rows, [idOf('ivo')]);
     const erasing = platform.ask('people', 'erase', 'ivo', '--yes').catch((error: unknown) => error);
@@ -117,7 +117,7 @@ describe('people erase', () => {
     );
   });
 
-  it('reaches the chats of who was merged into the person, who is known by the former email and key too', async () => {
+  it('erases chats of people merged into the person, who is also found by the former email and key', async () => {
     const chats = { [telegramUsers.uri]: 'Herons of Uri.', [telegramUsers.ida]: 'Herons of Ida.', 47: 'Somebody else.' };
     await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     for (const [user, text] of Object.entries(chats)) {
@@ -146,7 +146,7 @@ describe('people erase', () => {
     expect(await platform.sql('select body from agents.messages order by id')).toEqual([{ body: 'Somebody else.' }, { body: 'I am Uri.' }]);
   });
 
-  it('is not held up by an email of any length, or by many of them', async () => {
+  it('is not delayed by emails of any length or number', async () => {
     const emails = Array.from({ length: 30 }, (_, index) => `zed-${index}@example.org`);
     const { ids: made } = await platform.apply({
       people: [{ key: 'zed', name: 'Zed Quillfeather', contact: { email: `${'a'.repeat(400)}@example.org` } }],

@@ -1,4 +1,4 @@
-/** Who follows the feed with the client gets everything, however much there is that they may not read (V4, V8, V10). */
+/** A client that follows the feed receives all its events, however many invisible events exist (V4, V8, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { createClient } from '../../clients/typescript/index.ts';
@@ -7,9 +7,9 @@ import { applyDemo, createConversation, startTestPlatform, type Demo, type TestP
 
 let platform: TestPlatform;
 let demo: Demo;
-/** Of Ben, who reads the conversations in which he takes part. */
+/** Token of Ben, who reads the conversations that he takes part in. */
 let token: string;
-/** The cursor from before everything. */
+/** The cursor before all events. */
 let begin: string;
 let conversation: number;
 beforeAll(async () => {
@@ -21,7 +21,8 @@ beforeAll(async () => {
   demo = await applyDemo(platform, 'far');
   token = await platform.login('ben-far@example.org', 'secret-of-ben-far');
   begin = (await platform.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
-  // Ben takes part in these as far as the feed knows, which are too many to look at each; their owner, who has none of them, refuses them.
+  // By the feed's index Ben participates in all of these, too many to check one by one; the owning service, which does not know them,
+  // denies access.
   await fillFeed(platform, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
   await fillFeed(platform, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
   conversation = (await createConversation(platform, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
@@ -32,8 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('client.events over pages that end early (V4, V10)', () => {
-  it.each([0, 25])('gets there, without a pause and without asking twice for the same; wait %d', async (waitSeconds) => {
+describe('client.events with pages that end early (V4, V10)', () => {
+  it.each([0, 25])('reaches the end without a pause and without repeated requests; wait %d', async (waitSeconds) => {
     const pages: { after: string | null; items: number; more: boolean }[] = [];
     const client = createClient({
       baseUrl: platform.baseUrl,
@@ -60,7 +61,7 @@ describe('client.events over pages that end early (V4, V10)', () => {
 });
 
 describe('GET /api/v1/events (rules/http#ids)', () => {
-  it.each(['0', '-1', '2147483648', '99999999999999999999'])('finds nothing of the subject %s, which nobody has', async (id) => {
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])('returns no events for the unknown subject %s', async (id) => {
     const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
     const { status, json } = await platform.call('GET', `/api/v1/events?${query}`, { token });
     expect([status, json]).toEqual([200, { items: [], next: expect.any(String), has_more: false }]);

@@ -1,4 +1,4 @@
-/** docs/guides/events.md as its reader would use it: the answer that it shows, and its program, killed and started again (V3, V8). */
+/** docs/guides/events.md as a reader would use it: its documented response and its program, killed and restarted (V3, V8). */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const person = async (key: string): Promise<void> => {
   await platform.apply({ people: [{ key, name: `Person ${key}` }] });
 };
 
-/** Starts the guide's program. @returns the lines that it has written */
+/** Starts the guide's program. @returns its output lines */
 function follow(): string[] {
   const lines: string[] = [];
   running = spawn(process.execPath, [join(folder, 'follow.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -55,14 +55,14 @@ function follow(): string[] {
 }
 
 describe('docs/guides/events.md', () => {
-  it('shows what the feed answers', async () => {
+  it('shows the actual responses of the feed', async () => {
     const [, command = ''] = blocks('sh');
     const { stdout } = await run('sh', ['-c', command], { env });
     const shown = JSON.parse(blocks('json')[0] ?? '') as object;
     expect(JSON.parse(stdout)).toEqual({ ...shown, next: expect.any(String) });
   });
 
-  it('has a program that leaves nothing out, when it is killed and started again too', async () => {
+  it('has a program that misses no events, also when it is killed and restarted', async () => {
     writeFileSync(join(folder, 'follow.mjs'), blocks('js')[0] ?? '');
     const first = follow();
     await waitFor(async () => {
@@ -86,7 +86,7 @@ describe('docs/guides/events.md', () => {
     expect(second.every((line) => /^person\.created \d+ \{\}$/.test(line))).toBe(true);
   });
 
-  it('says when what comes next is no longer kept (V3, V10)', async () => {
+  it('explains the error when the next events are past the retention (V3, V10)', async () => {
     const read = (query = '') => platform.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
     const { next } = (await read()).json;
     await person('before-the-end');

@@ -73,7 +73,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect([ada, ben, elsewhere].map((item) => item.journey_slug)).toEqual([other.journey, other.journey, second.journey]);
   });
 
-  it('reads a naive time as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
+  it('reads a time without offset as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
     const other = await applyDemo(platform, 'naive');
     const naive = await createConversation(platform, other, '2026-05-01T10:00:00');
     expect(naive.start).toBe('2026-05-01T10:00:00Z');
@@ -84,12 +84,12 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(answer.json[0].start).toBe('2026-05-01T10:00:00Z');
   });
 
-  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('accepts the year of %s and returns it as sent', async (time) => {
+  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('accepts the year of %s and returns it unchanged', async (time) => {
     const other = await applyDemo(platform, `year-${time.slice(0, 4)}`);
     expect((await createConversation(platform, other, time)).start).toBe(time);
   });
 
-  it('makes one conversation of 50 identical calls at once', async () => {
+  it('creates one conversation for 50 identical concurrent calls', async () => {
     const other = await applyDemo(platform, 'storm');
     const query = { person_id: other.ada, journey: other.journey, time: '2026-05-01T10:00:00Z' };
     const answers = await Promise.all(Array.from({ length: 50 }, () => find(query)));
@@ -103,24 +103,24 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 });
 
-describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
-  it('answers 401 without a credential', async () => {
+describe('GET /conversations, errors (rules/http#error-envelopes; D3)', () => {
+  it('returns 401 without a credential', async () => {
     const answer = await find({ person_id: 'x' }, null);
     expect([answer.status, answer.json]).toEqual([401, { detail: 'Unauthorized' }]);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it.each([999_999_999, 0, -1, '9223372036854775808'])('answers 404 person_not_found for person %s', async (person) => {
+  it.each([999_999_999, 0, -1, '9223372036854775808'])('returns 404 person_not_found for person %s', async (person) => {
     const answer = await find({ person_id: person, journey: 'no-such', time: '2026-05-01T10:00:00Z' });
     expect([answer.status, answer.json]).toEqual([404, { error: 'person_not_found', message: expect.any(String) }]);
   });
 
-  it('answers 404 journey_not_found for an unknown journey', async () => {
+  it('returns 404 journey_not_found for an unknown journey', async () => {
     const answer = await find({ person_id: demo.ada, journey: 'no-such', time: '2026-05-01T10:00:00Z' });
     expect([answer.status, answer.json]).toEqual([404, { error: 'journey_not_found', message: expect.any(String) }]);
   });
 
-  it('answers 404 for a journey that is no conversation journey', async () => {
+  it('returns 404 for a journey that is not a conversation journey', async () => {
     await platform.apply({ journeys: [{ slug: 'hosting', name: 'Hosting', is_conversation: false, steps: [] }] });
     expect((await find({ person_id: demo.ada, journey: 'hosting', time: '2026-05-01T10:00:00Z' })).json.error).toBe('journey_not_found');
   });
@@ -128,7 +128,7 @@ describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
   it.each([
     ['no event', []],
     ['two events', ['a', 'b']],
-  ])('answers 409 for a journey of %s, and only when it would create', async (_name, events) => {
+  ])('returns 409 for a journey of %s, and only when it would create a conversation', async (_name, events) => {
     const slug = `owned-${events.length}`;
     await platform.apply({
       journeys: [{ slug, name: slug, is_conversation: true, steps: [] }],
@@ -148,7 +148,7 @@ describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
     ]);
   });
 
-  it('names malformed parameters together', async () => {
+  it('reports all malformed parameters together', async () => {
     const answer = await find({ person_id: 'abc', journey: demo.journey, time: 'yesterday' });
     expect(answer.status).toBe(422);
     expect(answer.json.detail.map((item: any) => [item.loc, item.type])).toEqual([

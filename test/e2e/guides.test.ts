@@ -1,4 +1,4 @@
-/** The commands of the guides, run as a reader would run them one after the other, and the answers that the guides show. */
+/** Runs the commands of the guides in order, as a reader would, and compares the documented responses. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function readBlocks(guide: string): Block[] {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({ language, text: body }));
 }
 
-/** What a guide shows, `…` standing for any text, and at the end of a list for what else there is. */
+/** Returns the documented output as an expectation; `…` matches any text, or further items at the end of a list. */
 function expectation(shown: unknown): unknown {
   if (shown === '…') return expect.any(String);
   if (Array.isArray(shown))
@@ -46,11 +46,11 @@ describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
     return language === 'sh' && next?.language === 'json' ? [{ command: text.trim(), shown: next.text }] : [];
   });
 
-  it('has commands', () => {
+  it('contains commands', () => {
     expect(commands.length).toBeGreaterThan(2);
   });
 
-  it.each(commands)('shows what $command answers', async ({ command, shown }) => {
+  it.each(commands)('shows the actual output of $command', async ({ command, shown }) => {
     const env = { ...process.env, BASE: platform.baseUrl, API_TOKEN: platform.sharedToken, OPS_TOKEN: opsToken };
     const { stdout } = await run('sh', ['-c', command], { env });
     expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(shown)));
@@ -60,13 +60,13 @@ describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
 describe('docs/guides/privacy.md', () => {
   const text = readFileSync(join(guidesDir, 'privacy.md'), 'utf8');
 
-  it('says of every table what is in it and how long', async () => {
+  it('describes contents and retention of every table', async () => {
     const rows = await platform.sql<{ name: string }>(
       `select table_schema || '.' || table_name as name from information_schema.tables
        where table_schema in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts') and table_type = 'BASE TABLE'
          and table_name !~ '^feed_([0-9]+|other)$' order by 1`,
     );
-    // Tables that only join two others hold nothing of their own; they are named after them. What every service has is named once.
+    // Pure join tables have no own data and are named after the joined tables. Tables that every service has are listed once.
     const isOwn = (name: string): boolean =>
       !/(^|\.)(jobs|job_attempts|outbox|handed_over|audit_log|audit_head)$|migrations$|_notes$|_journeys$|_spheres$|_children$|_rows_\w+$/.test(
         name,
@@ -75,7 +75,7 @@ describe('docs/guides/privacy.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names settings that are there', () => {
+  it('names only existing settings', () => {
     const settings = readFileSync(join(guidesDir, '..', 'settings.md'), 'utf8');
     const names = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name = '']) => name);
     expect([...new Set(names)].filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);

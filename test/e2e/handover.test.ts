@@ -1,4 +1,4 @@
-/** Operators take chats over: rights, two of them at once, and the admin CLI (H1, H2, H5). */
+/** Chat takeover by operators: rights, two concurrent operators, and the admin CLI (H1, H2, H5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm } from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -43,7 +43,7 @@ async function openThread(): Promise<{ id: number; visitorId: string }> {
 }
 
 describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
-  it('shows threads to viewers, lets operators act, and nobody else do either', async () => {
+  it('shows threads to viewers, lets operators act, and denies both to all others', async () => {
     const { id, visitorId } = await openThread();
     const { status, text, json } = await list('?agent=guide&channel=web&taken=false');
     expect([status, json.items[0].id]).toEqual([200, id]);
@@ -73,7 +73,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(ids.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('lets one of two operators have a thread, and tells the other who it is; either may hand it back (H1)', async () => {
+  it('lets one of two operators take over a thread and reports the holder to the other; either can end the takeover (H1)', async () => {
     const { id, visitorId } = await openThread();
     const both = await Promise.all([act('operator', 'take', id), act('other', 'take', id)]);
     expect(both.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 409]);
@@ -104,7 +104,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(JSON.stringify(audit)).not.toContain('Hello from');
   });
 
-  it('keeps the stream of a reply whole when the thread is taken: done alone, and the person will answer (H2)', async () => {
+  it('completes the stream of a reply when the thread is taken over: only done, and a notice that a person will answer (H2)', async () => {
     const { id, visitorId } = await openThread();
     await act('operator', 'take', id);
     const { status, headers, text } = await say('Streamed?', visitorId, { accept: 'text/event-stream' });
@@ -114,7 +114,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
   });
 
-  it('ends a streamed reply at once when the thread is taken, and shows nothing that the model writes later (H1)', async () => {
+  it('ends a streamed reply at once when the thread is taken over, and shows no later model output (H1)', async () => {
     const { id, visitorId } = await openThread();
     const held = Promise.withResolvers<void>();
     llm.answerWith(() => 'Slow answer secret end.', { before: (word) => (word === 'answer' ? held.promise : undefined) });
@@ -124,7 +124,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
       body: JSON.stringify({ body: 'Slowly', visitor_id: visitorId }),
     });
     let seen = '';
-    // The model goes on only after the stream has ended.
+    // The model resumes only after the stream has ended.
     for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       if (seen === '') expect((await act('operator', 'take', id)).status).toBe(200);
       seen += text;
@@ -139,7 +139,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(json.messages.at(-1)).toMatchObject({ author: { kind: 'visitor' }, body: 'Slowly' });
   });
 
-  it('is in the admin CLI', async () => {
+  it('is available in the admin CLI', async () => {
     const { id } = await openThread();
     expect((await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);
     expect(await platform.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });

@@ -1,4 +1,4 @@
-/** Retries that change nothing: `Idempotency-Key` and `If-Match` of the open API (rules/http#idempotency-keys; I1, I2, I4). */
+/** Retries without repeated effects: `Idempotency-Key` and `If-Match` of the open API (rules/http#idempotency-keys; I1, I2, I4). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
@@ -54,7 +54,7 @@ const countPeople = async (name: string): Promise<number> =>
 const kept = (key: string) => platform.sql('select 1 from directory.kept_answers where key = $1', [key]);
 
 describe('Idempotency-Key (I1, I4)', () => {
-  it('is taken by every POST of the open API but login, and by keys, which keep no answer (K10)', () => {
+  it('is accepted by every POST of the API except login, and by key operations, which do not record the response (K10)', () => {
     const writes = routes.filter(
       ({ method, path }) => method === 'POST' && path.startsWith('/api/v1/') && !path.startsWith('/api/v1/auth/'),
     );
@@ -63,7 +63,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(writes.length).toBeGreaterThan(without.length);
   });
 
-  it('makes one effect of fifty requests at once, each answered with it or asked to come again', async () => {
+  it('applies fifty concurrent requests once, each with that response or asked to retry', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('/people', { name: 'One of fifty' }, key)));
     expect(await countPeople('One of fifty')).toBe(1);
@@ -80,7 +80,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([again.status, again.text, isReplayed(again)]).toEqual([201, made[0]?.text, true]);
   });
 
-  it('tells who comes meanwhile that the first is still at work', async () => {
+  it('reports to concurrent callers that the first request is still running', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
     const letGo = await holdLocks(platform, `select 1 from directory.holons where slug = 'summer' for update`);
@@ -91,7 +91,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([await letGo(), (await made).status]).toEqual(['stopped', 200]);
   });
 
-  it('tells so whatever the operation, which has not begun then', async () => {
+  it('reports this for every operation, without starting it', async () => {
     const key = randomUUID();
     const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
     const { body: to } = await platform.client.createKey({ body: { name: 'Not revoked', scopes: ['*'] } }, { token: ed });
@@ -107,7 +107,7 @@ describe('Idempotency-Key (I1, I4)', () => {
       ['events.endpoints.update', `/webhook-endpoints/${made.endpoint.id}/update`, { description: 'Not changed' }],
       ['events.endpoints.rotate-secret', `/webhook-endpoints/${made.endpoint.id}/rotate-secret`, {}],
     ];
-    // The turns of all of them are another's, until it is stopped.
+    // Another session holds all these locks until it is stopped.
     const turn = `hashtextextended(json_build_array('kept-answer', $1::integer, operation, $2::text)::text, 0)`;
     const letGo = await holdLocks(platform, `select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation`, [
       made.endpoint.account_id,
@@ -123,7 +123,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(await platform.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
   });
 
-  it('gives the refusal of the operation itself again, whatever has changed since', async () => {
+  it('replays an error of the operation itself, whatever has changed since', async () => {
     const key = randomUUID();
     const taken = await post('/people', { name: 'Vera', contact: { email: 'vera@example.org' } });
     const twin = { name: 'Vera too', contact: { email: 'vera@example.org' } };
@@ -136,7 +136,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([blank.status, (await post('/people', { name: ' ' }, key + 1)).headers.get('idempotent-replayed')]).toEqual([400, 'true']);
   });
 
-  it('refuses another request under the key, by value, by path, and before it looks for what is named', async () => {
+  it('rejects a different request with the same key, by value, by path, and before resolving objects', async () => {
     const key = randomUUID();
     const path = (slug: string | number): string => `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
     const links = { site: 'https://a.example.org/', blog: 'https://b.example.org/' };
@@ -159,7 +159,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     }
   });
 
-  it('belongs to an account and an operation', async () => {
+  it('is scoped to an account and an operation', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
     expect((await post(path, { name: 'Summer of Ed' }, key)).status).toBe(200);
@@ -171,7 +171,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(isReplayed(await post(path, { name: 'Summer of Ed' }, key, body.token))).toBe(true);
   });
 
-  it('is left unused by what is refused before the operation, or may pass', async () => {
+  it('is not used up by errors before the operation or transient errors', async () => {
     const [key, summer] = [randomUUID(), `/holons/${id('holons', 'summer')}/update`];
     const statuses = [
       await platform.call('POST', `/api/v1${summer}`, { token: null, json: { name: 'x' }, headers: { 'idempotency-key': key } }),
@@ -187,7 +187,7 @@ describe('Idempotency-Key (I1, I4)', () => {
   });
 
   it.each(['', 'x'.repeat(256), 'with space', 'tab\there', 'umlaut-\u00e4'])(
-    'is 1 to 255 visible characters of ASCII, not %j',
+    'must be 1 to 255 visible ASCII characters, not %j',
     async (key) => {
       const answer = await post('/people', { name: 'Never made' }, key);
       expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
@@ -220,7 +220,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(await platform.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
   });
 
-  it('gives a kept answer only to a caller who still has the right to the operation (D89)', async () => {
+  it('replays a response only to a caller who still has the right to the operation (D89)', async () => {
     const summer = id('holons', 'summer');
     const membership = id('memberships', 'hana-summer');
     const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
@@ -262,7 +262,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     await isSuperuser(true);
   });
 
-  it('keeps nothing of making and rotating service keys (K10)', async () => {
+  it('records no response of creating and rotating service keys (K10)', async () => {
     const key = randomUUID();
     const wish = { name: 'Twice', scopes: ['media:read'] };
     const [first, second] = [await post('/keys', wish, key), await post('/keys', wish, key)];
@@ -277,7 +277,7 @@ describe('Idempotency-Key (I1, I4)', () => {
       .toBuffer();
     const path = `/api/v1/experiences/${id('holons', 'bread')}/logo`;
     const upload = (key: string, bytes: Buffer): Promise<Answer> => {
-      const body = new FormData(); // each with a boundary of its own
+      const body = new FormData(); // each with a different boundary
       body.append('logo', new Blob([new Uint8Array(bytes)]), 'logo.png');
       return platform.call('POST', path, { token: ed, body, headers: { 'idempotency-key': key } });
     };
@@ -294,7 +294,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([no.status, isReplayed(no), still.json, isReplayed(still)]).toEqual([400, false, no.json, true]);
   });
 
-  it('ends with its day', async () => {
+  it('expires after a day', async () => {
     const key = randomUUID();
     await post('/people', { name: 'Of yesterday' }, key);
     await platform.sql(`update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`, [key]);
@@ -303,7 +303,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(isReplayed(await post('/people', { name: 'Of today' }, key))).toBe(true);
   });
 
-  it('of the client makes a repetition after a lost answer safe', async () => {
+  it('makes a client retry after a lost response safe', async () => {
     const keys: (string | null)[] = [];
     const lossy: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -335,7 +335,7 @@ describe('If-Match of updates (I2, I4)', () => {
     ],
   ] as const;
 
-  it.each(places)('writes a %s only as its caller has seen it', async (_name, path, update) => {
+  it.each(places)('writes a %s only if it is unchanged since the caller read it', async (_name, path, update) => {
     const first = await post(path(), update(1));
     const seen = first.headers.get('etag') ?? '';
     expect(seen).toMatch(/^"[\w-]{43}"$/);
@@ -348,7 +348,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect((await post(path(), update(4), undefined, ed, { 'if-match': '*' })).status).toBe(200);
   });
 
-  it('takes the tag of the holon as it is read', async () => {
+  it('accepts the ETag of a holon read', async () => {
     const summer = `/holons/${id('holons', 'summer')}`;
     const { headers } = await platform.call('GET', `/api/v1${summer}`, { token: ed });
     const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, { 'if-match': headers.get('etag') ?? '' });
@@ -356,14 +356,14 @@ describe('If-Match of updates (I2, I4)', () => {
     expect([written.status, written.headers.get('etag')]).toEqual([200, after.headers.get('etag')]);
   });
 
-  it('lets one of many writers through who have seen the same', async () => {
+  it('lets one of many concurrent writers with the same ETag succeed', async () => {
     const [, path, update] = places[1];
     const seen = (await post(path(), update(1))).headers.get('etag') ?? '';
     const answers = await Promise.all([2, 3, 4, 5].map((turn) => post(path(), update(turn), undefined, ed, { 'if-match': seen })));
     expect(answers.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 412, 412, 412]);
   });
 
-  it('is looked at after 401, 422 and 404, and before 400', async () => {
+  it('is checked after 401, 422 and 404, and before 400', async () => {
     const stale = { 'if-match': '"stale"' };
     const path = `/memberships/${id('memberships', 'hana-summer')}/update`;
     const statuses = [
@@ -376,7 +376,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect(statuses).toEqual([401, 422, 404, 412, 400]);
   });
 
-  it('does not stop a replay, which has been applied', async () => {
+  it('does not block a replay of an applied request', async () => {
     const [, path, update] = places[1];
     const [key, seen] = [randomUUID(), (await post(path(), update(6))).headers.get('etag') ?? ''];
     const first = await post(path(), update(7), key, ed, { 'if-match': seen });

@@ -1,4 +1,4 @@
-/** Tokens of an identity provider as apps and operators meet them: HTTP and the admin CLI (rules/access#identity-provider). */
+/** Identity provider tokens for apps and operators: HTTP and the admin CLI (rules/access#identity-provider). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { checkIssuer } from '../../cli/doctor/issuer.ts';
@@ -32,13 +32,13 @@ afterAll(async () => {
 
 const whoami = (token: string) => platform.call('GET', '/api/v1/auth/whoami', { token });
 const statusOf = async (token: string): Promise<number> => (await whoami(token)).status;
-/** Until the balancer has certainly reached both gateways. */
+/** Enough calls that the load balancer has reached both gateways. */
 const statusesOf = async (token: string): Promise<number[]> => [
   ...new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(() => statusOf(token)))),
 ];
 
-describe('a token of the identity provider (S1, S2)', () => {
-  it('is a per-user token once its subject is linked by the admin CLI', async () => {
+describe('tokens of the identity provider (S1, S2)', () => {
+  it('acts as a per-user token once its subject is linked by the admin CLI', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(token)).toEqual([401]);
     const link = ['accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-at-the-provider'];
@@ -54,7 +54,7 @@ describe('a token of the identity provider (S1, S2)', () => {
     ]);
   });
 
-  it('is linked at its first use by a verified email, and tells the audit log of it', async () => {
+  it('is linked at its first use by a verified email, with an audit entry', async () => {
     await provider.describe('cleo', { email: 'Cleo@example.org', email_verified: true });
     const token = await provider.accessToken('cleo');
     expect((await whoami(token)).json).toMatchObject({ authenticated: true, person: { name: 'cleo' } });
@@ -68,13 +68,13 @@ describe('a token of the identity provider (S1, S2)', () => {
     expect(await statusOf(await provider.accessToken('dora'))).toBe(401);
   });
 
-  it('makes nobody the owner of an account that another subject has (S5)', async () => {
+  it('does not grant access to an account linked to another subject (S5)', async () => {
     await provider.describe('cleo-2', { email: 'cleo@example.org', email_verified: true });
     expect(await statusesOf(await provider.accessToken('cleo-2'))).toEqual([401]);
   });
 
-  /** How soon: services/api-gateway/credentials/cache.test.ts. */
-  it('ends on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
+  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
+  it('is rejected on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
     const ends = [
       ['accounts', 'unlink', 'emil@example.org', '--subject', 'emil'],
       ['accounts', 'deactivate', 'emil@example.org'],
@@ -89,16 +89,16 @@ describe('a token of the identity provider (S1, S2)', () => {
     }
   });
 
-  it('ends a request that waits for events when it expires (D89)', async () => {
+  it('ends a request that waits for events when the token expires (D89)', async () => {
     await platform.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
     const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: await provider.sign({ sub: 'ada-who-waits' }) });
-    // Three seconds behind the tolerance of 30.
+    // Expires three seconds from now, after the tolerance of 30 seconds.
     const token = await provider.sign({ sub: 'ada-who-waits', exp: Math.floor(Date.now() / 1000) - 27 });
     const waited = await platform.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, { token });
     expect([waited.status, waited.json.code]).toEqual([401, 'unauthenticated']);
   });
 
-  it('can be neither logged out nor used for passwords and sessions (S5)', async () => {
+  it('cannot be used for logout, passwords or sessions (S5)', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const asked = await Promise.all([
       platform.call('POST', '/api/v1/auth/logout', { token }),
@@ -116,12 +116,12 @@ describe('a token of the identity provider (S1, S2)', () => {
     ['beginning', { nbf: Math.floor(Date.now() / 1000) + 3_600 }, {}],
     ['type', {}, { typ: 'logout+jwt' }],
     ['key', {}, { kid: 'unknown' }],
-  ])('is refused for its %s', async (_what, claims, header) => {
+  ])('is rejected for its %s', async (_what, claims, header) => {
     const { status, json, headers } = await whoami(await provider.sign({ sub: 'ada-at-the-provider', ...claims }, header));
     expect([status, json.code, headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
   });
 
-  it('is refused unsigned, and is in no log or table', async () => {
+  it('is rejected unsigned, and does not appear in logs or tables', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const [, payload = '', signature = ''] = token.split('.');
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
@@ -133,8 +133,8 @@ describe('a token of the identity provider (S1, S2)', () => {
   });
 });
 
-describe('the row of the identity provider in `doctor` of the admin CLI (rules/cli#admin-cli, S4, S5)', () => {
-  it('says how many keys it shows, why nobody answers, and that an address without TLS has to be allowed', async () => {
+describe('identity provider row in `doctor` of the admin CLI (rules/cli#admin-cli, S4, S5)', () => {
+  it('reports the number of keys, why the provider does not respond, and that an address without TLS must be allowed', async () => {
     const row = async (): Promise<unknown> => {
       const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer);
       return ((await told) as { name: string }[]).find(({ name }) => name === 'identity provider');
@@ -148,8 +148,8 @@ describe('the row of the identity provider in `doctor` of the admin CLI (rules/c
   });
 });
 
-describe('an identity provider that is away (S4)', () => {
-  it('leaves known keys good, and makes tokens of unknown ones 503', async () => {
+describe('unavailable identity provider (S4)', () => {
+  it('accepts tokens of known keys, and returns 503 for tokens of unknown keys', async () => {
     const known = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(known)).toEqual([200]);
     await provider.disconnect();
@@ -157,7 +157,7 @@ describe('an identity provider that is away (S4)', () => {
     const unknown = await provider.sign({ sub: 'ada-at-the-provider' });
     const fresh = await statusesOf(known);
     expect(fresh).toEqual([200]);
-    // Each gateway has asked for an unknown key less than half a minute ago, so restart them: then they know none at all.
+    // Each gateway requested an unknown key less than half a minute ago; a restart clears its cached keys.
     const restart = async (name: string): Promise<void> => {
       await platform.runtime.processes.get(name)?.stop();
       await platform.runtime.restart(name);
@@ -173,8 +173,8 @@ describe('an identity provider that is away (S4)', () => {
   });
 });
 
-describe('a gateway whose issuer is reached by http that nobody allowed (S5)', () => {
-  it('does not start, and says why', async () => {
+describe('gateway with an issuer over http that is not allowed (S5)', () => {
+  it('does not start, and reports the reason', async () => {
     await platform.runtime.processes.get('api-gateway#2')?.stop();
     await expect(platform.runtime.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' })).rejects.toThrow(
       'OIDC_ISSUER must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host',

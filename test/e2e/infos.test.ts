@@ -24,7 +24,7 @@ const patch = (id: number, infos: unknown, call: Call = {}): Promise<Answer> =>
 const get = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 
 describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', () => {
-  it('reads {} when nothing is stored', async () => {
+  it('returns {} when nothing is stored', async () => {
     const answer = await read(await fresh());
     expect([answer.status, answer.json]).toEqual([200, { infos: {} }]);
   });
@@ -38,7 +38,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).infos).toEqual(answer.json.infos);
   });
 
-  it('never reads or writes config', async () => {
+  it('does not read or write config', async () => {
     const id = await fresh();
     await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
     const answer = await platform.call('PATCH', path(id), { token, json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } } });
@@ -46,14 +46,14 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).config).toEqual({ kept: 1 });
   });
 
-  it('loses no update of parallel writes', async () => {
+  it('loses no update in concurrent writes', async () => {
     const id = await fresh();
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => patch(id, { [`k${n}`]: n })));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(Object.keys((await read(id)).json.infos)).toHaveLength(50);
   });
 
-  it('keeps big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
+  it('preserves big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
     const id = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
     const answer = await platform.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
@@ -64,7 +64,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     }
   });
 
-  it('moves updated_at with a change and not without one (D9a)', async () => {
+  it('updates updated_at on a change only (D9a)', async () => {
     const id = await fresh();
     const before = (await get(id)).updated_at;
     await patch(id, { a: 1 });
@@ -75,7 +75,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).updated_at).toBe(after);
   });
 
-  it('has neither guard (D9a)', async () => {
+  it('ignores both concurrency guards (D9a)', async () => {
     const id = await fresh();
     const answer = await patch(
       id,
@@ -85,7 +85,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
   });
 
-  it('answers with an ETag and 304 to it (rules/http#etag)', async () => {
+  it('returns an ETag, and 304 when it matches (rules/http#etag)', async () => {
     const id = await fresh();
     const etag = (await read(id)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"/);
@@ -105,7 +105,7 @@ describe('infos, namespaces (rules/conversations#namespaces; D9b)', () => {
     ['question_changes', 'question-changes'],
     ['question_timings', 'derived'],
     ['audio', '/audio'],
-  ])('refuses %s with any value and writes nothing', async (key, hint) => {
+  ])('rejects %s with any value and writes nothing', async (key, hint) => {
     const id = await fresh();
     for (const value of [{}, null]) {
       const answer = await patch(id, { ok: 1, [key]: value });
@@ -130,19 +130,19 @@ describe('infos, refusals (rules/conversations#infos; D12)', () => {
     [{ infos: null }, 'dict_type'],
     [{ infos: [] }, 'dict_type'],
     [{ infos: 'x' }, 'dict_type'],
-  ])('answers 422 to the body %j', async (json, type) => {
+  ])('returns 422 for the body %j', async (json, type) => {
     const answer = await platform.call('PATCH', path(await fresh()), { token, json });
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', 'infos']]);
   });
 
-  it('answers 404 before it judges the keys', async () => {
+  it('returns 404 before it validates the keys', async () => {
     expect([(await read(999_999_999)).json, (await patch(999_999_999, { audio: 1 })).json]).toEqual([
       { detail: 'Not Found' },
       { detail: 'Not Found' },
     ]);
   });
 
-  it('refuses the shared token with 403 and no token with 401', async () => {
+  it('rejects the shared token with 403 and a missing token with 401', async () => {
     const id = await fresh();
     for (const method of ['GET', 'PATCH']) {
       const shared = await platform.call(method, path(id), method === 'GET' ? {} : { json: { infos: {} } });

@@ -1,4 +1,4 @@
-/** `npm start` as a child process of a test, with a folder and ports of its own. */
+/** `npm start` as a child process of a test, with separate folder and ports. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const readyTimeoutMs = 180_000;
 
 export interface Launch {
   readonly child: ChildProcess;
-  /** Everything that it has said, on both streams. */
+  /** Output so far, stdout and stderr. */
   output(): string;
   readonly status: Promise<number | null>;
 }
@@ -25,23 +25,23 @@ interface Recorded {
 
 export interface Launchpad {
   readonly dataDir: string;
-  /** Of the gateway. */
+  /** Port of the gateway. */
   readonly port: number;
   launch(env?: Readonly<Record<string, string>>, args?: readonly string[]): Launch;
-  /** Fails with what it has said when it ends before it is ready. */
+  /** Rejects with the output if the process exits before it is ready. */
   waitUntilReady(item: Launch): Promise<void>;
-  /** Every process that was started. */
+  /** Returns every process that was started. */
   readRecord(): Recorded[];
-  /** @throws Error when no process of that name runs */
+  /** @throws Error when no process with that name runs */
   findIdentity(name: string): ProcessIdentity;
-  /** Ends what runs, and removes the folder. */
+  /** Ends the running processes and removes the folder. */
   clear(): Promise<void>;
 }
 
 export async function createLaunchpad(): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
   const [port, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  // Of the first service; those of the others follow.
+  // Port of the first service; the other services use the following ones.
   const metricsPort = await findFreeRow();
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];

@@ -1,4 +1,4 @@
-/** The door for assistants, by the protocol's own client (rules/mcp; M1 to M6). */
+/** The MCP endpoint, called with the protocol's own client (rules/mcp; M1 to M6). */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -6,7 +6,7 @@ import { type Answer, applyDemo, createConversation, type Demo, startTestPlatfor
 let platform: TestPlatform;
 let demo: Demo;
 let conversation = 0;
-/** Tokens by what they are. */
+/** Tokens by kind. */
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** As a bulk import and the job after it leave them. */
+/** Inserts rows as a bulk import and its follow-up job do. */
 async function installRows(rows: { start_ms: number; end_ms: number; person_id: number; text: string }[]): Promise<void> {
   for (const [position, row] of rows.entries())
     await platform.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
@@ -86,7 +86,7 @@ async function listTools(token: string): Promise<string[]> {
   }
 }
 
-/** What each tool is asked, and the request that is the same. */
+/** Arguments for each tool, and the equivalent REST request. */
 const questions = (): readonly (readonly [tool: string, given: Record<string, unknown>, path: string])[] => [
   ['searchDirectory', { q: 'ad' }, '/api/v1/search?q=ad'],
   ['listPeople', { q: 'a', limit: 1 }, '/api/v1/people?q=a&limit=1'],
@@ -107,7 +107,7 @@ const questions = (): readonly (readonly [tool: string, given: Record<string, un
   ['searchTranscripts', { q: 'river', limit: 3 }, '/api/coherence/transcripts/search?q=river&limit=3'],
 ];
 
-/** Refusals of REST that a tool answers like them. */
+/** REST errors that the tool returns in the same form. */
 const refusals = (): ReturnType<typeof questions> => [
   ['getPerson', { person_id: 999_999 }, '/api/v1/people/999999'],
   ['getPerson', { person_id: 'ada' }, '/api/v1/people/ada'],
@@ -122,12 +122,12 @@ const refusals = (): ReturnType<typeof questions> => [
   ],
 ];
 
-/** What every answer of its own says of itself. */
+/** Removes the request id, which differs between responses. */
 const plain = ({ text }: Answer): string => text.replace(/"request_id":"[^"]*"/, '');
 
 describe('POST /mcp', () => {
   it.each(['a superuser', 'a person', 'a key for everything', 'a key of the directory', 'a key of transcripts', 'a key of events'])(
-    'answers %s what REST does, with each tool (M2)',
+    'returns for %s the same as REST, with each tool (M2)',
     async (who) => {
       const token = tokens[who] ?? '';
       const listed = await listTools(token);
@@ -141,7 +141,7 @@ describe('POST /mcp', () => {
     },
   );
 
-  it('shows the tools that the scopes of a key allow, and says of others which scope they need (M3)', async () => {
+  it('lists the tools allowed by the scopes of a key, and reports the required scope of others (M3)', async () => {
     expect(await listTools(tokens['a key of events'] ?? '')).toEqual([]);
     expect(await listTools(tokens['a key of transcripts'] ?? '')).toEqual(['downloadTranscript', 'searchTranscripts']);
     const { text, isError } = await callTool(tokens['a key of transcripts'] ?? '', 'getPerson', { person_id: demo.ada });
@@ -151,7 +151,7 @@ describe('POST /mcp', () => {
     ]);
   });
 
-  it('describes arguments by the route’s own schemas, and every tool as one that only reads (M1)', async () => {
+  it('describes arguments by the schemas of the route, and every tool as read-only (M1)', async () => {
     const client = await connect(tokens['a superuser'] ?? '');
     const { tools } = await client.listTools();
     await client.close();
@@ -170,7 +170,7 @@ describe('POST /mcp', () => {
     });
   });
 
-  it('says what is wrong with arguments that no address has (M2)', async () => {
+  it('reports invalid arguments that no address can contain (M2)', async () => {
     const token = tokens['a superuser'] ?? '';
     for (const [given, argument] of [
       [{}, 'person_id'],
@@ -185,11 +185,11 @@ describe('POST /mcp', () => {
       isError: true,
       text: 'There is no tool "erasePerson".',
     });
-    // A path argument cannot lead to another route.
+    // A path argument cannot reach another route.
     expect((await callTool(token, 'getPerson', { person_id: '../holons' })).isError).toBe(true);
   });
 
-  it('refuses an answer of more than a mebibyte, and says so (M4)', async () => {
+  it('rejects a response of more than a mebibyte with an explanation (M4)', async () => {
     const [id, text] = [(await createConversation(platform, demo, '2024-01-01T10:00:00Z')).id, 'word '.repeat(60_000)];
     for (let position = 0; position < 4; position++)
       await platform.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
@@ -210,7 +210,7 @@ describe('POST /mcp', () => {
     expect([part.isError, part.text.length > text.length]).toEqual([false, true]);
   });
 
-  it('serves clients of the revisions of 2025 as well, with no state between their requests (M5)', async () => {
+  it('serves clients of the 2025 revisions as well, without state between their requests (M5)', async () => {
     const client = await connect(tokens['a person'] ?? '', 'legacy');
     expect(client.getServerVersion()?.name).toBe('coherence');
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
@@ -218,7 +218,7 @@ describe('POST /mcp', () => {
     await client.close();
     const rest = await platform.call('GET', `/api/v1/people/${demo.ada}`, { token: tokens['a person'] ?? '' });
     expect(content).toEqual([{ type: 'text', text: rest.text }]);
-    // A call that no handshake went before.
+    // A call without a previous handshake.
     const answer = await post({
       jsonrpc: '2.0',
       id: 1,
@@ -241,7 +241,7 @@ const post = (json: unknown, more: { token?: string | null; headers?: Record<str
   });
 const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-/** Of the revision of 2026, in which each request says what its client is. */
+/** The protocol revision of 2026, in which each request describes its client. */
 const revision = '2026-07-28';
 const ofRevision = (method: string, params: object): { message: object; headers: Record<string, string> } => ({
   message: {
@@ -260,11 +260,11 @@ const ofRevision = (method: string, params: object): { message: object; headers:
   headers: { 'mcp-protocol-version': revision, 'mcp-method': method, ...('name' in params ? { 'mcp-name': String(params.name) } : {}) },
 });
 
-/** A message as it is written, with no header Accept of its own. */
+/** Sends a raw message without a default Accept header. */
 const send = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   platform.call('POST', '/mcp', { token: tokens['a person'] ?? '', body, headers: { 'content-type': 'application/json', ...headers } });
 
-describe('clients of every kind (M5; D104)', () => {
+describe('MCP client compatibility (M5; D104)', () => {
   it.each([
     [undefined, 'application/json'],
     ['*/*', 'application/json'],
@@ -287,7 +287,7 @@ describe('clients of every kind (M5; D104)', () => {
     }
   });
 
-  it('answers 406 to who accepts neither', async () => {
+  it('returns 406 to a client that accepts neither', async () => {
     const answer = await send(JSON.stringify(listing), { accept: 'text/html' });
     expect([answer.status, answer.json]).toEqual([
       406,
@@ -295,7 +295,7 @@ describe('clients of every kind (M5; D104)', () => {
     ]);
   });
 
-  it('takes whole floats for integers, in arguments and ids', async () => {
+  it('accepts whole floats for integers, in arguments and ids', async () => {
     for (const limit of ['1.0', '1e0', '10e-1', '1']) {
       const params = `{"name":"listPeople","arguments":{"q":"a","limit":${limit}}}`;
       const answer = await send(`{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":${params}}`);
@@ -307,7 +307,7 @@ describe('clients of every kind (M5; D104)', () => {
     expect(await callTool(tokens['a person'] ?? '', 'listPeople', { limit: 1.5 })).toMatchObject({ isError: true });
   });
 
-  it('answers notifications and answers of the client with 202 and nothing else', async () => {
+  it('returns an empty 202 for notifications and responses of the client', async () => {
     for (const [message, headers] of [
       [{ jsonrpc: '2.0', method: 'notifications/initialized' }, {}],
       [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, {}],
@@ -328,7 +328,7 @@ describe('clients of every kind (M5; D104)', () => {
     ['tools/list', { cursor: 'of another server' }, 'there is one page of tools, and no cursor'],
     ['tools/list', [], 'params must be an object'],
     ['tools/call', 'getPerson', 'params must be an object'],
-  ])('says what is wrong with the parameters of %s: %j', async (method, params, problem) => {
+  ])('reports invalid parameters of %s: %j', async (method, params, problem) => {
     const refused = { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: `Invalid params: ${problem}` } };
     expect((await send(JSON.stringify({ ...listing, method, params }))).json).toEqual(refused);
     if (typeof params === 'string' || Array.isArray(params)) return;
@@ -336,7 +336,7 @@ describe('clients of every kind (M5; D104)', () => {
     expect((await send(JSON.stringify(message), headers)).json).toEqual(refused);
   });
 
-  it('takes a null for what is absent', async () => {
+  it('accepts null for an absent value', async () => {
     const whole = (await send(JSON.stringify(listing))).json;
     for (const params of [null, { cursor: null }, { cursor: null, _meta: null }, { cursor: '' }])
       expect((await send(JSON.stringify({ ...listing, params }))).json).toEqual(whole);
@@ -345,8 +345,8 @@ describe('clients of every kind (M5; D104)', () => {
   });
 });
 
-describe('the guards of /mcp (M6)', () => {
-  it('refuse who has no per-user token, with the challenge of every route', async () => {
+describe('guards of /mcp (M6)', () => {
+  it('rejects requests without a per-user token, with the challenge of every route', async () => {
     for (const token of [null, 'nobody', 'svc_key_000000000000_x']) {
       const answer = await post(listing, { token });
       expect([answer.status, answer.headers.get('www-authenticate'), answer.json]).toEqual([401, 'Bearer', { detail: 'Unauthorized' }]);
@@ -355,13 +355,13 @@ describe('the guards of /mcp (M6)', () => {
     expect([shared.status, shared.json]).toEqual([403, expect.objectContaining({ error: 'per_user_token_required' })]);
   });
 
-  it('refuse pages of origins that may not call the API', async () => {
+  it('rejects pages of origins that may not call the API', async () => {
     expect((await post(listing, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
     expect((await post(listing, { headers: { origin: 'null' } })).status).toBe(403);
     expect((await post(listing, { headers: { origin: 'https://app.example.org' } })).status).toBe(200);
   });
 
-  it('take POST alone, JSON of one message alone, and no more of it than elsewhere', async () => {
+  it('accepts only POST with one JSON message, within the usual body limit', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await platform.call(method, '/mcp', { token: tokens['a person'] ?? '' });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
@@ -378,7 +378,7 @@ describe('the guards of /mcp (M6)', () => {
     expect((await raw(JSON.stringify({ ...listing, params: { x: 'x'.repeat(5 * 1_048_576) } }), json)).status).toBe(413);
   });
 
-  it('hold no connection for a subscription, and know nothing but tools', async () => {
+  it('does not hold a connection for a subscription, and supports tools only', async () => {
     for (const method of ['subscriptions/listen', 'resources/list', 'prompts/list', 'completion/complete']) {
       const { message, headers } = ofRevision(method, { notifications: { toolsListChanged: true } });
       const answer = await post(message, { headers });
@@ -386,7 +386,7 @@ describe('the guards of /mcp (M6)', () => {
     }
   });
 
-  it('tell nothing of a fault, and write no text of an argument into the log', async () => {
+  it('hides details of an internal error, and logs no argument text', async () => {
     const { text } = await callTool(tokens['a person'] ?? '', 'searchTranscripts', { q: 'unloggedword' });
     expect(JSON.parse(text)).toMatchObject({ items: [] });
     expect(await platform.readLogs()).not.toContain('unloggedword');

@@ -1,4 +1,4 @@
-/** Agents as operators see them: the sentences that wait for a decision (D70, P8), by the API and the admin CLI. */
+/** Agents from the operator's view: statements waiting for a decision (D70, P8), over the API and the admin CLI. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -58,7 +58,7 @@ const sentences = async (state?: 'waiting' | 'approved'): Promise<any[]> =>
   (await get(`/guide/knowledge${state === undefined ? '' : `?state=${state}`}`)).json.items;
 
 describe('GET /api/ops/agents (D70, P9)', () => {
-  it('says how many sentences wait, in pages and as the admin CLI does', async () => {
+  it('returns the number of pending sentences, in pages and like the admin CLI', async () => {
     await decide('approve', [(await sentences())[0].id]);
     const guide = { slug: 'guide', name: 'Guide', waiting: 2, approved: 1 };
     const host = { slug: 'host', name: 'Host', waiting: 0, approved: 0 };
@@ -69,14 +69,14 @@ describe('GET /api/ops/agents (D70, P9)', () => {
     expect(await platform.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
   });
 
-  it('takes no cursor of another list (P8)', async () => {
+  it('rejects a cursor of another list (P8)', async () => {
     const { next } = (await get('?limit=1')).json;
     for (const path of ['?cursor=x', `/guide/knowledge?cursor=${next}`]) expect((await get(path)).json.code).toBe('bad_cursor');
   });
 });
 
-describe('knowledge of an agent (D70, P9)', () => {
-  it('is approved and rejected by operators, and each act is in the audit log', async () => {
+describe('agent knowledge (D70, P9)', () => {
+  it('is approved and rejected by operators, with an audit entry for each action', async () => {
     const [one, two, three] = await sentences('waiting');
     expect(one).toEqual({
       id: one.id,
@@ -106,7 +106,7 @@ describe('knowledge of an agent (D70, P9)', () => {
     ]);
   });
 
-  it('names threads by numbers, and no visitor: who knows one could write in the thread (D33a)', async () => {
+  it('identifies threads by number without visitor ids, which would allow writing in the thread (D33a)', async () => {
     const { status, text } = await get('/guide/knowledge');
     expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([200, false, true]);
     expect((await platform.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
@@ -115,7 +115,7 @@ describe('knowledge of an agent (D70, P9)', () => {
     expect((await get('/nobody/knowledge')).json.code).toBe('not_found');
   });
 
-  it('changes nothing when one sentence is not there, and takes no empty choice', async () => {
+  it('changes nothing when one sentence does not exist, and rejects an empty selection', async () => {
     const [one] = await sentences();
     expect((await decide('approve', [one.id, 2_000_000_000])).json.code).toBe('not_found');
     expect((await decide('reject', [one.id, 2_000_000_000])).json.code).toBe('not_found');
@@ -124,7 +124,7 @@ describe('knowledge of an agent (D70, P9)', () => {
     expect((await sentences('waiting')).length).toBe(3);
   });
 
-  it('is approved as far as an agent may have: 200 sentences', async () => {
+  it('cannot be approved beyond the limit of 200 sentences per agent', async () => {
     await platform.sql(
       `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
        select agent_id, id, 'knowledge', 'More ' || n, 2 from agents.threads, generate_series(1, 198) n where id = $1`,
@@ -139,7 +139,7 @@ describe('knowledge of an agent (D70, P9)', () => {
     expect(await sentences('approved')).toEqual([]);
   });
 
-  it('is read by viewers, and decided on by operators alone', async () => {
+  it('is visible to viewers, and decided by operators only', async () => {
     const [one] = await sentences();
     for (const verb of ['approve', 'reject'] as const) {
       expect((await decide(verb, [one.id], { token: tokens.viewer })).json.code).toBe('permission_denied');

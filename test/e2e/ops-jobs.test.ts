@@ -1,4 +1,4 @@
-/** Jobs of all services as operators see them and act on them: the API, the admin CLI, and who may (P2, P3, P8). */
+/** Jobs of all services for operators: the API, the admin CLI, and rights (P2, P3, P8). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -49,7 +49,7 @@ const act = (verb: 'redrive' | 'cancel', json: unknown, token: string | null = t
 const show = (service: string, id: string): Promise<Answer> =>
   platform.call('GET', `/api/ops/jobs/${service}/${id}`, { token: tokens.viewer });
 
-/** A dead job; its payload fits no declaration, so that it is dead again at once wherever it is run. */
+/** Creates a dead job; its payload is invalid, so every redrive fails again at once. */
 async function makeDead(service: string, { type = `${service}.strange`, error = 'The store was away', payload = {}, count = 1 } = {}) {
   const ids = Array.from({ length: count }, () => randomUUIDv7());
   await platform.sql(
@@ -63,7 +63,7 @@ const statesOf = async (service: string, ids: readonly string[]): Promise<string
   (await platform.sql<{ state: string }>(`select state from ${service}.jobs where id = any($1::uuid[])`, [ids])).map(({ state }) => state);
 
 describe('GET /api/ops/jobs (P2)', () => {
-  it('lists the jobs of all services in one order, page by page, each once, while jobs arrive', async () => {
+  it('lists jobs of all services in one order, page by page, each once, while new jobs arrive', async () => {
     const made: string[] = [];
     for (let turn = 0; turn < 4; turn++) {
       for (const service of ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'])
@@ -79,7 +79,7 @@ describe('GET /api/ops/jobs (P2)', () => {
     expect(told).toEqual(made.toSorted().toReversed());
   });
 
-  it('finds jobs by service, type, state, key, error, conversation, request and time', async () => {
+  it('filters jobs by service, type, state, key, error, conversation, request and time', async () => {
     const [id = ''] = await makeDead('media', { error: 'Quota of 100% used_up', payload: { conversation_id: 4711 } });
     await platform.sql(`update media.jobs set key = 'a key', request_id = 'the request' where id = $1`, [id]);
     const at: string = (await show('media', id)).json.created_at;
@@ -101,7 +101,7 @@ describe('GET /api/ops/jobs (P2)', () => {
     expect(items).toMatchObject([{ service: 'media', id, conversation_id: 4711, attempts: 3, finished_at: expect.any(String) }]);
   });
 
-  it('refuses a limit over 200, a bad cursor and one of another list (P8)', async () => {
+  it('rejects a limit over 200, an invalid cursor and a cursor of another list (P8)', async () => {
     const ask = (query: string) => platform.call('GET', `/api/ops/jobs?${query}`, { token: tokens.viewer });
     expect((await ask('limit=201')).status).toBe(422);
     expect((await ask('limit=0')).status).toBe(422);
@@ -117,7 +117,7 @@ describe('GET /api/ops/jobs (P2)', () => {
     }
   });
 
-  it.each(['0', '-1', '2147483648', '99999999999999999999'])('finds nothing of the id %s, which nobody has (D98)', async (id) => {
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])('returns no jobs for the unknown id %s (D98)', async (id) => {
     for (const query of [
       `jobs?conversation_id=${id}`,
       `pipelines?conversation_id=${id}`,
@@ -131,7 +131,7 @@ describe('GET /api/ops/jobs (P2)', () => {
 });
 
 describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
-  it('has payload, result and every attempt, those before a redrive too', async () => {
+  it('returns payload, result and every attempt, including those before a redrive', async () => {
     const [id = ''] = await makeDead('media', { type: 'media.delete-blob', payload: { blob_id: 'no number' } });
     for (const _ of [1, 2]) {
       expect((await act('redrive', { ids: [{ service: 'media', id }] })).json).toMatchObject({ matched: 1, changed: 1, failed: 0 });
@@ -158,7 +158,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     expect(json.attempts[0].started_at < json.attempts[1].started_at).toBe(true);
   });
 
-  it('leaves secrets out of payloads and results, and keeps what is none', async () => {
+  it('redacts secrets in payloads and results, and nothing else', async () => {
     const token = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
     const [id = ''] = await makeDead('media', {
       payload: {
@@ -187,7 +187,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     ['POST', 'threads/ID/message', 'The thread does not exist.'],
     ['POST', 'threads/ID/hand-back', 'The thread does not exist.'],
     ['POST', 'pipelines/ID/retry', 'The conversation does not exist.'],
-  ])('%s /api/ops/%s names what does not exist, for an id out of range too (D94)', async (method, path, message) => {
+  ])('%s /api/ops/%s reports what does not exist, also for an id out of range (D94)', async (method, path, message) => {
     for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
       const json = path.endsWith('message') ? { body: 'Hello' } : {};
       const answer = await platform.call(method, `/api/ops/${path.replace('ID', id)}`, {
@@ -198,7 +198,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     }
   });
 
-  it('answers 304 as long as the job is the one that the caller has, and 200 after it changed (rules/http#etag)', async () => {
+  it('returns 304 while the job is unchanged, and 200 after a change (rules/http#etag)', async () => {
     const [id = ''] = await makeDead('media');
     const read = (etag: string): Promise<Answer> =>
       platform.call('GET', `/api/ops/jobs/media/${id}`, { token: tokens.viewer, headers: { 'if-none-match': etag } });
@@ -209,7 +209,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     expect((await read(etag)).status).toBe(200);
   });
 
-  it('answers 404 to what is no job (D94)', async () => {
+  it('returns 404 for an unknown job (D94)', async () => {
     const id = randomUUIDv7();
     for (const [service, name] of [
       ['media', id],
@@ -227,7 +227,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
 });
 
 describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
-  it('count first with dry_run, then act once: a second run changes nothing more', async () => {
+  it('count with dry_run, then act once: a second run changes nothing more', async () => {
     const ids = await makeDead('media', { error: 'of three', count: 3 });
     await makeDead('directory', { error: 'of three' });
     const filter = { error: 'of three', state: 'dead' };
@@ -236,23 +236,23 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect(new Set(await statesOf('media', ids))).toEqual(new Set(['dead']));
     const [first, second] = await Promise.all([act('redrive', { filter }), act('redrive', { filter })]);
     expect([first.status, second.status]).toEqual([200, 200]);
-    // At the same time they may share them.
+    // Concurrent runs may split them.
     expect(first.json.changed + second.json.changed).toBe(4);
     expect((await act('redrive', { filter })).json).toMatchObject({ matched: 0, changed: 0, failed: 0, items: [] });
   });
 
-  it('redrive ten thousand dead jobs at once', async () => {
+  it('redrive ten thousand dead jobs with one request', async () => {
     await makeDead('transcripts', { error: 'ten thousand', count: 10_000 });
     const answer = await act('redrive', { filter: { error: 'ten thousand' } });
     expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0 })]);
     expect(answer.json.items).toHaveLength(100);
     expect(answer.json.items[0]).toMatchObject({ service: 'transcripts', state: 'queued', error: 'ten thousand' });
-    // What was worked meanwhile is dead again.
+    // Jobs that were run in between are dead again.
     const { matched, changed, failed } = (await act('cancel', { filter: { error: 'ten thousand' } })).json;
     expect(changed + failed).toBe(matched);
   });
 
-  it('cancel ten thousand waiting jobs at once', async () => {
+  it('cancel ten thousand waiting jobs with one request', async () => {
     await makeDead('transcripts', { error: 'as many that wait', count: 10_000 });
     await platform.sql(
       `update transcripts.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where error = 'as many that wait'`,
@@ -262,7 +262,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect((await cancel()).json).toMatchObject({ matched: 0, changed: 0, failed: 0 });
   });
 
-  it('cancel waiting jobs, dead ones only where they are named; cancelled ones are queued again by their ids', async () => {
+  it('cancel waiting jobs, and dead ones only by id; cancelled jobs can be queued again by id', async () => {
     const [dead = '', other = ''] = await makeDead('directory', { error: 'to be cancelled', count: 2 });
     const [waiting = ''] = await makeDead('directory', { error: 'to be cancelled' });
     await platform.sql(`update directory.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where id = $1`, [
@@ -277,7 +277,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect((await act('redrive', { ids: [{ service: 'directory', id: dead }] })).json).toMatchObject({ matched: 1, changed: 1 });
   });
 
-  it('count ids without a job as failed, each once', async () => {
+  it('count unknown ids as failed, each once', async () => {
     const [id = ''] = await makeDead('media');
     const strange = [
       { service: 'media', id: randomUUIDv7() },
@@ -297,7 +297,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     ['a page', { filter: { limit: 5, cursor: 'x' } }],
     ['no ids', { ids: [] }],
     ['ids and a filter', { ids: [{ service: 'media', id: randomUUIDv7() }], filter: { state: 'dead' } }],
-  ])('refuse %s with 400 and change nothing (P8)', async (_name, body) => {
+  ])('reject %s with 400 and change nothing (P8)', async (_name, body) => {
     const ids = await makeDead('media', { error: 'nobody means this' });
     for (const verb of ['redrive', 'cancel'] as const)
       expect([verb, (await act(verb, body)).status, (await act(verb, body)).json.code]).toEqual([verb, 400, 'empty_choice']);
@@ -310,11 +310,11 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     ['an unknown state', { filter: { state: 'undead' } }],
     ['a list as a filter', { filter: [] }],
     ['too many ids', { ids: Array.from({ length: 10_001 }, (_item, index) => ({ service: 'media', id: String(index) })) }],
-  ])('refuse %s with 422', async (_name, body) => {
+  ])('reject %s with 422', async (_name, body) => {
     expect((await act('redrive', body)).status).toBe(422);
   });
 
-  it('leave one entry of the audit log, with filter and counts, and none for a dry run (A1, A4, D99)', async () => {
+  it('write one audit entry with filter and counts, and none for a dry run (A1, A4, D99)', async () => {
     const [id = ''] = await makeDead('media', { error: 'seen by the auditor' });
     const filter = { error: 'seen by the auditor', service: 'media' };
     await act('redrive', { filter, dry_run: true });
@@ -336,8 +336,8 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
   });
 });
 
-describe('who may (P2, P3; rules/access#operators)', () => {
-  it('viewers read, operators act, others neither; nobody acts without a token or with the shared one', async () => {
+describe('permissions of job operations (P2, P3; rules/access#operators)', () => {
+  it('viewers read, operators act, other accounts do neither; actions without a token or with the shared token are rejected', async () => {
     const [id = ''] = await makeDead('media');
     const body = { ids: [{ service: 'media', id }] };
     expect(await act('redrive', body, tokens.viewer)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
@@ -353,8 +353,8 @@ describe('who may (P2, P3; rules/access#operators)', () => {
   });
 });
 
-describe('jobs of the admin CLI (P3)', () => {
-  it('redrives, discards and cancels by the same filters, and counts with --dry-run', async () => {
+describe('admin CLI: jobs (P3)', () => {
+  it('redrives, discards and cancels with the same filters, and counts with --dry-run', async () => {
     await makeDead('directory', { error: 'by the CLI', payload: { conversation_id: 99 }, count: 2 });
     const filter = ['--error', 'by the CLI', '--conversation', '99'];
     expect(await platform.ask('jobs', 'redrive', ...filter, '--dry-run')).toEqual({ redriven: 2, dry_run: true });

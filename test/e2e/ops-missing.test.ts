@@ -1,4 +1,7 @@
-/** Lists and acts of operators while services are away: the rest is told and done, with its counts, and what is missing comes later (P2, P3, P4). */
+/**
+ * Operator lists and actions during service outages: the rest is returned and done, with counts, and missing parts are added later (P2, P3,
+ * P4).
+ */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -27,7 +30,7 @@ async function makeDead(error: string, service = 'directory', id: string = rando
   return id;
 }
 
-/** A booking that could not be worked, with its body. */
+/** Creates the receipt of a failed booking, with its body. */
 async function makeReceipt(key: string): Promise<number> {
   const [{ id } = { id: 0 }] = await platform.sql<{ id: number }>(
     `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
@@ -38,7 +41,7 @@ async function makeReceipt(key: string): Promise<number> {
   return id;
 }
 
-/** What a command of the admin CLI fails with. */
+/** Returns the failure of an admin CLI command. */
 async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure>> {
   try {
     throw new Error(`it answered ${JSON.stringify(await platform.ask(...args))}`);
@@ -47,14 +50,14 @@ async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure
   }
 }
 
-describe('operators while services are away (P2 to P4; rules/operations-api#jobs)', () => {
-  it('are told the jobs of the others, and which services are missing', async () => {
+describe('operator requests while services are unavailable (P2 to P4; rules/operations-api#jobs)', () => {
+  it('return the jobs of the available services, and name the missing ones', async () => {
     const id = await makeDead('while others are away');
     const { status, json } = await platform.call('GET', '/api/ops/jobs?error=others+are+away', { token });
     expect([status, json]).toEqual([200, { items: [expect.objectContaining({ id })], next: expect.any(String), missing }]);
   });
 
-  it('act on the others, and keep the counts', async () => {
+  it('act on the available services, and preserve the counts', async () => {
     const id = await makeDead('to be queued again');
     const act = (body: unknown) => platform.call('POST', '/api/ops/jobs/redrive', { token, json: body });
     const filter = { error: 'to be queued again' };
@@ -67,13 +70,13 @@ describe('operators while services are away (P2 to P4; rules/operations-api#jobs
     expect((await act({ ids: named })).json).toMatchObject({ failed: 0, missing: ['media'] });
   });
 
-  it('are told so with 503 where none answers', async () => {
+  it('return 503 when no service responds', async () => {
     for (const query of ['service=media', 'type=media.strange'])
       expect([query, (await platform.call('GET', `/api/ops/jobs?${query}`, { token })).status]).toEqual([query, 503]);
     expect((await platform.call('GET', '/api/ops/webhooks?kind=telegram', { token })).status).toBe(503);
   });
 
-  it('see and replay webhooks of the service that answers', async () => {
+  it('list and replay webhooks of the available service', async () => {
     expect((await platform.call('GET', '/api/ops/webhooks', { token })).json).toEqual({
       items: [],
       next: expect.any(String),
@@ -87,8 +90,8 @@ describe('operators while services are away (P2 to P4; rules/operations-api#jobs
   });
 });
 
-describe('acts of the admin CLI while services are away (P3, P4; rules/operations-api#jobs)', () => {
-  it('tell what each service has done, end with status 1, and change nothing more when they are run again', async () => {
+describe('admin CLI actions while services are unavailable (P3, P4; rules/operations-api#jobs)', () => {
+  it('report the result of each service, exit with status 1, and change nothing more on a second run', async () => {
     await Promise.all([makeDead('told by service'), makeDead('told by service')]);
     const act = () => failureOf('jobs', 'redrive', '--error', 'told by service');
     const { exitCode, body } = await act();
@@ -102,7 +105,7 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
       async () => (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
     );
     expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No reply from /);
-    // One job is in one service: whoever is away has nothing to do with it.
+    // A job belongs to one service, so unavailable services do not matter.
     expect(await platform.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
     const queued = randomUUIDv7();
     await platform.sql(
@@ -113,7 +116,7 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
     expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({ done: { directory: { cancelled: 0 } } });
   });
 
-  it('tell what the first service has replayed when the second does not answer', async () => {
+  it('report what the first service replayed when the second does not respond', async () => {
     const id = await makeReceipt('replayed-alone');
     const act = (...more: string[]) => failureOf('webhooks', 'replay', '--text', 'replayed-alone', ...more);
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0 };
@@ -132,10 +135,10 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
   });
 });
 
-describe('lists of operators when services come back (P2, P4; rules/operations-api#jobs)', () => {
+describe('operator lists when services are available again (P2, P4; rules/operations-api#jobs)', () => {
   const read = async (path: string, query: string) => (await platform.call('GET', `/api/ops/${path}?${query}`, { token })).json;
 
-  it('tell later what was left out of a page, once, and end when all have told everything', async () => {
+  it('return the rows missing from an earlier page later, once, and end when all services have returned everything', async () => {
     const error = 'error=comes+later&limit=2';
     const services = ['media', 'directory', 'media', 'directory', 'directory', 'media'];
     const ids = services.map((_service, place) => `01900000-0000-7000-8000-00000000000${services.length - place}`);
@@ -151,7 +154,7 @@ describe('lists of operators when services come back (P2, P4; rules/operations-a
     const firstWebhooks = await read('webhooks', 'q=comes-later&limit=1');
     expect([firstWebhooks.items[0].id, firstWebhooks.missing]).toEqual([receipts[0], ['agents']]);
     await platform.runtime.restart('media');
-    // A job that comes between two pages is not told; it is newer than what was read.
+    // A job created between two pages is not listed; it is newer than the first page.
     await makeDead('comes later', 'directory');
     const told = [...first.items];
     let page = first;
@@ -161,7 +164,7 @@ describe('lists of operators when services come back (P2, P4; rules/operations-a
       told.push(...page.items);
     }
     expect(told.map(({ id }) => ids.indexOf(id))).toEqual([1, 3, 0, 2, 4, 5]);
-    // Those that answer have told everything: only missing ones have more.
+    // The available services have returned all rows: only missing ones have more.
     expect(page.next).toEqual(expect.any(String));
     expect((await platform.call('GET', `/api/ops/jobs?${error}&cursor=${page.next}`, { token })).status).toBe(503);
 

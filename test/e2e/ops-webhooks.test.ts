@@ -1,4 +1,4 @@
-/** Inbound webhooks as operators see them and work them again (P4, P8). */
+/** Inbound webhooks for operators: viewing and reprocessing (P4, P8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
@@ -37,7 +37,7 @@ const list = async (query: Record<string, string> = {}): Promise<{ items: any[];
 const replay = (json: unknown, token: string | null = tokens.operator): Promise<Answer> =>
   platform.call('POST', '/api/ops/webhooks/replay', { token, json });
 
-/** Receipts past the intake, of a body each. */
+/** Creates receipts directly, each with a body. */
 async function receive(body: string | null, { outcome = 'applied', source = 'booking', at = 'now()', count = 1 } = {}): Promise<number[]> {
   const rows = await platform.sql<{ id: number }>(
     `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
@@ -57,7 +57,7 @@ async function receiveUpdate(body: string, outcome = 'answered'): Promise<number
 }
 
 describe('GET /api/ops/webhooks (P4)', () => {
-  it('lists what came to all services in one order, page by page, each once, while more come', async () => {
+  it('lists webhooks of all services in one order, page by page, each once, while more are received', async () => {
     const made: number[] = [];
     for (let turn = 0; turn < 5; turn++) made.push(...(await receive('{"in": "one order"}')), await receiveUpdate('{"in": "one order"}'));
     const told: number[] = [];
@@ -70,7 +70,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
     expect(told).toEqual(made.toReversed());
   });
 
-  it('finds them by kind, outcome, person, time and text, whatever its letters are', async () => {
+  it('filters webhooks by kind, outcome, person, time and text in any script', async () => {
     const body =
       '{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"Uid-4711%_\\\\x","title":"Gr\\u00fc\\u00dfe","note":"sprach über \\"100 %\\""}}';
     const [id] = await receive(body, { outcome: 'stale', source: 'meeting', at: "'2026-01-02T03:04:05Z'" });
@@ -106,7 +106,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
     expect((await list({ kind: 'telegram', person_id: String(personId) })).items).toEqual([]);
   });
 
-  it('is found by text and person with the admin CLI too, which shows no secret', async () => {
+  it('filters by text and person in the admin CLI as well, which shows no secrets', async () => {
     const [id = 0] = await receive('{"uid": "Sought-1", "token": "hidden-4711"}', { outcome: 'stale' });
     const update = await receiveUpdate('{"text": "sought-1"}');
     const ids = async (...options: string[]): Promise<number[]> =>
@@ -127,7 +127,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
     await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
-  it('refuses a text that is too short, a bad cursor and one of another list (P8)', async () => {
+  it('rejects a text that is too short, an invalid cursor and a cursor of another list (P8)', async () => {
     expect((await get('?q=ab')).status).toBe(422);
     expect((await get('?kind=letter')).status).toBe(422);
     const jobs = Buffer.from(JSON.stringify(['jobs', '2026-01-02T03:04:05.000000Z 0000000000000001', 'webhooks'])).toString('base64url');
@@ -138,8 +138,8 @@ describe('GET /api/ops/webhooks (P4)', () => {
   });
 });
 
-describe('a text that is redacted (P4)', () => {
-  it('is not found, neither in a list nor by a replay, and what stands beside it is', async () => {
+describe('redacted text (P4)', () => {
+  it('is not found by a list or a replay, while adjacent text is', async () => {
     const [id] = await receive('{"uid": "beside-1", "api_token": "hidden-4711", "note": "hidden-4712"}');
     const update = await receiveUpdate('{"text": "beside-1", "secret": "hidden-4711"}', 'failed');
     const found = async (q: string): Promise<unknown[]> => {
@@ -157,7 +157,7 @@ describe('a text that is redacted (P4)', () => {
     await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
-  it('hides no body behind those that have it in their secrets', async () => {
+  it('does not hide bodies that sort after those whose secrets contain the text', async () => {
     const [shown] = await receive('{"note": "sought-99"}');
     for (let count = 0; count < 3; count++) await receive('{"secret": "sought-99"}');
     const { items, next } = await list({ q: 'sought-99', limit: '1' });
@@ -167,7 +167,7 @@ describe('a text that is redacted (P4)', () => {
 });
 
 describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
-  it('has body and headers as they came', async () => {
+  it('returns body and headers as received', async () => {
     const [id] = await receive('{ "payload" : {"uid": "a"} }');
     const { status, json } = await get(`/${id}`);
     expect([status, json.body, json.headers]).toEqual([
@@ -185,7 +185,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     });
   });
 
-  it('has the headers of a message that say what sent it, and never its secret', async () => {
+  it('returns the headers that identify the sender of a message, and never its secret', async () => {
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'curl/8.14.1',
@@ -201,7 +201,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     expect(await platform.findInDatabase('hush-hush-hush')).toEqual([]);
   });
 
-  it('leaves secrets out of bodies, whatever these are', async () => {
+  it('redacts secrets in bodies of any format', async () => {
     const token = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
     const [json, form] = [
       await receive(`{"n": 12345678901234567890, "api_key": "k-1", "text": "${token}"}`),
@@ -211,7 +211,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     expect((await get(`/${form[0]}`)).json.body).toBe('a=b&token=[redacted]');
   });
 
-  it('answers 404 to what there is not, 422 to what is no id', async () => {
+  it('returns 404 for an unknown receipt and 422 for an invalid id', async () => {
     for (const id of ['999999', '1999999999', '9007199254740991'])
       expect([id, (await get(`/${id}`)).json]).toEqual([
         id,
@@ -223,7 +223,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
 });
 
 describe('POST /api/ops/webhooks/replay (P4)', () => {
-  it('works again what has a body, changes nothing where it has none, and counts first with dry_run', async () => {
+  it('reprocesses webhooks with a body, changes nothing for those without, and counts with dry_run', async () => {
     const [kept = 0] = await receive('{"to be": "replayed"}', { outcome: 'person_not_found' });
     const [gone = 0] = await receive(null, { outcome: 'rejected_signature' });
     const ids = [kept, kept, gone, 999_999, 1_999_999_999];
@@ -238,7 +238,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     expect((await replay({ filter: { q: 'to be": "replayed' }, dry_run: true })).json).toMatchObject({ failed: 0 });
   });
 
-  it('works ten thousand again at once, with one entry of the audit log (A4)', async () => {
+  it('reprocesses ten thousand webhooks with one request and one audit entry (A4)', async () => {
     await receive('{"ten": "thousand"}', { outcome: 'journey_error', count: 10_000 });
     const { status, json } = await replay({ filter: { outcome: 'journey_error', q: '"ten": "thousand"' } });
     expect([status, json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0, more: false })]);
@@ -252,7 +252,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     ]);
   });
 
-  it('does nothing for a message that is answered, and says so of one whose agent there is not', async () => {
+  it('does nothing for an answered message, and reports one whose agent does not exist', async () => {
     const [answered, lost] = [
       await receiveUpdate('{"update_id": 7, "message": {}}'),
       await receiveUpdate('{"update_id": 8, "message": {}}', 'failed'),
@@ -267,11 +267,11 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     [{ filter: { q: null, kind: null } }],
     [{ filter: { text: 'x', limit: 1, cursor: 'x' } }],
     [{ ids: [] }],
-  ])('refuses %j with 400 (P8)', async (body) => {
+  ])('rejects %j with 400 (P8)', async (body) => {
     expect(await replay(body)).toMatchObject({ status: 400, json: { code: 'empty_choice' } });
   });
 
-  it('refuses what is no id, no boolean or too much with 422, and who may not act with 403', async () => {
+  it('rejects invalid ids, non-boolean values and too many ids with 422, and accounts without the right with 403', async () => {
     for (const body of [
       { ids: ['x'] },
       { ids: [0] },

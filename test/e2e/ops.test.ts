@@ -1,4 +1,4 @@
-/** How the platform is, and where conversations stand, as operators see it (P1, P5): the API and the admin CLI. */
+/** Platform status and stuck conversations for operators (P1, P5): the API and the admin CLI. */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -25,7 +25,7 @@ const get = (path: string, token: string | null = tokens.viewer) => platform.cal
 const names = (items: { name: string }[]): string[] => items.map(({ name }) => name);
 
 describe('GET /api/ops/overview (P1)', () => {
-  it('tells of services, dependencies, jobs, streams, spool and refused logins', async () => {
+  it('returns services, dependencies, jobs, streams, spool and refused logins', async () => {
     await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret },
@@ -61,13 +61,13 @@ describe('GET /api/ops/overview (P1)', () => {
     expect(json.logins.failed_last_hour).toBe(1);
   });
 
-  it('is for viewers and operators alone', async () => {
+  it('allows only viewers and operators to read the overview', async () => {
     expect((await get('/api/ops/overview', tokens.operator)).status).toBe(200);
     expect((await get('/api/ops/overview', tokens.user)).json.code).toBe('permission_denied');
     expect((await get('/api/ops/overview', platform.sharedToken)).status).toBe(401);
   });
 
-  it('is shown by the admin CLI', async () => {
+  it('is available in the admin CLI', async () => {
     const told = await platform.ask('overview');
     expect(names(told.services).toSorted()).toEqual(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts']);
     expect(told.jobs).toContainEqual(expect.objectContaining({ type: 'media.strange', count: 3 }));
@@ -75,7 +75,7 @@ describe('GET /api/ops/overview (P1)', () => {
     const { json } = await get('/api/ops/overview');
     expect(Object.keys(told).toSorted()).toEqual(Object.keys(json).toSorted());
     expect([told.version, told.spool]).toEqual([json.version, null]);
-    // Only the gateway needs its own spool.
+    // Only the gateway depends on its own spool.
     expect(names(told.dependencies).filter((name) => !names(json.dependencies).includes(name))).toEqual([]);
     expect(told.dependencies.map(({ name, ready }: any) => [name, ready])).toContainEqual(['postgresql', true]);
     expect(names(told.streams)).toEqual(names(json.streams));
@@ -89,7 +89,7 @@ describe('pipelines (P5, P8)', () => {
   }
   let placed: Record<'waiting' | 'dead' | 'jobless' | 'elsewhere', Placed>;
 
-  /** A conversation that is in a step with a job, as if it had entered it. */
+  /** Puts a conversation into a step with a job, as if it had entered it. */
   async function place({ step, job }: { step: 'import' | 'held'; job?: string }): Promise<Placed> {
     const steps = await platform.sql<{ id: number; journey_id: number; slug: string }>(
       `select s.id, s.journey_id, s.slug from directory.journey_steps s join directory.journeys j on j.id = s.journey_id where j.slug = 'circle'`,
@@ -153,7 +153,7 @@ describe('pipelines (P5, P8)', () => {
   };
   const retry = (id: number, token: string | null = tokens.operator) => platform.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
 
-  it('finds a conversation in a seldom step on the first page, whoever entered another step later', async () => {
+  it('finds a conversation in a rare step on the first page, however many others entered another step later', async () => {
     const steps = [{ slug: 'rare', title: 'Rare', pipeline_job: 'transcript_import' }];
     await platform.apply({ journeys: [{ slug: 'seldom', name: 'Seldom', is_conversation: true, steps }] });
     const [made] = await platform.sql<{ id: number }>(
@@ -170,7 +170,7 @@ describe('pipelines (P5, P8)', () => {
     await platform.sql('delete from conversations.pipeline_entries where id = -1');
   });
 
-  it('says where each conversation stands, since when, what it waits for, and its last error', async () => {
+  it('returns the step of each conversation, since when, what it waits for, and its last error', async () => {
     const { items, next } = await list('journey=circle&step=import');
     const facts = { journey: 'circle', step: 'import', since: expect.any(String) };
     expect([items, next]).toEqual([
@@ -202,7 +202,7 @@ describe('pipelines (P5, P8)', () => {
       expect((await get(`/api/ops/pipelines?cursor=${cursor}`)).json.code).toBe('bad_cursor');
   });
 
-  it('orders conversations by the time of the entry, not by ids, across pages (D98)', async () => {
+  it('orders conversations by time of entry, not by id, across pages (D98)', async () => {
     const ids = [placed.waiting.id, placed.dead.id, placed.jobless.id];
     const set = 'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
     await platform.sql(set, [ids.slice(1), 1]);
@@ -216,7 +216,7 @@ describe('pipelines (P5, P8)', () => {
     expect(found).toEqual([placed.waiting.id, placed.jobless.id, placed.dead.id]);
   });
 
-  it('runs the same job now and makes no second; 409 where there is none, 404 for an unknown conversation', async () => {
+  it('runs the same job now without creating a second; 409 without a job, 404 for an unknown conversation', async () => {
     for (const { id, job } of [placed.waiting, placed.dead]) {
       const { status, json } = await retry(id);
       expect([status, json]).toEqual([200, expect.objectContaining({ conversation_id: id, journey: 'circle', step: 'import' })]);
@@ -237,7 +237,7 @@ describe('pipelines (P5, P8)', () => {
     expect(entries).toMatchObject([{ changes: { job: placed.dead.job }, actor: { email: 'operator@example.org' } }]);
   });
 
-  it('is read by viewers, and acted on by operators alone', async () => {
+  it('allows viewers to read and only operators to act', async () => {
     expect((await retry(placed.waiting.id, tokens.viewer)).json.code).toBe('permission_denied');
     expect((await retry(placed.waiting.id, null)).status).toBe(401);
     expect((await get('/api/ops/pipelines', tokens.user)).status).toBe(403);

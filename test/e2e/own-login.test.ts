@@ -1,4 +1,4 @@
-/** People and their own login, through two gateways and two directories (rules/access#own-login). */
+/** People managing their own login, through two gateways and two directories (rules/access#own-login). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { applyDemo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -26,16 +26,16 @@ const changePassword = (token: string, current: string, next: string) =>
   ask('POST', '/api/v1/auth/password', token, { current, new: next });
 const idOf = (token: string): string => token.split('_')[2] ?? '';
 
-/** Connections are handed to the gateways in turn. */
+/** Connections are distributed to the gateways in turn. */
 async function isRefusedEverywhere(token: string): Promise<void> {
   for (let n = 0; n < 6; n++) expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(401);
 }
 
 describe('POST /api/v1/auth/password', () => {
-  /** How soon: services/api-gateway/credentials/cache.test.ts. */
-  it('ends every session of the account on every gateway, that of the call too', async () => {
+  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
+  it('ends every session of the account on every gateway, including the current one', async () => {
     const [own, other] = [await logIn(), await logIn()];
-    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // remembered by both
+    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // cached by both
     const answer = await changePassword(own, password, nextPassword);
     expect([answer.status, answer.json]).toEqual([200, { changed: true, revoked_sessions: 2 }]);
     await eventually(() => isRefusedEverywhere(other));
@@ -44,7 +44,7 @@ describe('POST /api/v1/auth/password', () => {
     expect(await platform.readLogs()).not.toContain(nextPassword);
   });
 
-  it('answers in the envelope of v1: a wrong password 403, a weak one 400, what is no request 422', async () => {
+  it('uses the v1 envelope: 403 for a wrong password, 400 for a weak one, 422 for an invalid request', async () => {
     const token = await logIn();
     const wrong = await changePassword(token, 'wrong', nextPassword);
     expect([wrong.status, wrong.json]).toEqual([403, { code: 'wrong_password', message: expect.any(String), retryable: false }]);
@@ -63,7 +63,7 @@ describe('POST /api/v1/auth/password', () => {
     ]);
   });
 
-  it('is throttled as logins are, with them', async () => {
+  it('shares the throttle of logins', async () => {
     const token = await logIn();
     for (let n = 0; n < 3; n++) expect((await changePassword(token, `wrong ${n}`, nextPassword)).status).toBe(403);
     const refused = await changePassword(token, password, nextPassword);
@@ -76,7 +76,7 @@ describe('POST /api/v1/auth/password', () => {
   it.each([
     ['the shared token', () => platform.sharedToken],
     ['no token', () => null],
-  ])('is 401 for %s, as are sessions', async (_what, tokenOf) => {
+  ])('returns 401 for %s, like the session operations', async (_what, tokenOf) => {
     for (const [method, path] of [
       ['POST', '/api/v1/auth/password'],
       ['GET', '/api/v1/auth/sessions'],
@@ -87,8 +87,8 @@ describe('POST /api/v1/auth/password', () => {
   });
 });
 
-describe('a service key (K10)', () => {
-  it('changes no password, sees no sessions and ends none, whatever its scopes', async () => {
+describe('service keys and the own login (K10)', () => {
+  it('cannot change passwords, list sessions or end them, whatever the scopes of the key', async () => {
     const own = await logIn();
     const { token } = await platform.ask('keys', 'create', email, '--name', 'A program', '--scope', '*');
     expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(200);
@@ -105,7 +105,7 @@ describe('a service key (K10)', () => {
 });
 
 describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
-  it('shows what is alive, ends one at once everywhere, and again', async () => {
+  it('lists active sessions, and ends one on all gateways at once, also when repeated', async () => {
     const [own, other] = [await logIn(), await logIn()];
     const list = await ask('GET', '/api/v1/auth/sessions?limit=10', own);
     expect([list.status, list.json]).toEqual([
@@ -132,7 +132,7 @@ describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
     expect((await ask('GET', '/api/v1/auth/sessions', own)).json.items).toHaveLength(1);
   });
 
-  it("is 404 for another account's session, which goes on, and for what is none", async () => {
+  it('returns 404 for the session of another account, which stays valid, and for invalid ids', async () => {
     const [own, foreign] = [await logIn(), await platform.login('ada-own@example.org', 'secret-of-ada-own')];
     for (const id of [idOf(foreign), 'a'.repeat(32), 'x', '%00', encodeURIComponent(foreign)]) {
       const answer = await ask('POST', `/api/v1/auth/sessions/${id}/revoke`, own);
@@ -141,7 +141,7 @@ describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
     expect((await ask('GET', '/api/v1/auth/whoami', foreign)).status).toBe(200);
   });
 
-  it('refuses a limit out of range', async () => {
+  it('rejects a limit out of range', async () => {
     expect((await ask('GET', '/api/v1/auth/sessions?limit=201', await logIn())).status).toBe(422);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** A conversation nobody else writes to: an hour of its own in the far past, newest first so that none matches an older one. */
+/** Creates a conversation that no other test writes to: a unique hour in the far past, newest first so that none matches an older one. */
 async function fresh(): Promise<any> {
   count += 1;
   return createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString());
@@ -21,7 +21,7 @@ const patch = (id: number, json: unknown, headers: Record<string, string> = {}) 
   platform.call('PATCH', `/api/coherence/conversations/${id}`, { json, headers });
 
 describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
-  it('returns the conversation with a strong ETag and answers 304 to it', async () => {
+  it('returns the conversation with a strong ETag, and 304 when it matches', async () => {
     const made = await fresh();
     const answer = await get(made.id);
     expect([answer.status, answer.json]).toEqual([200, made]);
@@ -34,18 +34,18 @@ describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
     expect((await get(made.id, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('has a tag that does not depend on the token', async () => {
+  it('returns an ETag that does not depend on the token', async () => {
     const made = await fresh();
     const token = await platform.login('ada-patch@example.org', 'secret-of-ada-patch');
     expect((await get(made.id, { token })).headers.get('etag')).toBe((await get(made.id)).headers.get('etag'));
   });
 
-  it.each(['999999999', '0', '-1', '99999999999999999999'])('answers 404 for id %s', async (id) => {
+  it.each(['999999999', '0', '-1', '99999999999999999999'])('returns 404 for id %s', async (id) => {
     const answer = await platform.call('GET', `/api/coherence/conversations/${id}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('answers 422 for an id that is no integer', async () => {
+  it('returns 422 for an id that is not an integer', async () => {
     const answer = await platform.call('GET', '/api/coherence/conversations/abc');
     expect([answer.status, answer.json.detail[0].loc, answer.json.detail[0].type]).toEqual([
       422,
@@ -61,7 +61,7 @@ describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
 });
 
 describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () => {
-  it('replaces supplied top-level keys and keeps the others', async () => {
+  it('replaces supplied top-level keys and preserves the others', async () => {
     const { id } = await fresh();
     await patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { room: 'north' } });
     const answer = await patch(id, { infos: { a: { x: 3 }, c: null } });
@@ -69,7 +69,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
     expect((await get(id)).json).toEqual(answer.json);
   });
 
-  it('moves updated_at strictly with every write (D9a)', async () => {
+  it('increases updated_at strictly with every write (D9a)', async () => {
     const { id, updated_at } = await fresh();
     const first = (await patch(id, { infos: { n: 1 } })).json.updated_at;
     const second = (await patch(id, { infos: { n: 2 } })).json.updated_at;
@@ -77,7 +77,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
     expect(second > first).toBe(true);
   });
 
-  it('keeps integers above 2^53 and prototype names as plain data (rules/http#numbers-and-keys)', async () => {
+  it('preserves integers above 2^53 and prototype names as plain data (rules/http#numbers-and-keys)', async () => {
     const { id } = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"admin":true},"constructor":{"prototype":1}}}';
     const answer = await platform.call('PATCH', `/api/coherence/conversations/${id}`, {
@@ -92,7 +92,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
     }
   });
 
-  it('loses nothing of parallel writes to different keys', async () => {
+  it('loses no concurrent write to different keys', async () => {
     const { id } = await fresh();
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => patch(id, { infos: { [`k${index}`]: index } })));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
@@ -117,7 +117,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
     ['config', 'publishing_status'],
     ['config', 'publish_decisions'],
     ['config', 'publishing_approval'],
-  ])('refuses %s.%s with any value and writes nothing (D9b)', async (field, key) => {
+  ])('rejects %s.%s with any value and writes nothing (D9b)', async (field, key) => {
     const made = await fresh();
     for (const value of [{}, null, 1]) {
       const answer = await patch(made.id, { [field]: { fine: 1, [key]: value } });
@@ -150,7 +150,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
 });
 
 describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
-  it('writes when expected_updated_at is the present one, in any offset, and refuses when it differs', async () => {
+  it('writes when expected_updated_at matches in any offset, and rejects a different one', async () => {
     const { id, updated_at } = await fresh();
     const shifted = updated_at.replace('Z', '+00:00');
     const written = await patch(id, { infos: { a: 1 }, expected_updated_at: shifted });
@@ -163,14 +163,14 @@ describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
     expect((await get(id)).json.infos).toEqual({ a: 1 });
   });
 
-  it('takes null for absent and refuses a naive time with 422', async () => {
+  it('treats null as absent and rejects a time without offset with 422', async () => {
     const { id } = await fresh();
     expect((await patch(id, { infos: { a: 1 }, expected_updated_at: null })).status).toBe(200);
     const naive = await patch(id, { infos: { a: 2 }, expected_updated_at: '2026-05-01T10:00:00' });
     expect([naive.status, naive.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'expected_updated_at']]);
   });
 
-  it('honours If-Match with the ETag and answers 412 to another', async () => {
+  it('accepts If-Match with the current ETag and returns 412 for another', async () => {
     const { id } = await fresh();
     const etag = (await get(id)).headers.get('etag') ?? '';
     const written = await patch(id, { infos: { a: 1 } }, { 'if-match': etag });
@@ -183,7 +183,7 @@ describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
     expect((await patch(id, { infos: { a: 3 } }, { 'if-match': '*' })).status).toBe(200);
   });
 
-  it('decides 404, then 412, then 409, then 400', async () => {
+  it('checks 404, then 412, then 409, then 400', async () => {
     const { id, updated_at } = await fresh();
     await patch(id, { infos: { a: 1 } });
     const bad = { config: { booking: {} }, expected_updated_at: updated_at };
@@ -205,40 +205,40 @@ describe('PATCH /conversations/{id}, bodies (rules/http#json-body-cap)', () => {
     return answer;
   };
 
-  it.each(['', '{', 'nope', '{"infos":{}} x', "{'infos':{}}"])('answers 400 to %j', async (body) => {
+  it.each(['', '{', 'nope', '{"infos":{}} x', "{'infos':{}}"])('returns 400 for %j', async (body) => {
     const answer = await send(body);
     expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 
-  it('answers 400 to invalid UTF-8', async () => {
+  it('returns 400 for invalid UTF-8', async () => {
     expect((await send(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).status).toBe(400);
   });
 
-  it.each(['[]', '1', '"a"', 'null'])('answers 422 to a body that is no object: %s', async (body) => {
+  it.each(['[]', '1', '"a"', 'null'])('returns 422 for a body that is not an object: %s', async (body) => {
     const answer = await send(body);
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload']]);
   });
 
-  it.each(['[]', '1', '"a"', 'true'])('answers 422 when infos is %s', async (value) => {
+  it.each(['[]', '1', '"a"', 'true'])('returns 422 when infos is %s', async (value) => {
     const answer = await send(`{"infos":${value}}`);
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'infos']]);
   });
 
   it.each(['{"infos":{"a":"x\\u0000"}}', '{"infos":{"a\\u0000":1}}', '{"config":{"a":["\\ud800"]}}', '{"infos":{"\\udc00":1}}'])(
-    'answers 422 to %s',
+    'returns 422 for %s',
     async (body) => {
       expect((await send(body)).status).toBe(422);
     },
   );
 
-  it('accepts 64 levels of nesting and answers 400 to 65', async () => {
+  it('accepts 64 levels of nesting and returns 400 for 65', async () => {
     const nest = (levels: number) => `{"infos":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
     expect((await send(nest(64))).status).toBe(200);
     expect((await send(nest(65))).status).toBe(400);
   });
 
-  it('accepts 4 194 304 bytes and answers 413 to one more', async () => {
-    const fill = (size: number) => '{"infos":{"a":1}}'.padEnd(size); // what is stored has a limit of its own (D63)
+  it('accepts 4 194 304 bytes and returns 413 for one more', async () => {
+    const fill = (size: number) => '{"infos":{"a":1}}'.padEnd(size); // the stored value has a separate limit (D63)
     expect((await send(fill(4_194_304))).status).toBe(200);
     const answer = await send(fill(4_194_305));
     expect([answer.status, Object.keys(answer.json)]).toEqual([413, ['detail']]);

@@ -1,4 +1,7 @@
-/** A merge of two people while the service that works on it is killed (rules/people#merge-people; I3): it ends complete, and nothing is doubled. */
+/**
+ * A merge of two people during which the working service is killed (rules/people#merge-people; I3): it completes, and nothing is
+ * duplicated.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitForLockWait } from '#libs/testing';
@@ -7,7 +10,7 @@ import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-/** Who is killed, while which service waits for these rows. */
+/** The killed service, and the service waiting for the locked rows. */
 const allCases = [
   { what: 'the directory, before its part commits', killed: 'directory', waiting: 'directory', rows: 'directory.people where id = $1' },
   {
@@ -31,7 +34,7 @@ const allCases = [
     rows: `events.subjects where type = 'conversation' and people @> array[$1::integer]`,
   },
 ] as const;
-/** In the smoke form the first alone, where a merge begins. */
+/** The smoke form runs only the first case, where a merge starts. */
 const cases = isRelease ? allCases : allCases.slice(0, 1);
 const pairs = cases.map((_case, index) => ({ gone: `gone-${index}`, stays: `stays-${index}` }));
 const everybody = pairs.flatMap(({ gone, stays }) => [gone, stays]);
@@ -92,7 +95,7 @@ beforeAll(async () => {
     expect(note.status).toBe(200);
   }
 });
-/** Merges that are not answered: whoever asked a process that was killed waits for as long as an answer may take, or the gateway is there. */
+/** Merge requests without a response: a client of a killed process waits until the deadline or until the gateway is available again. */
 const unanswered: Promise<unknown>[] = [];
 afterAll(async () => {
   platform.runtime.processes.get('api-gateway')?.kill('SIGKILL');
@@ -103,7 +106,7 @@ afterAll(async () => {
 const conversationId = async (key: string): Promise<number> =>
   (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
 
-/** Kills the process once `waiting` waits for the rows of the person that the test holds. */
+/** Kills the process when `waiting` waits for the person's rows, which the test locks. */
 async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], person: number): Promise<void> {
   await waitForLockWait(platform.sql, waiting);
   const item = platform.runtime.processes.get(killed);
@@ -113,7 +116,7 @@ async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], per
   await platform.runtime.restart(killed);
 }
 
-/** What a doubled or a lost step would change. */
+/** Counts rows that a repeated or lost step would change. */
 async function count(person: number): Promise<Record<string, number>> {
   const counted = {
     memberships: 'select from directory.memberships where person_id = $1',
@@ -133,7 +136,7 @@ async function count(person: number): Promise<Record<string, number>> {
 
 describe('kill -9 during a merge of people (I3)', () => {
   it.each(cases.map((item, index) => ({ ...item, index })))(
-    'of $what: it ends complete in every service once that is back, and nothing is doubled',
+    'of $what: the merge completes in every service after the restart, without duplicates',
     async ({ index, ...item }) => {
       const [gone, stays] = [idOf(pairs[index]?.gone ?? ''), idOf(pairs[index]?.stays ?? '')];
       const whole = { memberships: 1, notes: 1, accounts: 2, conversations: 2, said: 2, found: 2, uploads: 1, told: 2 };
@@ -142,7 +145,7 @@ describe('kill -9 during a merge of people (I3)', () => {
       const merge = (): Promise<Answer> =>
         platform.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
       const letGo = await holdLocks(platform, `select 1 from ${item.rows} for update`, [gone]);
-      // Whoever gets no answer asks again under the same key.
+      // A client without a response retries with the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
       await letGo();
@@ -151,7 +154,7 @@ describe('kill -9 during a merge of people (I3)', () => {
     },
   );
 
-  it('leaves each merge told once, and recorded once', async () => {
+  it('publishes and records each merge once', async () => {
     const wanted = pairs.map(({ gone, stays }) => ({ gone: String(idOf(gone)), into: String(idOf(stays)) }));
     const told = `select subject_id::text as gone, data ->> 'into' as into from events.feed where type = 'person.merged' order by subject_id`;
     await eventually(async () => expect(await platform.sql(told)).toEqual(wanted));

@@ -1,4 +1,4 @@
-/** Two people who are one, over all services (rules/people#merge-people; I3, I5). */
+/** Merging two people across all services (rules/people#merge-people; I3, I5). */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -61,7 +61,7 @@ const conversation = (key: string, participants: string[], speaker: string, text
 const conversationId = async (key: string): Promise<number> =>
   (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
 
-/** What the table of rules/people#what-names-a-person lists. */
+/** Returns the table of rules/people#what-names-a-person. */
 async function readTable(): Promise<string[]> {
   const rules = await readFile(new URL('../../docs/rules/people.md', import.meta.url), 'utf8');
   const [, part = ''] = rules.split('#### What names a person');
@@ -99,7 +99,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 describe('merging people (I3, I5)', () => {
-  it('is for superusers, and needs two', async () => {
+  it('requires a superuser and two people', async () => {
     const denied = await post(`/people/${eda()}/merge`, { into: ada() }, 'ada');
     expect([denied.status, denied.json.code]).toEqual([403, 'permission_denied']);
     const statuses = [
@@ -111,7 +111,7 @@ describe('merging people (I3, I5)', () => {
     expect(statuses).toEqual([400, 404, 404, 422]);
   });
 
-  it('has a list of those who may be one, compared as creations are (D44)', async () => {
+  it('lists possible duplicates, compared by the same rules as creations (D44)', async () => {
     expect(await platform.ask('people', 'duplicates')).toEqual({
       items: [
         {
@@ -126,7 +126,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('shows in a dry run what would move, and moves nothing', async () => {
+  it('reports in a dry run what would move, and moves nothing', async () => {
     const before = [
       'conversations.all_conversations|participant_ids',
       'directory.accounts|person_id',
@@ -162,7 +162,7 @@ describe('merging people (I3, I5)', () => {
     expect(await findReferences(eda())).toEqual(before);
   });
 
-  it('moves every reference of every service, and who went is nowhere', async () => {
+  it('moves every reference in every service, and leaves none to the merged person', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const merged = await post(`/people/${eda()}/merge`, { into: ada() }, 'ben', key);
     expect([merged.status, merged.json]).toEqual([
@@ -189,7 +189,7 @@ describe('merging people (I3, I5)', () => {
     ]);
   });
 
-  it('makes one of doubled memberships: the lower id with its step, the later follow-up, all notes', async () => {
+  it('combines duplicate memberships: the lower id with its step, the later follow-up, all notes', async () => {
     const { items } = (await get(`/people/${ada()}/memberships`)).json;
     expect(items.map((item: any) => [item.holon.slug, item.step_slug, item.follow_up_after, item.responsible_person?.id ?? null])).toEqual([
       ['autumn', 'asked', null, null],
@@ -198,7 +198,7 @@ describe('merging people (I3, I5)', () => {
     expect((await get(`/people/${ada()}/notes`)).json.items.map(({ body }: { body: string }) => body)).toEqual(['Of Eda.']);
   });
 
-  it('shows who stays in conversations, rooms and transcripts, and finds there what the other has said', async () => {
+  it('shows the surviving person in conversations, rooms and transcripts, and finds what the merged person said', async () => {
     for (const key of ['shared', 'alone']) {
       const path = `/api/coherence/conversations/${await conversationId(key)}`;
       const token = tokens['ada'] ?? '';
@@ -214,13 +214,13 @@ describe('merging people (I3, I5)', () => {
     await eventually(async () => expect((await search('ada')).json.items).toHaveLength(2));
   });
 
-  it('lets both accounts in as who stays, and ends the logins of who went', async () => {
+  it('maps both accounts to the surviving person, and ends the sessions of the merged one', async () => {
     expect((await get('/auth/whoami', 'eda')).status).toBe(401);
     tokens['eda'] = await platform.login('eda@example.org', 'secret-of-eda');
     for (const who of ['eda', 'ada']) expect((await get('/auth/whoami', who)).json.person.id).toBe(ada());
   });
 
-  it('knows who went by the email, for bookings and new people', async () => {
+  it('finds the surviving person by the email of the merged one, for bookings and new people', async () => {
     const twin = await post('/people', { name: 'Eda', contact: { email: 'eda@EXAMPLE.org' } });
     expect([twin.status, twin.json.existing_person_ids]).toEqual([409, [ada()]]);
     const booking = {
@@ -248,7 +248,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('reads the former key of the workspace file as who stays, whose values stay', async () => {
+  it('resolves the former workspace file key to the surviving person, whose values are preserved', async () => {
     const applied = await platform.apply({
       people: [{ key: 'eda', name: 'Eda of the file' }],
       memberships: [{ person: 'eda', holon: 'autumn', journey: 'joining', step: 'gone' }],
@@ -259,14 +259,14 @@ describe('merging people (I3, I5)', () => {
     expect((await platform.apply(network)).created).toBe(0);
   });
 
-  it('ends the same when it is run again, and finishes by itself what was under way', async () => {
+  it('has the same result when repeated, and completes pending work by itself', async () => {
     const place = `update conversations.all_conversations set participant_ids = array[$1::integer] where id = $2`;
     await platform.sql(place, [eda(), await conversationId('alone')]);
     const again = await platform.cli('people', 'merge', String(ada()), String(eda()));
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Already merged')]);
     expect(await findReferences(eda())).toEqual([]);
     await platform.sql(place, [eda(), await conversationId('alone')]);
-    // One that runs has read the row already, and ends with what it had begun with.
+    // A running job has already read its row and completes with that state.
     const runAgain = `update directory.jobs set state = 'queued', finished_at = null, run_at = clock_timestamp()
       where type = 'directory.finish-merge' and state <> 'running' returning id`;
     await eventually(async () => expect(await platform.sql(runAgain)).not.toEqual([]));
@@ -274,7 +274,7 @@ describe('merging people (I3, I5)', () => {
     expect((await platform.ask('people', 'merge', 'ada', 'eda')).outcome).toBe('done');
   });
 
-  it('reads what still names who went as who stays: a note under way, and a hook of bookings (I5)', async () => {
+  it('resolves remaining references to the surviving person: a pending note, and a booking hook (I5)', async () => {
     const payload = { key: 'late', person_ids: [eda(), ada()], body: 'A late note.', note_type: 'booking', author_person_id: eda() };
     await platform.sql(
       `insert into directory.jobs (id, type, payload, state) values (gen_random_uuid(), 'directory.note-add', $1::jsonb, 'queued')`,
@@ -315,7 +315,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('has a table of all that names a person, and what becomes of it (rules/people#what-names-a-person)', async () => {
+  it('has a table of everything that references a person, and its handling in a merge (rules/people#what-names-a-person)', async () => {
     const columns = await platform.sql<{ place: string }>(
       `select format('%s.%s.%s', c.table_schema, c.table_name, c.column_name) as place
        from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -330,7 +330,7 @@ describe('merging people (I3, I5)', () => {
     expect(await readTable()).toEqual([...new Set([...columns, ...keys].map(({ place }) => place))].toSorted());
   });
 
-  it('goes on from one to the next: who was merged before is who stays last', async () => {
+  it('resolves chains of merges to the last surviving person', async () => {
     const result = await platform.ask('people', 'merge', 'ben', 'ada', '--yes');
     expect(result).toMatchObject({ outcome: 'merged', keep: { id: ben() }, gone: { id: ada() } });
     expect(await platform.sql('select distinct into_id from directory.merged_people')).toEqual([{ into_id: ben() }]);
@@ -338,7 +338,7 @@ describe('merging people (I3, I5)', () => {
     expect(twin.json.existing_person_ids).toEqual([ben()]);
   });
 
-  it('is in the audit log (A1)', async () => {
+  it('writes an audit entry (A1)', async () => {
     const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' })).json;
     expect(items.map(({ actor, target, changes }: any) => [actor.kind, target, changes.into])).toEqual([
       ['cli', { type: 'person', id: String(ada()) }, ben()],

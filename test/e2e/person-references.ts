@@ -1,12 +1,11 @@
-/** What of the platform's tables still names a person (rules/people#what-names-a-person). */
+/** Finds remaining references to a person in the platform's tables (rules/people#what-names-a-person). */
 import type { TestPlatform } from './test-platform.ts';
 
-/** For SQL: a list of all that have tables. */
+/** SQL list of all schemas with tables. */
 export const personSchemas = `('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`;
 
 /**
- * Every column of every service that is called after a person and has the id, every room, and who takes part as the feed knows it. What tells of the past
- * is left out.
+ * Returns references to the id in every person column of every service, in rooms and in the feed's participants, except in historical data.
  */
 export async function findPersonReferences({ sql }: Pick<TestPlatform, 'sql'>, person: number): Promise<string[]> {
   const columns = await sql<{ place: string; type: string }>(

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's own recovery to a moment (rules/operations#after-a-restore, docs/guides/backup.md): what was told before the moment is there, what came
- * later is gone and its ids with it, who was erased later is erased again.
+ * PostgreSQL point-in-time recovery (rules/operations#after-a-restore, docs/guides/backup.md): data acknowledged before the target time
+ * exists, later data is removed and its ids are not reused, and people erased later are erased again.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const archive = (): string => join(dir, 'archive');
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'coherence-moment-'));
   mkdirSync(archive());
-  for (const path of [dir, archive()]) chmodSync(path, 0o777); // the account of PostgreSQL may be another
+  for (const path of [dir, archive()]) chmodSync(path, 0o777); // PostgreSQL may run under another account
   port = await findFreePort();
   postgres = await start();
   appendFileSync(join(postgres.dataDir, 'postgresql.conf'), `archive_mode = on\narchive_command = 'cp %p ${archive()}/%f'\n`);
@@ -67,7 +67,7 @@ async function write(hour: number): Promise<number> {
 }
 const read = (id: number) => platform.call('GET', `/api/coherence/conversations/${id}`, { token });
 
-/** Of one conversation, oldest first. */
+/** Returns events of one conversation, oldest first. */
 async function readEvents(after: string | undefined, id: number): Promise<{ types: string[]; next: string }> {
   const query = new URLSearchParams({
     subject_type: 'conversation',
@@ -80,7 +80,7 @@ async function readEvents(after: string | undefined, id: number): Promise<{ type
   return { types: json.items.map(({ type }: { type: string }) => type), next: json.next };
 }
 
-/** As an operator does it: the copy of before, and the log up to the moment. */
+/** Recovers as an operator does: an earlier base backup plus the log up to the target time. */
 async function recover(copy: string, moment: string): Promise<void> {
   const data = postgres.dataDir;
   rmSync(data, { recursive: true });
@@ -95,8 +95,8 @@ async function recover(copy: string, moment: string): Promise<void> {
   });
 }
 
-describe('a database that was put back to a moment by PostgreSQL itself', () => {
-  it('has what was told before it, nothing of later, and gives no id or place in the feed twice', async () => {
+describe('database restored to a point in time by PostgreSQL', () => {
+  it('contains all events published before that time and none after it, and reuses no id or feed position', async () => {
     const copy = join(dir, 'copy');
     await copyRunning(postgres, copy);
     const before = [await write(1), await write(2)];
@@ -140,11 +140,12 @@ describe('a database that was put back to a moment by PostgreSQL itself', () => 
     for (const id of later) expect((await read(id)).status).toBe(404);
     const made = await write(5);
     expect(made).toBeGreaterThan(Math.max(...later));
-    // Who has read on to what came later misses nothing of now. The feed waits ten seconds for messages of that time before it goes on without them.
+    // A reader whose cursor is beyond the recovery target misses no new event. The feed waits ten seconds for messages of that time before
+    // it continues without them.
     await waitFor(async () => (await readEvents(cursor, made)).types.includes('conversation.created'), { what: 'the event' });
   });
 
-  it('erases again who was erased after the moment (doctor --after-restore)', async () => {
+  it('erases people again who were erased after that time (doctor --after-restore)', async () => {
     expect(await findPerson()).toBe(1);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     expect([found.code, found.stderr]).toEqual([0, '']);

@@ -1,17 +1,17 @@
-/** A database of the previous release with rows, as an installation that was used for a while has it. */
+/** A database of the previous release with rows, as in an installation that has been used for some time. */
 import { spawn } from 'node:child_process';
 import pg from 'pg';
 import type { TestEnvironment } from '#libs/testing';
 import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 
-/** What `node tools/migrate.ts` of a release does. */
+/** Runs `node tools/migrate.ts` of a release. */
 export interface MigrationProcess {
   output(): string;
   kill(): void;
   readonly status: Promise<number | null>;
 }
 
-/** Runs the migration of the release in this folder, as a set-up does: with the addresses of the services. */
+/** Runs the migration of the release in this folder like a set-up job, with the addresses of the services. */
 export function startMigration(dir: string, { settings }: Pick<TestEnvironment, 'settings'>): MigrationProcess {
   const { DATABASE_URL: url = '' } = settings;
   const urls = listDatabaseUrls(url, process.env['TEST_SERVICE_SECRET'] ?? '');
@@ -29,7 +29,7 @@ export function startMigration(dir: string, { settings }: Pick<TestEnvironment, 
   };
 }
 
-/** Makes the schemas of the environment anew, as the previous release has them, and fills their large tables with so many rows each. */
+/** Recreates the schemas of the environment in the state of the previous release and fills their large tables with `rows` rows each. */
 export async function makePreviousDatabase(env: TestEnvironment, dir: string, rows: number): Promise<void> {
   const schemas = await env.sql<{ name: string }>(
     `select nspname as name from pg_namespace where nspname in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`,
@@ -45,7 +45,7 @@ export async function makePreviousDatabase(env: TestEnvironment, dir: string, ro
   await client.end();
 }
 
-/** People are fewer than what they do, and each is indexed for the search as it is written. */
+/** Fewer people than other rows, because each is added to the search index on insert. */
 export const peopleOf = (rows: number): number => Math.ceil(rows / 10);
 
 const jobsOf = (schema: string): string => `insert into ${schema}.jobs (id, type, key, payload, state, attempts, finished_at)

@@ -1,4 +1,4 @@
-/** A recorded meeting becomes, step by step and by itself, what people watch and read; and the feed tells of each step. */
+/** A recorded meeting passes through all steps to its publication; the feed reports each step. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   playBytes,
@@ -21,7 +21,7 @@ let youtube: YoutubeServer;
 let platform: TestPlatform;
 let demo: Demo;
 let video: Buffer;
-/** The conversation, and the cursor from before there was any. */
+/** The conversation, and the cursor from before its creation. */
 let id: number;
 let begin: string;
 let root: string;
@@ -67,7 +67,7 @@ afterAll(async () => {
   await Promise.all([provider.stop(), llm.stop(), youtube.stop()]);
 });
 
-/** Keeps, for each transaction, what it told the feed and which of that it changed. */
+/** Records for each transaction the events it published, and which of them it changed. */
 async function watchTransactions(): Promise<void> {
   const trigger = (name: string, on: string, body: string): string[] => [
     `create function public.${name}() returns trigger language plpgsql security definer as $$ begin ${body} return null; end $$`,
@@ -153,7 +153,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
   });
 
-  it('tells the feed of each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
+  it('publishes an event for each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
     const [question] = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.questions;
     const following = platform.client.withToken(root).events({ after: begin, subject: { type: 'conversation', id } });
     const told: PlatformEvent[] = [];
@@ -166,7 +166,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       .listEvents({ query: { after: begin, subject_type: 'conversation', subject_id: id, limit: 500 } });
     expect(whole.body.items).toEqual(told);
     const step = (slug: string): [string, object] => ['conversation.step_entered', expect.objectContaining({ step: slug })];
-    // What was updated besides is not of interest here.
+    // Other updates are not relevant here.
     expect(told.filter(({ type }) => type !== 'conversation.updated').map(({ type, data }) => [type, data])).toEqual([
       ['conversation.created', expect.objectContaining({ journey: demo.journey })],
       step('held'),

@@ -31,7 +31,7 @@ const first = (): number => questions[0] ?? 0;
 const second = (): number => questions[1] ?? 0;
 
 describe('POST /conversations/{id}/question-changes (rules/questions#record-a-change)', () => {
-  it('answers 201 to the first write and 200 with replayed to an identical retry in any offset', async () => {
+  it('returns 201 for the first write and 200 with replayed for an identical retry in any offset', async () => {
     const id = await fresh();
     const body = { ok: true, conversationId: id, questionId: first(), occurredAt: '2026-05-01T10:00:00.250000Z' };
     const written = await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T12:00:00.25+02:00' });
@@ -43,7 +43,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('shows question_state, and files a late change at its own time (D14a)', async () => {
+  it('returns question_state, and sorts a late change by its time (D14a)', async () => {
     const id = await fresh();
     expect((await get(id)).question_state).toEqual({ active_question_id: null, changes: [] });
     await change(id, 'b', { questionId: second(), occurredAt: '2026-05-01T10:02:00Z' });
@@ -61,7 +61,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect(changes.map((item: { duration_seconds: number | null }) => item.duration_seconds)).toEqual([30.000001, 89.999999, null]);
   });
 
-  it('keeps the order of arrival among equal times, under different keys', async () => {
+  it('preserves the order of arrival among equal times with different keys', async () => {
     const id = await fresh();
     const occurredAt = '2026-05-01T10:00:00Z';
     for (const [key, questionId] of [
@@ -75,7 +75,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect([state.active_question_id, state.changes[0].duration_seconds]).toEqual([second(), 0]);
   });
 
-  it('moves updated_at, and not on a replay (D9a)', async () => {
+  it('updates updated_at, but not on a replay (D9a)', async () => {
     const id = await fresh();
     const before = (await get(id)).updated_at;
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
@@ -85,14 +85,14 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).updated_at).toBe(after);
   });
 
-  it('writes neither infos nor config', async () => {
+  it('does not write infos or config', async () => {
     const id = await fresh();
     const { infos, config } = await get(id);
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
     expect(await get(id)).toMatchObject({ infos, config });
   });
 
-  it('answers 50 parallel identical calls with one 201 and 49 replays', async () => {
+  it('answers 50 concurrent identical calls with one 201 and 49 replays', async () => {
     const id = await fresh();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => change(id, 'storm', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' })),
@@ -102,7 +102,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('keeps every one of 50 parallel changes', async () => {
+  it('stores all of 50 concurrent changes', async () => {
     const id = await fresh();
     const times = Array.from({ length: 50 }, (_, n) => new Date(Date.UTC(2026, 4, 1, 10, 0, (n * 37) % 50)).toISOString());
     await Promise.all(times.map((occurredAt, n) => change(id, `key-${n}`, { questionId: questions[n % 2], occurredAt })));
@@ -115,7 +115,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
 });
 
 describe('question-changes, idempotency (D14, D16a)', () => {
-  it('answers 409 to a used key with other content, before every other check of the content', async () => {
+  it('returns 409 for a used key with different content, before any other check of the content', async () => {
     const id = await fresh();
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
     for (const json of [
@@ -130,14 +130,14 @@ describe('question-changes, idempotency (D14, D16a)', () => {
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('leaves the key of a refused call unused', async () => {
+  it('does not use up the key of a rejected call', async () => {
     const id = await fresh();
     await change(id, 'k', { questionId: first(), occurredAt: ahead(3_600) });
     await change(id, 'k', { questionId: 999_999_999, occurredAt: '2026-05-01T10:00:00Z' });
     expect((await change(id, 'k', { questionId: second(), occurredAt: '2026-05-01T11:00:00Z' })).status).toBe(201);
   });
 
-  it('scopes keys to the conversation, and they do not meet those of /recorded', async () => {
+  it('scopes keys to the conversation, separately from those of /recorded', async () => {
     const [one, two] = [await fresh(), await fresh()];
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
     await platform.call('POST', `/api/coherence/conversations/${one}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
@@ -146,7 +146,7 @@ describe('question-changes, idempotency (D14, D16a)', () => {
     expect((await get(two)).step_slug).toBe('second');
   });
 
-  it('keeps keys for longer than the 24 hours of /recorded', async () => {
+  it('stores keys for longer than the 24 hours of /recorded', async () => {
     const id = await fresh();
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
     await change(id, 'k', json);
@@ -158,8 +158,8 @@ describe('question-changes, idempotency (D14, D16a)', () => {
   });
 });
 
-describe('question-changes, refusals (rules/questions#record-a-change; D14 to D16)', () => {
-  it('answers 400 to a time more than five minutes ahead and accepts one within', async () => {
+describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)', () => {
+  it('returns 400 for a time more than five minutes ahead and accepts one within', async () => {
     const id = await fresh();
     const answer = await change(id, 'k', { questionId: first(), occurredAt: ahead(330) });
     expect([answer.status, answer.json]).toEqual([
@@ -170,7 +170,7 @@ describe('question-changes, refusals (rules/questions#record-a-change; D14 to D1
     expect((await change(id, 'k', { questionId: first(), occurredAt: ahead(270) })).status).toBe(201);
   });
 
-  it('answers 400 to a question of another journey or of nobody (D15)', async () => {
+  it('returns 400 for a question of another journey or without one (D15)', async () => {
     const id = await fresh();
     const foreign = (await createConversation(platform, other)).questions[0]?.id ?? 0;
     for (const questionId of [foreign, 999_999_999, 0, -1, 2 ** 40]) {
@@ -179,7 +179,7 @@ describe('question-changes, refusals (rules/questions#record-a-change; D14 to D1
     }
   });
 
-  it.each([[undefined], [''], ['   '], ['x'.repeat(256)]])('answers 422 to the key %j', async (key) => {
+  it.each([[undefined], [''], ['   '], ['x'.repeat(256)]])('returns 422 for the key %j', async (key) => {
     const answer = await change(await fresh(), key, { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
   });
@@ -196,12 +196,12 @@ describe('question-changes, refusals (rules/questions#record-a-change; D14 to D1
     [{ questionId: 1, occurredAt: 5 }, 'datetime_type', 'occurredAt'],
     [{ questionId: 1, occurredAt: '2026-02-30T10:00:00Z' }, 'datetime_parsing', 'occurredAt'],
     [{ questionId: 1, occurredAt: '2026-05-01T10:00:00' }, 'timezone_aware', 'occurredAt'],
-  ])('answers 422 to %j', async (json, type, field) => {
+  ])('returns 422 for %j', async (json, type, field) => {
     const answer = await change(await fresh(), 'k', json);
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', field]]);
   });
 
-  it('answers 404 for an unknown conversation', async () => {
+  it('returns 404 for an unknown conversation', async () => {
     expect((await change(999_999_999, 'k', { questionId: 1, occurredAt: '2026-05-01T10:00:00Z' })).json).toEqual({ detail: 'Not Found' });
   });
 });

@@ -1,8 +1,8 @@
-/** What `people export` wrote. */
+/** Reads the archive written by `people export`. */
 import { readFile } from 'node:fs/promises';
 import { inflateRawSync } from 'node:zlib';
 
-/** Entries of a ZIP by name, read from its central directory. */
+/** Returns the entries of a ZIP by name, from its central directory. */
 export async function readZip(file: string): Promise<Record<string, any>> {
   const bytes = await readFile(file);
   const end = bytes.lastIndexOf(Buffer.from('PK\u0005\u0006'));

@@ -29,7 +29,7 @@ const get = async (id: number) => (await platform.client.getConversation({ path:
 const notes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--conversation', String(id));
 
 describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () => {
-  it('advances to the next step that is not archived and notes it without an author', async () => {
+  it('advances to the next step that is not archived and adds a note without an author', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { infos: { a: 1 }, config: { b: 2 } } });
     expect([answer.status, answer.json.step_slug, answer.json.infos, answer.json.config]).toEqual([200, 'second', { a: 1 }, { b: 2 }]);
@@ -37,12 +37,12 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toEqual([expect.objectContaining({ note_type: 'recorded', author_person: null })]);
   });
 
-  it('takes an absent body for an empty one', async () => {
+  it('treats an absent body as empty', async () => {
     const id = await fresh();
     expect((await recorded(id)).json.step_slug).toBe('second');
   });
 
-  it('advances twice without a key and stays on the last step with a note each time', async () => {
+  it('advances twice without a key and remains on the last step with a note each time', async () => {
     const id = await fresh();
     const steps: string[] = [];
     for (let round = 0; round < 4; round += 1) steps.push((await recorded(id, undefined, { json: {} })).json.step_slug);
@@ -58,7 +58,7 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toHaveLength(1);
   });
 
-  it('makes one step and one note of 50 parallel calls with one key', async () => {
+  it('advances one step and adds one note for 50 concurrent calls with one key', async () => {
     const id = await fresh();
     const answers = await Promise.all(Array.from({ length: 50 }, () => recorded(id, 'storm', { json: {} })));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
@@ -72,14 +72,14 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect((await recorded(two, 'shared')).json.step_slug).toBe('second');
   });
 
-  it.each(['', '   ', 'x'.repeat(256)])('answers 422 to the key %j (D16)', async (key) => {
+  it.each(['', '   ', 'x'.repeat(256)])('returns 422 for the key %j (D16)', async (key) => {
     const id = await fresh();
     const answer = await recorded(id, key);
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
     expect((await get(id)).step_slug).toBe('first');
   });
 
-  it('sets a null finish to the capture end, and a replay never touches it (D21)', async () => {
+  it('sets a null finish to the capture end, and does not change it on a replay (D21)', async () => {
     const id = await fresh();
     const answer = await recorded(id, 'k', { json: { captureEndedAt: '2026-05-01T11:00:00Z' } });
     expect(answer.json.finish).toBe('2026-05-01T11:00:00Z');
@@ -87,13 +87,13 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect((await recorded(id, 'k2')).json.finish).toBe('2026-05-01T11:00:00Z');
   });
 
-  it('sets a null finish to the time of the server when no capture end is known (D21)', async () => {
+  it('sets a null finish to the server time when the capture end is unknown (D21)', async () => {
     const before = new Date(Date.now() - 2_000).toISOString();
     const { finish } = (await recorded(await fresh())).json;
     expect(finish > before).toBe(true);
   });
 
-  it('refuses namespaces as PATCH does, writes nothing and leaves the key unused', async () => {
+  it('rejects namespaces as PATCH does, writes nothing and does not use up the key', async () => {
     const id = await fresh();
     const answer = await recorded(id, 'k', { json: { config: { 'enter-coherence': {} } } });
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_namespace_placement']);
@@ -101,14 +101,14 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect((await recorded(id, 'k', { json: {} })).json.step_slug).toBe('second');
   });
 
-  it('honours expected_updated_at (D9)', async () => {
+  it('checks expected_updated_at (D9)', async () => {
     const id = await fresh();
     const stale = await recorded(id, 'k', { json: { expected_updated_at: '2020-01-01T00:00:00Z' } });
     expect([stale.status, stale.json.error]).toEqual([409, 'stale_conversation']);
     expect((await recorded(id, 'k', { json: { expected_updated_at: (await get(id)).updated_at } })).status).toBe(200);
   });
 
-  it('answers 404 for an unknown conversation and 422 for wrong types', async () => {
+  it('returns 404 for an unknown conversation and 422 for wrong types', async () => {
     expect((await recorded(999_999_999)).json).toEqual({ detail: 'Not Found' });
     const answer = await recorded(await fresh(), undefined, { json: { infos: [] } });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'infos']]);
@@ -124,7 +124,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     expect(room.captureEndedAt).toBe('2026-05-01T11:00:00Z');
   });
 
-  it('accepts both names when they are equal and refuses them when they differ', async () => {
+  it('accepts both names when they are equal and rejects them when they differ', async () => {
     const id = await fresh();
     const different = await recorded(id, 'k', {
       json: { captureEndedAt: '2026-05-01T11:00:00Z', capture_ended_at: '2026-05-01T11:00:01Z' },
@@ -136,7 +136,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     expect([equal.status, equal.json.step_slug]).toEqual([200, 'second']);
   });
 
-  it('refuses the whole request on a conflict, first call and replay alike', async () => {
+  it('rejects the whole request on a conflict, on the first call and on a replay', async () => {
     const id = await fresh();
     await recorded(id, 'k', { json: { captureEndedAt: '2026-05-01T11:00:00Z' } });
     for (const key of ['k', 'new']) {
@@ -153,7 +153,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
   });
 
   it.each(['2026-05-01T09:00:00Z', '2026-05-01T10:00:00Z', '2026-05-01T11:00:00'])(
-    'answers 400 to an unusable end %s and writes nothing',
+    'returns 400 for an unusable end %s and writes nothing',
     async (captureEndedAt) => {
       const id = await fresh();
       await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {

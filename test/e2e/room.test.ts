@@ -35,7 +35,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(state).not.toHaveProperty('sessionId');
   });
 
-  it('stores what is sent and answers with the state of the room', async () => {
+  it('stores the request and returns the state of the room', async () => {
     const id = await fresh();
     const body = { phase: 'conversation', version: 3, meetingId: 'm-1', participants: [{ customParticipantId: 'c-1' }] };
     const answer = await platform.client.writeRoom({ path: { conversation_id: id }, body });
@@ -46,7 +46,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(await read(id)).toMatchObject({ meetingId: 'm-1', version: 3, phase: 'conversation' });
   });
 
-  it('shows the room in config.enter-coherence and leaves the journey step alone', async () => {
+  it('shows the room in config.enter-coherence and does not change the journey step', async () => {
     const id = await fresh();
     await write(id, { phase: 'exit-lounge', version: 1 });
     const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
@@ -54,7 +54,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(conversation.step_slug).toBe('first');
   });
 
-  it('merges claims per name', async () => {
+  it('merges claims by name', async () => {
     const id = await fresh();
     const claim = { personId: demo.ada, claimedAt: '2026-05-01T10:00:00Z' };
     await write(id, { claims: { Ada: claim } });
@@ -62,7 +62,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect((await read(id)).claims).toMatchObject({ Ada: { personId: demo.ada }, Ben: { personId: demo.ben } });
   });
 
-  it('never erases a stored recording by an omitted or null value', async () => {
+  it('does not erase a stored recording with an omitted or null value', async () => {
     const id = await fresh();
     await write(id, { recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
     await write(id, { recordingId: null, recordingEndedAt: null });
@@ -72,7 +72,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(config['enter-coherence']).toMatchObject({ recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
   });
 
-  it('upserts participants by customParticipantId and keeps assignedAt (D26b)', async () => {
+  it('upserts participants by customParticipantId and preserves assignedAt (D26b)', async () => {
     const id = await fresh();
     await write(id, {
       participants: [
@@ -112,7 +112,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(second).toMatchObject({ customParticipantId: 'c-2', displayName: 'Guest' });
   });
 
-  it('accepts sessionId of any type, stores it nowhere and says that it is deprecated', async () => {
+  it('accepts sessionId of any type, does not store it, and reports it as deprecated', async () => {
     const id = await fresh();
     for (const sessionId of ['s-1', 7, null, { a: 1 }, [1]]) {
       const answer = await write(id, { sessionId, phase: 'lounge' });
@@ -122,7 +122,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).text).not.toContain('sessionId');
   });
 
-  it('answers 404 for an unknown conversation', async () => {
+  it('returns 404 for an unknown conversation', async () => {
     expect((await write(999_999_999, { phase: 'a' })).json).toEqual({ detail: 'Not Found' });
     expect((await platform.call('GET', room(999_999_999))).status).toBe(404);
   });
@@ -139,7 +139,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     { participants: [{}] },
     { meetingId: 5 },
     { conversationStartedAt: 'soon' },
-  ])('answers 422 to %j and writes nothing (D8)', async (body) => {
+  ])('returns 422 for %j and writes nothing (D8)', async (body) => {
     const id = await fresh();
     expect((await write(id, body)).status).toBe(422);
     expect(await read(id)).toMatchObject({ meetingId: null, phase: null, version: null, transcriptWindowComplete: false });
@@ -147,7 +147,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
 });
 
 describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
-  it('accepts any expectedVersion on the first write and refuses a stale one after', async () => {
+  it('accepts any expectedVersion on the first write and rejects a stale one afterwards', async () => {
     const id = await fresh();
     expect((await write(id, { expectedVersion: 9, version: 1 })).status).toBe(200);
     expect((await write(id, { expectedVersion: 1, version: 2 })).status).toBe(200);
@@ -156,13 +156,13 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     expect(await read(id)).toMatchObject({ version: 2, phase: null });
   });
 
-  it('answers currentVersion null when the stored state has no version', async () => {
+  it('returns currentVersion null when the stored state has no version', async () => {
     const id = await fresh();
     await write(id, { phase: 'lounge' });
     expect((await write(id, { expectedVersion: 1 })).json).toMatchObject({ error: 'version_conflict', currentVersion: null });
   });
 
-  it('refuses another meeting and writes nothing of the request', async () => {
+  it('rejects another meeting and writes nothing of the request', async () => {
     const id = await fresh();
     await write(id, { meetingId: 'm-1' });
     const answer = await write(id, { meetingId: 'm-2', phase: 'x', conversationStartedAt: '2026-05-01T10:00:00Z' });
@@ -173,7 +173,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     expect(await read(id)).toMatchObject({ meetingId: 'm-1', phase: null, conversationStartedAt: null });
   });
 
-  it('gives exactly one 200 and one 409 to two first writes of different meetings', async () => {
+  it('returns exactly one 200 and one 409 for two first writes of different meetings', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await fresh();
       const answers = await Promise.all([write(id, { meetingId: 'm-a' }), write(id, { meetingId: 'm-b' })]);
@@ -181,7 +181,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     }
   });
 
-  it('decides version, then meeting, then boundary, then order', async () => {
+  it('checks version, then meeting, then boundary, then order', async () => {
     const id = await fresh();
     await write(id, { version: 1, meetingId: 'm-1', conversationStartedAt: '2026-05-01T10:00:00Z' });
     const bad = {
@@ -199,7 +199,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
 });
 
 describe('transcript window (rules/room#transcript-window)', () => {
-  it('takes the boundaries in separate writes and is complete once both are stored', async () => {
+  it('accepts the boundaries in separate writes and is complete once both are stored', async () => {
     const id = await fresh();
     const first = await write(id, { conversationStartedAt: '2026-05-01T10:00:00.5Z' });
     expect(first.json).toMatchObject({
@@ -220,7 +220,7 @@ describe('transcript window (rules/room#transcript-window)', () => {
     });
   });
 
-  it('takes the same instant in another offset as a no-op and refuses a different one', async () => {
+  it('treats the same instant in another offset as a no-op and rejects a different one', async () => {
     const id = await fresh();
     await write(id, { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' });
     expect((await write(id, { conversationStartedAt: '2026-05-01T12:00:00+02:00' })).status).toBe(200);
@@ -254,7 +254,7 @@ describe('transcript window (rules/room#transcript-window)', () => {
     { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T09:00:00Z', phase: 'x' },
     { conversationStartedAt: '2026-05-01T10:00:00', phase: 'x' },
     { captureEndedAt: '2026-05-01T10:00:00', phase: 'x' },
-  ])('answers 400 invalid_transcript_window to %j and writes nothing', async (body) => {
+  ])('returns 400 invalid_transcript_window for %j and writes nothing', async (body) => {
     const id = await fresh();
     const answer = await write(id, body);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_transcript_window']);

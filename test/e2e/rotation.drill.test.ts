@@ -1,6 +1,6 @@
 /**
- * Every shared secret is rotated while clients use it: old, old and new, new, by rolling the replicas, two of each service (K8;
- * docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind, in this process.
+ * Rotates every shared secret while clients use it: old, old and new, new, by rolling the replicas, two of each service (K8;
+ * docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind runs in this process.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,9 +18,9 @@ import { type Answer, applyDemo, startTestPlatform, type Demo, type TestPlatform
 const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as const;
 type Secrets = Record<(typeof names)[number], string>;
 
-/** Of each secret, as long as a state lasts. */
+/** Uses of each secret per rotation state. */
 const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 3, release: 100 }));
-/** As k6's clients. */
+/** Same think time as the k6 clients. */
 const thinkMs = sized({ smoke: 100, release: 200 });
 /** k6 may have to be built first. */
 const testTimeoutMs = 420_000 + usesOfState * 1_000;
@@ -31,7 +31,7 @@ const both = Object.fromEntries(names.map((name) => [name, `${fresh[name]} ${old
 let platform: TestPlatform;
 let demo: Demo;
 let conversation: number;
-/** Where clients read which values of the secrets they may use now. */
+/** Serves the currently usable values of the secrets to the clients. */
 let store: Server;
 let held: readonly Secrets[] = [old];
 let done = false;
@@ -73,7 +73,7 @@ function book({ BOOKING_WEBHOOK_SECRET: secret }: Secrets, turn: number): Promis
   return platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, body, headers: signBooking(body, secret) });
 }
 
-/** Stops each replica in turn and starts it with these settings; in the smoke form the services side by side. */
+/** Stops each replica in turn and starts it with these settings; in the smoke form the services are rolled in parallel. */
 async function roll(settings: Record<string, string>): Promise<void> {
   const services = ['conversations', 'api-gateway'];
   if (isRelease) for (const service of services) await rollService(service, settings);
@@ -110,7 +110,7 @@ async function runK6(): Promise<{ code: number; output: string }> {
   });
 }
 
-/** One client of each kind, until all is done. @returns as `runK6` */
+/** Runs one client of each kind until the rotation is complete. @returns as `runK6` */
 async function runClients(): Promise<{ code: number; output: string }> {
   const refused: string[] = [];
   const use = async (request: (secrets: Secrets, turn: number) => Promise<Answer>): Promise<void> => {
@@ -118,7 +118,7 @@ async function runClients(): Promise<{ code: number; output: string }> {
     for await (const _tick of everyMs(thinkMs)) {
       if (done) return;
       const [secrets = old, at] = [held[turn % held.length], turn++];
-      // A server may close a connection while a request travels on it: the client sends that request once more (RFC 9112, 9.3.1).
+      // A server may close a connection while a request is in transit; the client retries once (RFC 9112, 9.3.1).
       const { status, text } = await request(secrets, at).catch(() => request(secrets, at));
       if (status !== 200) refused.push(`${request.name}: ${status} ${text}`);
     }
@@ -127,7 +127,7 @@ async function runClients(): Promise<{ code: number; output: string }> {
   return { code: refused.length === 0 ? 0 : 1, output: refused.join('\n') };
 }
 
-/** How often each value of each secret was used since the replicas were started: `API_TOKEN 1` → 12. */
+/** Returns the uses of each secret value since the replicas started: `API_TOKEN 1` → 12. */
 async function readUses(): Promise<Record<string, number>> {
   const uses: Record<string, number> = {};
   for (const { operationsUrl } of platform.runtime.processes.values()) {
@@ -142,7 +142,7 @@ async function readUses(): Promise<Record<string, number>> {
 
 const sumOf = (uses: Record<string, number>, position: number): number[] => names.map((name) => uses[`${name} ${position}`] ?? 0);
 
-/** Waits until each secret was used so often again by this value. */
+/** Waits until each secret was used that many more times with this value. */
 async function useMore(position: number): Promise<void> {
   const before = sumOf(await readUses(), position);
   const hasMore = async (): Promise<boolean> =>
@@ -150,7 +150,7 @@ async function useMore(position: number): Promise<void> {
   await waitFor(hasMore, { timeoutMs: testTimeoutMs, intervalMs: thinkMs, what: `uses of value ${position}` });
 }
 
-/** As the runbook has it: only then may the old values go. */
+/** As in the runbook: old values may only be removed when they are unused. */
 async function isOldUnused(): Promise<boolean> {
   const before = sumOf(await readUses(), 2);
   await useMore(1);
@@ -159,13 +159,13 @@ async function isOldUnused(): Promise<boolean> {
 
 describe('rotation of the shared secrets under load (K8)', () => {
   it(
-    'refuses no request: old, old and new, new',
+    'rejects no request: old, old and new, new',
     async () => {
       const run = isRelease ? runK6() : runClients();
       const rotate = async (): Promise<void> => {
         await useMore(1);
         await roll(both);
-        held = [fresh, old]; // some clients have the new values, others not yet
+        held = [fresh, old]; // some clients have the new values, others the old ones
         await Promise.all([useMore(1), useMore(2)]);
         held = [fresh];
         await waitFor(isOldUnused, { timeoutMs: testTimeoutMs, what: 'old values without a use' });
@@ -174,7 +174,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
       };
       try {
         const early = await Promise.race([run, rotate()]);
-        expect(early).toBeUndefined(); // the clients go on until the end
+        expect(early).toBeUndefined(); // the clients run until the end
       } finally {
         done = true;
       }
@@ -184,7 +184,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
     testTimeoutMs,
   );
 
-  it('loses no booking, and takes none for badly signed', async () => {
+  it('loses no booking, and rejects none for its signature', async () => {
     const receipts = () =>
       platform.sql<{ outcome: string; count: number }>(
         'select outcome, count(*)::integer as count from conversations.webhook_receipts group by outcome',
@@ -193,7 +193,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
     expect(await receipts()).toEqual([{ outcome: 'applied', count: expect.any(Number) }]);
   });
 
-  it('is over: the old values open nothing any more', async () => {
+  it('rejects the old values once the rotation is complete', async () => {
     expect((await read(fresh)).status).toBe(200);
     expect((await read(old)).status).toBe(401);
     expect([(await logIn(fresh)).status, (await logIn(old)).status]).toEqual([200, 401]);

@@ -1,6 +1,6 @@
 /**
- * Every route of the gateway's table with a service key of every kind (K3, K4, K6): what is expected follows from the path and the method by the
- * words of the rule, not from the table's own scopes, so that a wrong declaration fails.
+ * Tests every gateway route with every kind of service key (K3, K4, K6). The expected result is derived from path and method by the text of
+ * the rule, not from the table's scopes, so that a wrong declaration fails.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Route, type Scope, scopes } from '#libs/contract';
@@ -13,7 +13,7 @@ const usual =
   (access: Access): Scope =>
     `${area}:${access}`;
 
-/** The scope by the path, the first that matches: K3 in the words of paths. */
+/** The required scope by path (first match): K3 expressed as path patterns. */
 const rule: readonly (readonly [RegExp, (access: Access) => Scope | null])[] = [
   [/^\/api\/v1\/auth\//, () => null],
   [/^\/api\/v1\/keys\b/, () => 'keys:write'],
@@ -40,9 +40,9 @@ const guarded = routes.filter(({ auth }) => auth !== 'none' && auth !== 'login-g
 const open = routes.filter(({ auth }) => auth === 'none');
 
 let platform: TestPlatform;
-/** Tokens of keys by what they are. */
+/** Key tokens by kind. */
 const tokens = new Map<string, string>();
-/** Scopes of those that are good. */
+/** Scopes of the valid keys. */
 const held = new Map<string, readonly string[]>();
 const bad = ['of an unknown id', 'with a wrong secret', 'expired', 'revoked', 'of a deactivated account', 'rotated, after the overlap'];
 let login: string;
@@ -89,25 +89,25 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** A path of the route that names nothing, so that an admitted call changes nothing; JSON bodies are unreadable. */
+/** Calls a path of the route to a missing object, so that an admitted call changes nothing; JSON bodies are malformed. */
 function ask({ method, path, params, body }: Route, token: string | null): Promise<Answer> {
   const { properties = {} } = (params ?? {}) as { properties?: Record<string, { type?: string }> };
   const nowhere = path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
     properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
   );
-  // The console's sign-in asks for a page of the server itself (S3).
+  // The console's sign-in requires a page of the server itself (S3).
   return platform.call(method, nowhere, { token, headers: { origin: platform.baseUrl }, ...(body === undefined ? {} : { body: '{' }) });
 }
 
 const isEnveloped = ({ path }: Route): boolean => path.startsWith('/api/v1/') || path.startsWith('/api/ops/');
 
-/** `admitted`, or what the answer is otherwise. */
+/** Returns `admitted`, or the rejection. */
 function judge(route: Route, { status, json }: Answer): unknown {
   const isAdmitted = route.body === undefined ? status !== 401 && status !== 403 && status < 500 : status === 400;
   return isAdmitted ? 'admitted' : [status, json];
 }
 
-/** Sessions are of logins, which keys have none of; what has a body or an id is refused after these (K10). */
+/** Keys do not have sessions; routes with a body or an id are rejected later (K10). */
 const forLogins = [
   403,
   { code: 'permission_denied', message: 'This operation requires a token of a login with email and password.', retryable: false },
@@ -125,7 +125,7 @@ function insufficient(route: Route, needed: string, own: readonly string[]): unk
 }
 
 describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)', () => {
-  it.each(guarded)('$method $path admits the keys that have its scope, and no other', async (route) => {
+  it.each(guarded)('$method $path accepts keys with its scope, and no others', async (route) => {
     const needed = neededBy(route);
     expect(route.scope).toBe(needed);
     const expected: Record<string, unknown> = {};
@@ -146,16 +146,16 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
       }
     };
     await Promise.all(Array.from({ length: 6 }, lane));
-    // Without a key nobody is narrowed by scopes.
+    // Credentials other than keys are not restricted by scopes.
     for (const token of [login, platform.sharedToken, null]) expect((await ask(route, token)).json?.required_scope).toBeUndefined();
     expect(seen).toEqual(expected);
   });
 
-  it.each(open)('$method $path asks for nothing, of a bad key neither', async (route) => {
+  it.each(open)('$method $path requires no credential, and accepts an invalid key too', async (route) => {
     expect(judge(route, await ask(route, tokens.get('revoked') ?? ''))).toBe('admitted');
   });
 
-  it('has a scope for every operation that takes a token, and the documents name it', async () => {
+  it('has a scope for every operation with a token, and the documents name it', async () => {
     const documents = await Promise.all(
       ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => platform.call('GET', path, { token: null })),
     );
@@ -179,7 +179,7 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
     expect(documented.map(({ operationId }) => [operationId, named.get(operationId)])).toEqual(expected);
   });
 
-  it('refuses for the scope before coherence access (K4)', async () => {
+  it('checks the scope before coherence access (K4)', async () => {
     const ben = await platform.login('ben-scopes@example.org', 'secret-of-ben-scopes');
     const { json } = await platform.call('POST', '/api/v1/keys', { token: ben, json: { name: 'Steps', scopes: ['steps:read'] } });
     const path = '/api/coherence/journeys/journey-scopes/steps';

@@ -45,17 +45,17 @@ const idsOf = (answer: Answer): number[] => answer.json.map((item: { id: number 
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
 describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', () => {
-  it('lists every conversation, newest start first, those without a start last, the id deciding between equals', async () => {
+  it('lists every conversation, newest start first, those without a start last, ties ordered by id', async () => {
     const answer = await search();
     expect([answer.status, idsOf(answer)]).toEqual([200, ids('beta', 'alpha', 'tie', 'lost', 'undated')]);
     expect(idsOf(await search('?sort=date_desc'))).toEqual(idsOf(answer));
   });
 
-  it('lists oldest start first on demand, those without a start still last', async () => {
+  it('lists oldest start first on request, those without a start still last', async () => {
     expect(idsOf(await search('?sort=date_asc'))).toEqual(ids('lost', 'alpha', 'tie', 'beta', 'undated'));
   });
 
-  it('shows an item in the shape of D5 and nothing of infos or config', async () => {
+  it('returns items in the format of D5 without infos and config', async () => {
     const answer = await search('?holon_slug=alpha&sort=date_asc');
     expect(answer.json[0]).toEqual({
       id: made['alpha'],
@@ -73,7 +73,7 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
     });
   });
 
-  it('shows empty strings and null where journey, step, event or start are unset, and the title as in browse (D18a, D18b)', async () => {
+  it('returns empty strings and null for unset journey, step, event or start, and the title as in browse (D18a, D18b)', async () => {
     const items = (await search()).json;
     expect(items.find((item: { id: number }) => item.id === made['lost'])).toEqual({
       id: made['lost'],
@@ -98,19 +98,19 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
 });
 
 describe('search, filters (rules/discovery#search-and-summary)', () => {
-  it('finds by ownership over the tree of the holon, explicit links apart', async () => {
+  it('filters by ownership over the holon tree, without explicit links', async () => {
     expect(idsOf(await search('?holon_slug=guild'))).toEqual(ids('beta', 'alpha', 'tie', 'undated'));
     expect(idsOf(await search('?holon_slug=circle'))).toEqual(ids('beta', 'tie'));
     expect(idsOf(await search('?holon_slug=beta'))).toEqual(ids('beta', 'tie'));
   });
 
-  it('finds by explicit links alone, ownership apart (D28)', async () => {
+  it('filters by explicit links, without ownership (D28)', async () => {
     expect(idsOf(await search('?connected_holon_slug=beta'))).toEqual(ids('alpha'));
     expect(idsOf(await search('?connected_holon_slug=alpha'))).toEqual(ids('undated'));
     expect((await search('?connected_holon_slug=circle')).json).toEqual([]);
   });
 
-  it('finds by participant', async () => {
+  it('filters by participant', async () => {
     expect(idsOf(await search(`?person_id=${place.demo.ben}`))).toEqual(ids('beta', 'alpha'));
   });
 
@@ -130,7 +130,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     'person_id=0',
     'person_id=-3',
     'person_id=99999999999999999999',
-  ])('answers 404 to %s (D18g; rules/http#ids)', async (query) => {
+  ])('returns 404 for %s (D18g; rules/http#ids)', async (query) => {
     const answer = await search(`?${query}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
@@ -139,7 +139,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     ['sort=newest', 'enum', 'sort'],
     ['sort=', 'enum', 'sort'],
     ['person_id=x', 'int_parsing', 'person_id'],
-  ])('answers 422 to %s', async (query, type, name) => {
+  ])('returns 422 for %s', async (query, type, name) => {
     const answer = await search(`?${query}`);
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['query', name]]);
   });
@@ -150,7 +150,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
 });
 
 describe('search and summary of private holons (D18f, D48)', () => {
-  it('show a conversation of a private event to those who see the event alone', async () => {
+  it('show a conversation of a private event only to callers who can see the event', async () => {
     for (const token of [place.tokens.member, place.tokens.root]) {
       expect(idsOf(await search('?holon_slug=guild', token))).toEqual(ids('closed', 'beta', 'alpha', 'tie', 'undated'));
       expect(idsOf(await search('?holon_slug=closed', token))).toEqual(ids('closed'));
@@ -161,7 +161,7 @@ describe('search and summary of private holons (D18f, D48)', () => {
     expect([(await search('?holon_slug=closed')).status, (await summary(made['closed'])).status]).toEqual([404, 404]);
   });
 
-  it('leave an invisible holon out of connected, and as a filter it is not there', async () => {
+  it('omit an invisible holon from connected, and return 404 for it as a filter', async () => {
     const connected = async (token: string): Promise<string[]> =>
       (await summary(made['alpha'], token)).json.connected.map((item: { slug: string }) => item.slug);
     expect([await connected(place.tokens.root), await connected(place.tokens.member)]).toEqual([['beta', 'secret'], ['beta']]);
@@ -183,13 +183,13 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
     expect(again.status).toBe(304);
   });
 
-  it('answers 404 to an id that nobody has and 422 to one that is no integer', async () => {
+  it('returns 404 for an unknown id and 422 for one that is not an integer', async () => {
     expect([(await summary(999_999_999)).json, (await summary(0)).status]).toEqual([{ detail: 'Not Found' }, 404]);
     const answer = await platform.call('GET', '/api/coherence/conversations/x/summary', { token: place.tokens.stranger });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['path', 'conversation_id']]);
   });
 
-  it('shows a change of a participant at once', async () => {
+  it('returns a changed participant immediately', async () => {
     await platform.apply({ people: [{ key: 'ben-sea', name: 'Benedict' }] });
     expect((await summary(made['beta'])).json.participants[0].name).toBe('Benedict');
     await platform.apply({ people: [{ key: 'ben-sea', name: 'Ben' }] });
@@ -197,7 +197,7 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
 });
 
 describe('search and summary, credentials (rules/access#classes-of-routes; D12)', () => {
-  it('refuse the shared token with 403 and no token with 401', async () => {
+  it('reject the shared token with 403 and a missing token with 401', async () => {
     for (const path of ['search', `${made['beta']}/summary`]) {
       const shared = await platform.call('GET', `/api/coherence/conversations/${path}`);
       expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
@@ -216,7 +216,7 @@ describe('search without a limit (rules/http#limits)', () => {
     );
   });
 
-  it('streams everything in order', async () => {
+  it('streams all results in order', async () => {
     const items = (await search('?sort=date_asc&holon_slug=alpha')).json;
     expect(items).toHaveLength(many + 2);
     const starts = items.map((item: { start: string | null }) => item.start ?? '9');
@@ -224,7 +224,7 @@ describe('search without a limit (rules/http#limits)', () => {
     expect(new Set(items.map((item: { id: number }) => item.id)).size).toBe(items.length);
   });
 
-  it('ends the query when the reader leaves', async () => {
+  it('cancels the query when the client disconnects', async () => {
     const leave = new AbortController();
     const response = await fetch(`${platform.baseUrl}/api/coherence/conversations/search`, {
       headers: { authorization: `Bearer ${place.tokens.root}` },

@@ -1,4 +1,4 @@
-/** Service keys as a program and an operator meet them: HTTP and the admin CLI (rules/access#service-keys). */
+/** Service keys for programs and operators: HTTP and the admin CLI (rules/access#service-keys). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -20,8 +20,8 @@ const cli = async (...args: string[]): Promise<any> => {
   return { code, ...JSON.parse(stdout) };
 };
 
-describe('a service key (K1, K2)', () => {
-  it('does as its account what its scopes say, over both surfaces', async () => {
+describe('service key (K1, K2)', () => {
+  it('acts as its account within its scopes, on both surfaces', async () => {
     const conversation = await createConversation(platform, demo);
     const { key, token } = await make(['conversations:read', 'agents:read']);
     expect(token).toMatch(new RegExp(`^svc_key_${key.id}_[A-Za-z0-9_-]{43}$`));
@@ -40,7 +40,7 @@ describe('a service key (K1, K2)', () => {
     await expect(client.logout({})).rejects.toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('is shown once: no table and no log has it, but its id for every request', async () => {
+  it('is shown once: no table or log contains the key, only its id with every request', async () => {
     const { key, token } = await make(['*']);
     await statusOf(token);
     expect(await platform.findInDatabase(token.slice(-43))).toEqual([]);
@@ -48,8 +48,8 @@ describe('a service key (K1, K2)', () => {
     expect(await platform.readLogs()).not.toContain(token.slice(-43));
   });
 
-  /** How soon: services/api-gateway/credentials/cache.test.ts. */
-  it('ends when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
+  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
+  it('stops working when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
     const ben = await platform.login('ben-keys@example.org', 'secret-of-ben-keys');
     const ends = [
       async (id: string) => platform.client.revokeKey({ path: { key_id: id } }, { token: ben }),
@@ -73,11 +73,11 @@ describe('a service key (K1, K2)', () => {
     [{ name: 'x', scopes: ['*'], expires_at: 'tomorrow' }, 422],
     [{ name: 'x', scopes: ['media:*'] }, 400],
     [{ name: 'x', scopes: ['*'], expires_at: '2020-01-01T00:00:00' }, 400],
-  ])('is not made of %j', async (json, status) => {
+  ])('cannot be created from %j', async (json, status) => {
     expect((await platform.call('POST', '/api/v1/keys', { token: ada, json })).status).toBe(status);
   });
 
-  it('is not made for a deactivated account (K10)', async () => {
+  it('cannot be created for a deactivated account (K10)', async () => {
     await platform.ask('accounts', 'deactivate', 'ben-keys@example.org');
     const [ben] = await platform.sql<{ id: number }>("select id from directory.accounts where email = 'ben-keys@example.org'");
     const root = await platform.login('root-keys@example.org', 'secret-of-root-keys');
@@ -89,14 +89,14 @@ describe('a service key (K1, K2)', () => {
     ]);
   });
 
-  it.each([-1, 604_801, 'a day'])('is not rotated with an overlap of %j (K5)', async (overlap_seconds) => {
+  it.each([-1, 604_801, 'a day'])('cannot be rotated with an overlap of %j (K5)', async (overlap_seconds) => {
     const answer = await platform.call('POST', '/api/v1/keys/nothing/rotate', { token: ada, json: { overlap_seconds } });
     expect(answer.status).toBe(422);
   });
 });
 
 describe('keys create|list|rotate|revoke (K9)', () => {
-  it('make the key of a program, show it once, rotate and revoke it', async () => {
+  it('create a key for a program, show it once, rotate and revoke it', async () => {
     const account = await cli('accounts', 'create', 'bot@example.org', '--service', 'Bot');
     expect(account).toMatchObject({ code: 0, email: 'bot@example.org', person_id: expect.any(Number) });
     const made = await cli('keys', 'create', 'bot@example.org', '--name', 'Nightly', '--scope', 'directory:read', '--scope', 'media:read');
@@ -115,7 +115,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
 
     const rotated = await cli('keys', 'rotate', made.key.id, '--overlap-seconds', '3600');
     expect([rotated.code, await statusOf(made.token), await statusOf(rotated.token)]).toEqual([0, 200, 200]);
-    // The events service, which does not run here, cannot say which endpoints the key created.
+    // The events service does not run here, so the endpoints created by the key are unknown.
     expect(await cli('keys', 'revoke', made.key.id, '--yes')).toMatchObject({
       code: 0,
       key: { revoked_at: expect.any(String) },
@@ -131,7 +131,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
     [['keys', 'create', 'ada-keys@example.org', '--name', 'x', '--scope', '*', '--expires-at', '2020-01-01'], 'bad_request'],
     [['keys', 'rotate', 'nothing'], 'not_found'],
     [['keys', 'revoke', 'nothing', '--yes'], 'not_found'],
-  ])('%j fails as every command does', async (args, code) => {
+  ])('%j fails like every other command', async (args, code) => {
     const { stdout, code: exitCode } = await platform.cli(...args, '--json');
     const { error } = JSON.parse(stdout);
     expect([exitCode, [error.code, error.reason]]).toEqual([1, expect.arrayContaining([code])]);

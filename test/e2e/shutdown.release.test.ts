@@ -1,4 +1,4 @@
-/** Services that are stopped, replaced and killed while clients use them (rules/operations#promises). Two replicas of each. */
+/** Services that are stopped, replaced and killed under load (rules/operations#promises). Two replicas of each. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ServedPlatform, services, startServedPlatform, workingServices } from './shutdown/served-platform.ts';
 import type { TestPlatform } from './test-platform.ts';
@@ -14,7 +14,9 @@ beforeAll(async () => {
 }, testTimeoutMs);
 afterAll(() => served.stop());
 
-/** Stops one replica of every service in turn, then the other one, each started again; a service's second replica goes only when its first is back. */
+/**
+ * Restarts one replica of every service in turn, then the other one; a service's second replica is stopped only after its first is ready.
+ */
 async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], expectedEnd: string): Promise<void> {
   for (const suffix of rounds) {
     const back: Promise<void>[] = [];
@@ -31,7 +33,7 @@ async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], exp
 
 describe('SIGTERM to each service under load, two replicas (rules/operations#promises)', () => {
   it(
-    'fails no request, loses no webhook, upload or job, and works each job once',
+    'fails no request, loses no webhook, upload or job, and runs each job once',
     async () => {
       const load = served.startLoad('term', '2031-01-01T00:00:00Z', feed);
       try {
@@ -59,9 +61,9 @@ describe('SIGTERM to each service under load, two replicas (rules/operations#pro
 
 describe('kill -9 of each service under load, two replicas (rules/operations#promises)', () => {
   it(
-    'loses nothing that was acknowledged, and every job is done in the end',
+    'loses no acknowledged work, and every job completes eventually',
     async () => {
-      const load = served.startLoad('kill', '2021-01-01T00:00:00Z', feed); // before all that the other load has made
+      const load = served.startLoad('kill', '2021-01-01T00:00:00Z', feed); // earlier than all conversations of the other load
       try {
         await replaceAll('SIGKILL', [''], 'was ended by SIGKILL');
       } finally {

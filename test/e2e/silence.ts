@@ -1,6 +1,6 @@
 const samplesPerSecond = 8_000;
 
-/** A WAV file in which nothing is heard: 16 bit, mono, 8 kHz. */
+/** Returns a silent WAV file: 16 bit, mono, 8 kHz. */
 export function makeSilence(milliseconds: number): Uint8Array<ArrayBuffer> {
   const data = Buffer.alloc((2 * samplesPerSecond * milliseconds) / 1_000);
   const head = Buffer.alloc(44);

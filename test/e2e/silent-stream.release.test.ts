@@ -1,4 +1,4 @@
-/** A streamed answer without a word for its first 15 seconds; with a shorter silence: libs/http/event-stream.test.ts (D96). */
+/** A streamed response without data for its first 15 seconds; with a shorter pause: libs/http/event-stream.test.ts (D96). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
-  it('begins a stream after 15 s without a word, also while it waits for its turn; a failure is its last event then (D96)', async () => {
+  it('starts the stream after 15 s without output, also while waiting for the turn; a failure is then the last event (D96)', async () => {
     const hello = { token: null, json: { body: 'Hello', visitor_id: null } };
     const visitorId = (await platform.call('POST', '/api/chat/guide/message/', hello)).json.visitor_id;
     const held = Promise.withResolvers<string>();

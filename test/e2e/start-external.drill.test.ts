@@ -1,4 +1,4 @@
-/** `npm start` with servers that the caller brings, on ports that are not ours (README, Settings). */
+/** `npm start` with existing external servers on foreign ports (README, Settings). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ let env: TestEnvironment;
 beforeEach(async () => void (pad = await createLaunchpad()));
 afterEach(() => pad.clear());
 
-/** Started first: it tries for ten seconds, while the others run. */
+/** Started first: it retries for ten seconds, in parallel to the other tests. */
 let lonelyPad: Launchpad;
 let lonely: Launch;
 beforeAll(async () => {
@@ -33,14 +33,14 @@ const parts = {
 } as const;
 type Part = keyof typeof parts;
 const all = Object.keys(parts) as Part[];
-/** Which of them others run; each start takes ten seconds. */
+/** Which servers are external; each start takes ten seconds. */
 const combinations = sized<Part[][]>({ smoke: [all], release: [['PostgreSQL'], ['NATS'], ['Object store'], all] });
 
 function bring(brought: readonly Part[]): Record<string, string> {
   return Object.fromEntries(brought.flatMap((part) => parts[part].map((name) => [name, env.settings[name] ?? ''])));
 }
 
-describe('npm start with servers of others', () => {
+describe('npm start with external servers', () => {
   beforeAll(async () => void (env = await createTestEnvironment(import.meta.url)));
   afterAll(() => env.stop());
 
@@ -59,7 +59,7 @@ describe('npm start with servers of others', () => {
     expect(login.status).toBe(200);
   });
 
-  it('says which user or database is refused', async () => {
+  it('reports which user or database is rejected', async () => {
     const wrong = new URL(env.settings['DATABASE_URL'] ?? '');
     wrong.pathname = '/nowhere';
     const store = { ...bring(['Object store']), S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3' };
@@ -74,7 +74,7 @@ describe('npm start with servers of others', () => {
     expect(item.output()).not.toContain('hidden');
   });
 
-  it('says of each that cannot be used what was tried, why not, and what to do, and tells no secret', async () => {
+  it('reports for each unusable server what was tried, why it failed, and what to do, without secrets', async () => {
     const item = lonely;
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toContain(

@@ -38,7 +38,7 @@ async function logIn(): Promise<number> {
 
 const followers: { readonly child: ChildProcess; readonly status: Promise<number | null> }[] = [];
 
-/** `npm run logs` as a child of this test; in a terminal, if asked, which `script` plays. */
+/** Runs `npm run logs` as a child process, optionally in a terminal emulated by `script`. */
 function followLogs(names: readonly string[], { terminal = false } = {}): { output: () => string; status: Promise<number | null> } {
   const args = [join('tools', 'bootstrap.mjs'), 'logs', ...names];
   const [program, given] = terminal ? ['script', ['-qec', [process.execPath, ...args].join(' '), '/dev/null']] : [process.execPath, args];
@@ -62,7 +62,7 @@ describe('npm start (architecture#running-it)', () => {
     await pad.clear();
   });
 
-  it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
+  it('starts the platform with the demo workspace and prints address, documents and credentials', async () => {
     const item = launch({ LLM_BASEURL: 'http://misspelt.example.org', NODE_COMPILE_CACHE: join(pad.dataDir, 'compile-cache') });
     await pad.waitUntilReady(item);
     expect(item.output()).toContain('LLM_BASEURL is not a setting and is ignored. Did you mean LLM_BASE_URL?');
@@ -76,11 +76,11 @@ describe('npm start (architecture#running-it)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
-  it('has compiled the services once, before they start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
+  it('compiles the services once, before they start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
     expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(1);
   });
 
-  it('has the chat pages answer by a model that says what it is', async () => {
+  it('answers on the chat pages with a model that identifies itself', async () => {
     const response = await fetch(`http://127.0.0.1:${pad.port}/api/chat/guide/message/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -92,10 +92,10 @@ describe('npm start (architecture#running-it)', () => {
     ]);
   });
 
-  it('lets a new operator sign in to the console as admin@example.org, with the password that it prints (P6)', async () => {
+  it('lets a new operator sign in to the console as admin@example.org with the printed password (P6)', async () => {
     const output = launches[0]?.output() ?? '';
     const [address] = /http:\/\/localhost:\d+\/console/.exec(output) ?? [''];
-    const [, password = ''] = /ada@example\.org\s+(\S+)/.exec(output) ?? []; // one for all demo accounts
+    const [, password = ''] = /ada@example\.org\s+(\S+)/.exec(output) ?? []; // all demo accounts have the same one
     expect(output).toContain('admin@example.org');
     await provideChromium();
     const browser = await startBrowser(address);
@@ -113,7 +113,7 @@ describe('npm start (architecture#running-it)', () => {
     }
   });
 
-  it('is well, and the doctor tells what is optional from what is needed', async () => {
+  it('is healthy, and doctor distinguishes optional from required parts', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join('cli', 'main.ts'), 'doctor'], {
       cwd: repoDir,
       env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
@@ -123,13 +123,13 @@ describe('npm start (architecture#running-it)', () => {
     expect(stdout).toMatch(/^All is well/m);
   });
 
-  it('has verified the audit logs of all services, with the role that may (A2)', async () => {
+  it('verifies the audit logs of all services, with the audit role (A2)', async () => {
     const read = (): string => readFileSync(join(pad.dataDir, 'logs', 'audit.log'), 'utf8');
     await waitFor(() => read().split('audit log verified').length === 7, { what: 'six verified logs' });
-    expect(read()).toMatch(/"service":"directory","entries":[1-9]/); // the demo workspace is in it
+    expect(read()).toMatch(/"service":"directory","entries":[1-9]/); // the demo workspace is applied
   });
 
-  it('keeps logs that `npm run logs` follows: JSON when piped, readable lines in a terminal', async () => {
+  it('writes logs that `npm run logs` follows: JSON when piped, readable lines in a terminal', async () => {
     const [piped, shown] = [followLogs(['api-gateway', 'directory']), followLogs([], { terminal: true })];
     await waitFor(() => piped.output().includes('directory is ready') && shown.output().includes('directory is ready'));
     await logIn();
@@ -144,7 +144,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(unknown.output()).toMatch(/no log of directoy\. There are: agents, .*directory, .*transcripts/);
   });
 
-  it('refuses a second start in the same folder and says who runs', async () => {
+  it('rejects a second start in the same folder and reports the running process', async () => {
     const second = launch();
     await expect(second.status).resolves.toBe(1);
     expect(second.output()).toContain(`is already running in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`);
@@ -152,7 +152,7 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it.each(sized({ smoke: ['directory', 'PostgreSQL'], release: ['directory', 'PostgreSQL', 'NATS', 'Object store'] }))(
-    'starts %s again after its SIGKILL, data kept',
+    'restarts %s after SIGKILL and preserves its data',
     async (name) => {
       const before = pad.findIdentity(name);
       process.kill(before.pid, 'SIGKILL');
@@ -163,7 +163,7 @@ describe('npm start (architecture#running-it)', () => {
     },
   );
 
-  it('leaves no process behind when the launcher is killed, and starts again with the data', async () => {
+  it('leaves no process running when the launcher is killed, and starts again with the data', async () => {
     const children = pad.readRecord().map((item) => item.identity);
     const launcher = readLauncher();
     process.kill(launcher.pid, 'SIGKILL');
@@ -177,7 +177,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
-  it('stops everything on SIGTERM with status 0 and frees the folder', async () => {
+  it('stops everything on SIGTERM with status 0 and releases the folder', async () => {
     const children = pad.readRecord().map((item) => item.identity);
     const item = launches.at(-1);
     item?.child.kill('SIGTERM');
@@ -189,7 +189,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(logs.output()).toMatch(/No platform runs in this folder\. Start it .*npm start.* logs in /);
   });
 
-  it('recovers from a stale lock and a pid file that names some other process', async () => {
+  it('recovers from a stale lock and a pid file that names an unrelated process', async () => {
     writeFileSync(join(pad.dataDir, 'start.lock'), JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }));
     writeFileSync(
       join(pad.dataDir, 'postgres', 'postmaster.pid'),
@@ -203,7 +203,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(item.status).resolves.toBe(0);
   });
 
-  it('says which port is taken and how to choose another', async () => {
+  it('reports which port is in use and how to choose another', async () => {
     const blocker: Server = createServer().listen(pad.port);
     const item = launch();
     await expect(item.status).resolves.toBe(1);
@@ -212,7 +212,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(item.output()).toContain(`PORT=${pad.port + 10} npm start`);
   });
 
-  it('names every problem of the settings that the caller gives', async () => {
+  it('reports every problem in the given settings', async () => {
     const item = launch({ DATABASE_URL: 'mysql://nowhere', NATS_URL: 'nats://127.0.0.1:1', S3_ENDPOINT: 'http://127.0.0.1:1' });
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toContain('DATABASE_URL must be a URL that starts with postgresql:// or postgres://');

@@ -1,4 +1,4 @@
-/** Journey steps and their configuration as clients see them, and what a PATCH does to conversations. */
+/** Journey steps and their configuration over the API, and the effects of a PATCH on conversations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRealtimeKit, waitFor, type RealtimeKitServer } from '#libs/testing';
 import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
@@ -59,13 +59,13 @@ describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', 
   });
 });
 
-describe('the steps of a journey: who may, and what there is (rules/access#classes-of-routes; D12, D13)', () => {
+describe('the steps of a journey: access and existence (rules/access#classes-of-routes; D12, D13)', () => {
   const operations = [
     ['GET', '/api/coherence/journeys/journey-cfg/steps'],
     ['GET', place('import')],
     ['PATCH', place('import')],
   ] as const;
-  it.each(operations)('%s %s needs coherence access', async (method, path) => {
+  it.each(operations)('%s %s requires coherence access', async (method, path) => {
     const json = method === 'PATCH' ? { json: { config: {} } } : {};
     const message = expect.any(String);
     const call = (token: string | null | undefined) => platform.call(method, path, { ...json, ...(token === undefined ? {} : { token }) });
@@ -81,7 +81,7 @@ describe('the steps of a journey: who may, and what there is (rules/access#class
     ['GET', '/api/coherence/journeys/unknown/steps/import/config'],
     ['GET', place('unknown')],
     ['PATCH', place('unknown')],
-  ])('%s %s answers 404', async (method, path) => {
+  ])('%s %s returns 404', async (method, path) => {
     const json = method === 'PATCH' ? { json: { config: { nope: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' } } : {};
     const answer = await platform.call(method, path, { token: tokens['ada'] ?? '', ...json });
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
@@ -90,7 +90,7 @@ describe('the steps of a journey: who may, and what there is (rules/access#class
 });
 
 describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () => {
-  it("shows the model's defaults and the read-only pipeline_job, with an ETag", async () => {
+  it('returns the defaults of the model and the read-only pipeline_job, with an ETag', async () => {
     const answer = await read('import');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -102,7 +102,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     expect(again.status).toBe(304);
   });
 
-  it('merges recursively in a step without a job, keeps digits and odd keys, and deletes by null', async () => {
+  it('merges recursively in a step without a job, preserves digits and unusual keys, and deletes with null', async () => {
     const big =
       '{"config": {"n": 12345678901234567890, "deep": {"a": {"b": 1, "c": [null, {"d": null}]}, "__proto__": {"x": 1}}, "constructor": 1.10}}';
     const first = await patchText('after', big);
@@ -116,7 +116,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     expect((await patch('after', { config: { pipeline_job: 'x' } })).json.fields).toEqual({ pipeline_job: expect.any(String) });
   });
 
-  it('answers stale_config, then config_keys_not_writable, then invalid_step_config, and changes nothing', async () => {
+  it('returns stale_config, then config_keys_not_writable, then invalid_step_config, and changes nothing', async () => {
     const before = (await read('odd')).json;
     const bad = { advance_on_success: 1, pipeline_job: 'x', nope: 2 };
     const stale = await patch('odd', { config: bad, expected_updated_at: '2020-01-01T00:00:00Z' });
@@ -146,7 +146,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     expect(await audit('odd')).toEqual([]);
   });
 
-  it('accepts null for an undeclared key exactly as long as it is stored', async () => {
+  it('accepts null for an undeclared key only while it is stored', async () => {
     const answer = await patch('odd', { config: { gone: null, advance_on_success: null } });
     expect([answer.status, answer.json.config]).toEqual([200, { pipeline_job: 'transcript_import', advance_on_success: false }]);
     expect((await patch('odd', { config: { gone: null } })).json).toMatchObject({
@@ -155,7 +155,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     });
   });
 
-  it('guards by the microsecond, and moves updated_at only when something changed', async () => {
+  it('compares updated_at by the microsecond, and updates it only on a change', async () => {
     await patch('held', { config: { a: 1 } });
     const { updated_at: updatedAt } = (await read('held')).json;
     const same = await patch('held', { config: { a: 1 }, expected_updated_at: updatedAt });
@@ -174,20 +174,20 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     [{ config: {}, expected_updated_at: '2026-05-01T10:00:00' }, ['body', 'payload', 'expected_updated_at']],
     [{ config: {}, expected_updated_at: 'soon' }, ['body', 'payload', 'expected_updated_at']],
     [{ config: { 'a\u0000': 1 } }, ['body', 'payload', 'config', 'a\u0000']],
-  ])('refuses %j as malformed', async (body, loc) => {
+  ])('rejects %j as malformed', async (body, loc) => {
     const answer = await patch('held', body);
     expect(answer.status).toBe(422);
     expect(answer.json.detail[0].loc).toEqual(loc);
   });
 
-  it('loses nothing when many write different keys at the same time', async () => {
+  it('loses no concurrent write to different keys', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `key${index}`);
     const answers = await Promise.all(names.map((name) => patch('held', { config: { parallel: { [name]: name } } })));
     expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
     expect((await read('held')).json.config.parallel).toEqual(Object.fromEntries(names.map((name) => [name, name])));
   });
 
-  it('is in the audit history with account and dotted paths, newest first; refusals are not', async () => {
+  it('appears in the audit history with account and dotted paths, newest first; rejected requests do not', async () => {
     await patch('audited', { config: { a: { b: 1, c: { d: 2 } } } });
     await patch('audited', { config: { a: { b: null } } }, tokens['root']);
     await patch('audited', { config: { pipeline_job: 1 } });
@@ -203,7 +203,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
   });
 });
 
-describe('the effect of a PATCH (rules/steps#step-configuration: every conversation processed or retried afterwards)', () => {
+describe('effect of a PATCH (rules/steps#step-configuration: every conversation processed or retried afterwards)', () => {
   let meeting = 0;
   async function meet(): Promise<number> {
     meeting += 1;
@@ -226,7 +226,7 @@ describe('the effect of a PATCH (rules/steps#step-configuration: every conversat
     (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json.status;
   const step = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.step_slug;
 
-  it('reaches the next conversation, one that is retried, and one that is processed again', async () => {
+  it('applies to the next conversation, to a retried one, and to one that is processed again', async () => {
     expect((await patch('import', { config: { advance_on_success: false } })).status).toBe(200);
     const early = await meet();
     await eventually(async () => expect(await status(early)).toBe('imported'));

@@ -12,19 +12,19 @@ afterAll(() => platform.stop());
 
 describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   it.each(['/api/coherence/nothing', '/api/nothing', '/api/coherence'])(
-    'answers 404 {detail} on %s, without a credential too',
+    'returns 404 {detail} on %s, also without a credential',
     async (path) => {
       const answer = await platform.call('GET', path, { token: null });
       expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
     },
   );
 
-  it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])('answers 404 in the v1 envelope on %s (D52)', async (path) => {
+  it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])('returns 404 in the v1 envelope on %s (D52)', async (path) => {
     const answer = await platform.call('GET', path, { token: null });
     expect([answer.status, answer.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
   });
 
-  it('answers 405 with Allow before authentication', async () => {
+  it('returns 405 with Allow before authentication', async () => {
     const answer = await platform.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
     expect(answer.headers.get('allow')).toContain('PATCH');
@@ -35,7 +35,7 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
 });
 
 describe('order of checks (rules/http#order-of-checks)', () => {
-  it('decides authentication before the body, the body before the validation', async () => {
+  it('checks authentication before the body, and the body before validation', async () => {
     const path = '/api/coherence/conversations/abc';
     expect((await platform.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
     expect((await platform.call('PATCH', path, { body: '{' })).status).toBe(400);
@@ -50,9 +50,9 @@ describe('order of checks (rules/http#order-of-checks)', () => {
   });
 });
 
-describe('headers of every answer (rules/http#headers-of-every-answer)', () => {
+describe('headers of every response (rules/http#headers-of-every-answer)', () => {
   it.each(['/api/coherence/nothing', '/api/openapi.json', '/api/coherence/conversations'])(
-    'carries request id and version on %s',
+    'returns request id and version on %s',
     async (path) => {
       const answer = await platform.call('GET', path, { token: null, headers: { 'x-request-id': 'abc-123' } });
       expect(answer.headers.get('x-request-id')).toBe('abc-123');
@@ -60,7 +60,7 @@ describe('headers of every answer (rules/http#headers-of-every-answer)', () => {
     },
   );
 
-  it.each(['x'.repeat(129), 'a b', ''])('makes a request id instead of %j', async (id) => {
+  it.each(['x'.repeat(129), 'a b', ''])('generates a request id instead of %j', async (id) => {
     const answer = await platform.call('GET', '/api/coherence/nothing', { headers: id === '' ? {} : { 'x-request-id': id } });
     expect(answer.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]{8,128}$/);
     expect(answer.headers.get('x-request-id')).not.toBe(id);
@@ -91,7 +91,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('marks every answer, errors and unknown paths included', async () => {
+  it('adds CORS headers to every response, including errors and unknown paths', async () => {
     for (const path of ['/api/nothing', '/api/coherence/conversations', `/api/coherence/conversations/${conversation}`]) {
       const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, 'https://app.example.org']);
@@ -99,7 +99,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     }
   });
 
-  it('is not offered on /api/v1 and /api/ops (rules/access#operators)', async () => {
+  it('is not available on /api/v1 and /api/ops (rules/access#operators)', async () => {
     for (const path of ['/api/v1/auth/whoami', '/api/ops/audit', '/api/ops/nothing', '/api/ops']) {
       const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, null]);
@@ -119,7 +119,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])('serves a page at %s whose every resource is its own', async (path) => {
+  it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])('serves a page at %s that loads only resources of this server', async (path) => {
     const answer = await platform.call('GET', path, { token: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
     const links = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
@@ -130,7 +130,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
     }
   });
 
-  it('names every served operation of the conversation surface', async () => {
+  it('lists every served operation of the conversation surface', async () => {
     const { paths } = (await platform.call('GET', '/api/openapi.json', { token: null })).json;
     const served = Object.keys(paths).map((path) => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, ''));
     for (const path of [
@@ -150,7 +150,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
 });
 
 describe('logs (rules/operations#logs)', () => {
-  it('hold neither tokens nor bodies', async () => {
+  it('contain neither tokens nor bodies', async () => {
     await platform.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
     const logs = await platform.readLogs();
     expect(logs).toContain('/api/coherence/conversations');

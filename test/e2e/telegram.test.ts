@@ -56,7 +56,7 @@ const list = async (...options: string[]) =>
   }[];
 
 describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D33d)', () => {
-  it('answers 200 before the model has answered, and the reply and its mirror follow', async () => {
+  it('returns 200 before the model has answered; the reply and its mirror follow', async () => {
     let release = (): void => undefined;
     const thinking = new Promise<void>((resolve) => (release = resolve));
     llm.answerWith(async (messages) => {
@@ -71,7 +71,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     await eventually(async () => expect(telegram.textsOf(channel)).toEqual(['Q: hello\n\nA: You said: hello']));
   });
 
-  it('takes a trailing slash, and needs no credential but the secret', async () => {
+  it('accepts a trailing slash, and requires only the secret as credential', async () => {
     const update = compose(502);
     const answer = await platform.call('POST', '/api/hook/agents/guide/', {
       token: null,
@@ -88,11 +88,11 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     ['U+0000', '{"update_id":1,"message":{"text":"\\u0000"}}'],
     ['nothing', ''],
     ['a body over the cap', `{"update_id":1,"a":"${'x'.repeat(4_194_304)}"}`],
-  ])('answers 200 to %s', async (_what, body) => {
+  ])('returns 200 for %s', async (_what, body) => {
     expect(await hook(body)).toMatchObject(accepted);
   });
 
-  it('answers 200 to an unknown agent and to a wrong secret, and does nothing', async () => {
+  it('returns 200 for an unknown agent and a wrong secret, and does nothing', async () => {
     expect(await hook(compose(503), { slug: 'nobody' })).toMatchObject(accepted);
     expect(await hook(compose(503), { given: 'wrong' })).toMatchObject(accepted);
     expect(await hook(compose(503), { given: null })).toMatchObject(accepted);
@@ -100,14 +100,14 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     expect([telegram.textsOf(503), (await list('--outcome', 'agent_not_found')).map((item) => item.agent_slug)]).toEqual([[], ['nobody']]);
   });
 
-  it('echoes what is no text of a person as it came', async () => {
+  it('echoes updates that are not text of a person unchanged', async () => {
     const update = { update_id: updateId++, edited_message: { message_id: 1, chat: { id: 504, type: 'private' }, text: 'x' } };
     expect(await hook(update)).toMatchObject(accepted);
     await eventually(async () => expect(telegram.textsOf(channel)).toContain(JSON.stringify(update)));
     expect(telegram.textsOf(504)).toEqual([]);
   });
 
-  it('records the chat where `agents record` shows it, as it does visitors’ threads', async () => {
+  it('records the chat for `agents record`, like threads of visitors', async () => {
     const record: unknown = await platform.ask('agents', 'record', 'guide');
     const { threads } = record as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
     const thread = threads.find((item) => item.thread_key.startsWith('telegram:chat:501:agent:'));
@@ -149,7 +149,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     ]);
   });
 
-  it('registers the webhook and tells what Telegram knows of it', async () => {
+  it('registers the webhook and prints its state at Telegram', async () => {
     const set = await platform.cli('agents', 'set-webhook', 'guide', '--url', 'https://chat.example.org');
     expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('https://chat.example.org/api/hook/agents/guide')]);
     expect(telegram.callsOf('setWebhook').at(-1)?.body['secret_token']).toBe(secret);
@@ -157,7 +157,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     expect((await platform.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(0);
   });
 
-  it('leaves neither token nor secret in receipts, jobs or logs', async () => {
+  it('writes neither token nor secret into receipts, jobs or logs', async () => {
     for (const word of [token, secret]) {
       expect((await platform.findInDatabase(word)).filter((table) => table !== 'agents.agents')).toEqual([]);
       expect(await platform.readLogs()).not.toContain(word);

@@ -1,6 +1,6 @@
 /**
- * A running platform as its clients see it: HTTP, the admin CLI, and nothing else. One platform per test file, with its own
- * database, subjects and bucket.
+ * A running platform as seen by clients: HTTP and the admin CLI only. One platform per test file, with separate database, subjects and
+ * bucket.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Body as JSON; undefined when it is none. */
+  /** Body as JSON; undefined when it is not JSON. */
   json: any;
 }
 
@@ -39,26 +39,26 @@ export interface Applied {
 
 export interface TestPlatform {
   baseUrl: string;
-  /** The shared token; the default credential of `call`. `token: null` sends none. */
+  /** The shared token; default credential of `call`. `token: null` sends none. */
   sharedToken: string;
   loginSecret: string;
-  /** A raw request, malformed ones included. The answer is judged by the served document. */
+  /** Sends a raw request, possibly malformed. The response is checked against the served document. */
   call(method: string, path: string, call?: Call): Promise<Answer>;
-  /** The typed client with the shared token; its answers are judged likewise. */
+  /** The typed client with the shared token; its responses are checked as well. */
   client: Client;
   recorder: Recorder;
-  /** One SQL statement in the database of the platform: for what no client can bring about, such as the end of a session. */
+  /** Runs a SQL statement in the platform's database, for changes that clients cannot make, such as the expiry of a session. */
   sql: TestEnvironment['sql'];
   cli: Platform['cli'];
-  /** What the CLI would print with --json, without a process of its own. @throws what the command fails with, and its `answer` */
+  /** Returns the `--json` output of a CLI command without a separate process. @throws the command's error, with its `answer` */
   ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
   login(email: string, password: string): Promise<string>;
-  /** Tables whose rows, as text, contain `text`. */
+  /** Returns the tables with rows that contain `text`. */
   findInDatabase(text: string): Promise<string[]>;
-  /** Everything that the services have logged. */
+  /** Returns all logs of the services. */
   readLogs(): Promise<string>;
-  /** The services: their processes and settings. */
+  /** The services with their processes and settings. */
   runtime: Platform;
   stop(): Promise<void>;
 }
@@ -66,17 +66,17 @@ export interface TestPlatform {
 export interface TestPlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
-  /** Each service, or each of these, in a process of its own, for what ends one or measures it; default: all in this process. */
+  /** Runs each service, or each of these, in a separate process, for tests that kill or measure it; default: all in this process. */
   processes?: boolean | readonly string[];
-  /** Processes of each service. */
+  /** Processes per service. */
   replicas?: number;
-  /** Makes ready what the services need of this environment, before they start; its settings come last. */
+  /** Prepares the environment before the services start; the returned settings have precedence. */
   prepare?: (env: TestEnvironment) => Promise<Record<string, string>>;
-  /** Folder whose code the processes run at first. */
+  /** Folder of the code that the processes run first. */
   startedFrom?: string;
 }
 
-/** `fetch` whose failure says which request got no answer. */
+/** `fetch` whose error names the failed request. */
 export async function fetchNamed(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -94,7 +94,7 @@ export async function startTestPlatform(
   try {
     return await startInside(env, settings, options);
   } catch (error) {
-    await env.stop(); // else its connections keep the run from ending
+    await env.stop(); // otherwise its connections keep the run from ending
     throw error;
   }
 }
@@ -203,7 +203,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
   };
 }
 
-/** Repeats `check` until it throws no more. */
+/** Repeats `check` until it does not throw. */
 export async function eventually(check: () => Promise<void>, timeoutMs?: number): Promise<void> {
   await waitFor(
     async () => {
@@ -214,7 +214,7 @@ export async function eventually(check: () => Promise<void>, timeoutMs?: number)
   );
 }
 
-/** A workspace with one event that owns one journey, two people and three accounts, every name made unique by `tag`. */
+/** A workspace with one event that owns one journey, two people and three accounts; `tag` makes all names unique. */
 export function demoWorkspace(
   tag: string,
   steps: unknown[] = [
@@ -274,7 +274,7 @@ export async function applyDemo(platform: TestPlatform, tag: string, steps?: unk
 
 export type ConversationOut = FindActiveConversationsReply['body'][number];
 
-/** A fresh unscheduled conversation of the demo's Ada at `time`. */
+/** Creates an unscheduled conversation of the demo's Ada at `time`. */
 export async function createConversation(
   platform: TestPlatform,
   demo: Demo,

@@ -7,9 +7,9 @@ import type { Demo, TestPlatform } from './test-platform.ts';
 const sessionStart = '2026-05-01T09:50:00.000Z';
 const windowStart = '2026-05-01T10:00:00Z';
 const windowEnd = '2026-05-01T11:00:00Z';
-/** Milliseconds from the session's start to the window's edges. */
+/** Window edges in milliseconds from the start of the session. */
 const [opens, closes] = [600_000, 4_200_000];
-/** Words of speech outside the window: they must be nowhere. */
+/** Words spoken outside the window: they must not be stored or returned. */
 const excluded = ['beforespeechxq', 'crossingstartxq', 'crossingendxq', 'afterspeechxq'];
 
 let provider: RealtimeKitServer;
@@ -70,7 +70,7 @@ const transcript = (id: number, query = '', headers: Record<string, string> = {}
 const becomes = (id: number, status: string) => eventually(async () => expect((await evidence(id)).status).toBe(status));
 
 describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', () => {
-  it('imports the rows wholly inside the window and shows evidence of every other one', async () => {
+  it('imports rows entirely inside the window and returns evidence of all others', async () => {
     const { id, sessionId, artifact } = await meet(rows);
     await becomes(id, 'imported');
     expect(await evidence(id)).toEqual({
@@ -138,7 +138,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     );
   });
 
-  it('filters by an attributed speaker after merging, placeholders included', async () => {
+  it('filters by an attributed speaker after merging, including placeholders', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const ada = await transcript(id, `?person_id=${demo.ada}`);
@@ -211,7 +211,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id, '?format=json&person_id=-2')).json).toEqual({ detail: 'Not Found' });
   });
 
-  it('answers 304 to the ETag of the file and of the evidence', async () => {
+  it('returns 304 for the ETags of the file and the evidence', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     for (const path of ['transcript', 'transcript/import-evidence']) {
@@ -232,7 +232,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect(await platform.findInDatabase('Welcome, everyone.')).toEqual(['transcripts.transcript_rows']);
   });
 
-  it('reads never_ran before an import, with an empty transcript', async () => {
+  it('returns never_ran before an import, with an empty transcript', async () => {
     const { id } = await createConversation(platform, demo, '2030-05-01T10:00:00Z');
     expect(await evidence(id)).toEqual({
       conversationId: id,
@@ -282,7 +282,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     await becomes(id, 'imported');
   });
 
-  it('shows transcript_window_empty with counts when no row is inside', async () => {
+  it('returns transcript_window_empty with counts when no row is inside', async () => {
     const { id } = await meet([rows[0], rows[9]]);
     await becomes(id, 'transcript_window_empty');
     expect(await evidence(id)).toMatchObject({
@@ -292,7 +292,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     });
   });
 
-  it('keeps an imported transcript when it is imported again by the operator and the artifact has gone', async () => {
+  it('preserves an imported transcript when an operator repeats the import and the artifact no longer exists', async () => {
     const { id, sessionId } = await meet(rows);
     await becomes(id, 'imported');
     const before = await evidence(id);
@@ -307,7 +307,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id)).text).toContain('Welcome, everyone.');
   });
 
-  it('answers 404 for an unknown conversation', async () => {
+  it('returns 404 for an unknown conversation', async () => {
     expect((await transcript(999_999_999)).json).toEqual({ detail: 'Not Found' });
     expect((await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json).toEqual({
       detail: 'Not Found',

@@ -1,6 +1,6 @@
 /**
- * A database in use is migrated while clients go on and a reader holds its tables, then the code is replaced, and put back
- * (docs/guides/upgrading.md; rules/operations#migrations-and-streams).
+ * Migrates a used database under load while a reader holds its tables, then replaces the code and rolls it back (docs/guides/upgrading.md;
+ * rules/operations#migrations-and-streams).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, timeoutMs);
 afterAll(() => platform.stop());
 
-/** Clients that read, write and make conversations until they are stopped; every answer but a 2xx is a failure. */
+/** Starts clients that read, write and create conversations until stopped; every response other than 2xx is a failure. */
 function startLoad(): { answered(): number; stop(): Promise<string[]> } {
   let answered = 0;
   const stopping = new AbortController();
@@ -70,8 +70,8 @@ function startLoad(): { answered(): number; stop(): Promise<string[]> } {
 }
 
 /**
- * A transaction that has read the tables which the migration changes. Of the repeatable kind, as a backup by other means has it, it keeps indexes
- * from being built; of the other kind it only keeps its locks.
+ * Opens a transaction that has read the tables to be migrated. A `repeatable read` transaction, as in other backup tools, prevents index
+ * builds; `read committed` only holds its locks.
  */
 async function openReader(isolation: 'repeatable read' | 'read committed'): Promise<pg.Client> {
   const reader = new pg.Client({ connectionString: env.settings['DATABASE_URL'], application_name: 'long-reader' });
@@ -109,9 +109,9 @@ async function isServed(): Promise<boolean> {
   return written.status === 200 && written.json.infos.served === true;
 }
 
-describe('a database of the previous release in use', () => {
+describe('upgrade of a database in use by the previous release', () => {
   it(
-    'is migrated while a reader holds its tables, after an interruption too: no request fails, no row is lost',
+    'migrates while a reader locks its tables, also after an interruption: no request fails, no row is lost',
     async () => {
       const load = startLoad();
       const servedMore = async (count: number): Promise<void> => {
@@ -143,7 +143,7 @@ describe('a database of the previous release in use', () => {
     timeoutMs,
   );
 
-  it('has all rows, what was made of them, and no index or table that is left over', async () => {
+  it('contains all rows and derived data, and no leftover index or table', async () => {
     const [counts] = await platform.sql(
       `select (select count(*)::integer from conversations.webhook_receipts where dedupe_key like 'filled-%') as receipts,
          (select count(*)::integer from conversations.jobs where type = 'conversations.filled') as jobs,

@@ -1,4 +1,4 @@
-/** An upgrade as operators make it: the database is migrated, then process after process is replaced, while clients go on (rules/operations#releases). */
+/** An upgrade as operators do it: migrate the database, then replace processes one by one under load (rules/operations#releases). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ let previous: PreviousRelease;
 let served: ServedPlatform;
 beforeAll(async () => {
   previous = layOutPreviousRelease();
-  expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // once, not in fourteen processes
+  expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // compiles once instead of in fourteen processes
   served = await startServedPlatform(import.meta.url, previous.dir);
 }, testTimeoutMs);
 afterAll(() => served.stop());
 
-describe('the previous release and this one side by side', () => {
+describe('the previous release and this one in parallel', () => {
   it(
-    'serve one database, broker and bucket under load: no request fails, nothing is lost, no job is done twice',
+    'serve one database, broker and bucket under load: no request fails, nothing is lost, no job runs twice',
     async () => {
       const { platform } = served;
       const readRelease = async (): Promise<string> => (await platform.call('GET', '/api/openapi.json', { token: null })).json.info.version;
@@ -31,7 +31,8 @@ describe('the previous release and this one side by side', () => {
       let releases = new Set<string>();
       const load = served.startLoad('upgrade', '2031-01-01T00:00:00Z');
       try {
-        // First one replica of every service: old and new call each other, take each other's jobs and read each other's rows. Then the other.
+        // First one replica of every service: old and new call each other, run each other's jobs and read each other's rows. Then the other
+        // replicas.
         for (const suffix of ['', '#2']) {
           const back = services.map(async (service) => {
             const name = `${service}${suffix}`;
@@ -55,19 +56,19 @@ describe('the previous release and this one side by side', () => {
       await served.settle();
       await served.expectEverythingKept(ledger);
       for (const service of workingServices) {
-        // Tried again was only what asked for an operation that is new, before anybody answered it.
+        // Only calls to a new operation were retried, before any service responded.
         const again = await platform.sql(
           `select type, state, attempts, error from ${service}.jobs where state in ('dead', 'cancelled') or attempts > 1 and attempts - 1 <>
              (select count(*) from ${service}.job_attempts where job_id = id and error like 'No service answers %')`,
         );
         expect([service, again]).toEqual([service, []]);
       }
-      expect([...releases].toSorted()).toEqual([before, releaseVersion].toSorted()); // one behind the balancer answers as the one, one as the other
+      expect([...releases].toSorted()).toEqual([before, releaseVersion].toSorted()); // replicas of both releases respond through the load balancer
       expect(await readRelease()).toBe(releaseVersion);
       const logs = await platform.readLogs();
       for (const service of services) {
         const lines = logs.split('\n').filter((line) => line.includes(`"service":"${service}"`));
-        // Lines of 0.1.0 name no version.
+        // Lines of 0.1.0 contain no version.
         const versions = new Set(lines.map((line) => /"version":"([^"]+)"/.exec(line)?.[1] ?? '0.1.0'));
         const isNew = !existsSync(join(previous.dir, 'services', service));
         expect([service, [...versions].toSorted()]).toEqual([

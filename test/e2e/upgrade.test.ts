@@ -1,4 +1,7 @@
-/** The smoke form of upgrade.release.test.ts: services of the previous release work on the migrated database, and these on what they wrote. */
+/**
+ * The smoke form of upgrade.release.test.ts: services of the previous release run on the migrated database, and current ones on the data
+ * they wrote.
+ */
 import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import previous from './previous-release.json' with { type: 'json' };
@@ -19,8 +22,8 @@ const pathOf = (id: number): string => `/api/coherence/conversations/${id}`;
 const write = (id: number, count: number) => platform.call('PATCH', pathOf(id), { json: { infos: { [`k${count}`]: count } } });
 const read = async (id: number) => (await platform.call('GET', pathOf(id))).json.infos;
 
-describe('services of the previous release beside these (rules/operations#releases)', () => {
-  it('write to one database in any order of their replacement', async () => {
+describe('services of the previous release beside the current ones (rules/operations#releases)', () => {
+  it('write to one database in any order of replacement', async () => {
     const { id } = await createConversation(platform, demo);
     expect((await write(id, 0)).status).toBe(200);
     for (const [index, name] of services.entries()) {
@@ -34,8 +37,8 @@ describe('services of the previous release beside these (rules/operations#releas
   });
 });
 
-describe('the record of the previous release', () => {
-  it('names its last migration, behind which the check of migrations begins', () => {
+describe('record of the previous release', () => {
+  it('names its last migration, after which the migration check starts', () => {
     const files = globSync('services/*/migrations/Migration*.ts', { cwd: layOutPreviousRelease().dir });
     const times = files.map((file) => /Migration(\d{14})_/.exec(file)?.[1] ?? file);
     expect(times.toSorted().at(-1)).toBe(previous.lastMigration);

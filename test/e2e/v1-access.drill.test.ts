@@ -1,7 +1,7 @@
 /**
- * Who sees and who edits what through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route table with a
- * tree of public and private holons, for callers of every kind. Requests and expectations are generated, see access/. `npm test` sends some
- * of each kind per caller, a release all of them.
+ * Read and write rights through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route table with a tree of
+ * public and private holons, for callers of every kind. Requests and expectations are generated, see access/. `npm test` sends a sample of
+ * each kind per caller, a release all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
@@ -41,7 +41,7 @@ let platform: TestPlatform;
 const ids: Record<string, Record<string, number>> = {};
 const tokens = new Map<Caller, string>();
 const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
-/** Answers to the outsiders before there was anything private: caller and path → answer. */
+/** Responses to the outsiders before private objects existed: caller and path → response. */
 const before = new Map<string, unknown>();
 const walked = new Set<string>();
 
@@ -56,9 +56,7 @@ function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Ans
   return get(caller, path + more);
 }
 
-/**
- * All requests in a release, else one of each kind and place. Callers begin at different ones, so that together they send most.
- */
+/** All requests in a release, otherwise one of each kind and position. Callers start at different ones, so that together they send most. */
 function select<Request extends Read | Write>(requests: readonly Request[], caller: Caller): Request[] {
   if (isRelease) return [...requests];
   const kindOf = (request: Read | Write): string =>
@@ -69,7 +67,7 @@ function select<Request extends Read | Write>(requests: readonly Request[], call
   return [...Map.groupBy(requests, kindOf).values()].flatMap((alike) => alike.slice(turn % alike.length, (turn % alike.length) + 1));
 }
 
-/** Everything of an answer that a caller can compare: also which headers there are, and what they say where that does not change by itself. */
+/** Returns what a caller can compare between responses, including header names and the values of headers that do not vary. */
 function visibleOf({ status, text, headers }: Answer): unknown {
   const changing = new Set(['x-request-id', 'date']);
   return [status, text, [...headers].map(([name, value]) => (changing.has(name) ? name : `${name}: ${value}`))];
@@ -77,7 +75,7 @@ function visibleOf({ status, text, headers }: Answer): unknown {
 const withoutUsage = (answer: Answer): unknown =>
   visibleOf({ ...answer, text: answer.text.replace(/"usage" ?: ?\{[^}]*\}/g, ''), headers: new Headers({ 'content-type': 'x' }) });
 
-/** What outsiders can ask for without an id of anything private. */
+/** Returns reads that need no id of a private object. */
 function openReads(): Read[] {
   const [open = []] = stages;
   return [...listReads(idOf, open), ...holonReads(idOf, open)];
@@ -116,8 +114,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('what is private does not exist for those who do not see it (D48)', () => {
-  it.each(outsiders)('changes no byte of what the %s reads, ids of private rows and usage totals apart', async (caller) => {
+describe('private objects do not exist for callers who cannot see them (D48)', () => {
+  it.each(outsiders)('changes no byte of what the %s reads, except ids of private rows and usage totals', async (caller) => {
     expect(openReads().length).toBeGreaterThan(80);
     for (const { path } of select(openReads(), caller))
       expect([path, visibleOf(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
@@ -128,7 +126,7 @@ describe('what is private does not exist for those who do not see it (D48)', () 
   let lastStage: Promise<void> | undefined;
   const addLastStage = (): Promise<void> => (lastStage ??= applyStage(2));
 
-  it.each(callerNames)('answers %s as for something that is not there', async (caller) => {
+  it.each(callerNames)('returns %s as for an object that does not exist', async (caller) => {
     await addLastStage();
     for (const { operation, path, holon, parent } of select([...holonReads(idOf, slugs), ...listReads(idOf, slugs)], caller)) {
       const hidden = holon ?? parent;
@@ -152,7 +150,7 @@ describe('what is private does not exist for those who do not see it (D48)', () 
   });
 
   it.each(callerNames)(
-    'answers POST /people of %s alike for a membership in a hidden holon and in none, of who sees all of them apart',
+    'answers POST /people of %s identically for a hidden and an unknown holon, except for callers who see all holons',
     async (caller) => {
       walked.add('createPerson');
       const mayCreate = callers[caller] === 'all';
@@ -163,14 +161,14 @@ describe('what is private does not exist for those who do not see it (D48)', () 
       for (const holon of slugs.filter((slug) => !sees('stranger', slug))) {
         const present = await ask(idOf('holons', holon));
         if (!mayCreate) expect(present.map(visibleOf)).toEqual(absent.map(visibleOf));
-        // Who sees them all is told what is wrong with the journey instead.
+        // Callers who see all holons get an error about the journey instead.
         else expect([holon, present.map(visibleOf)]).not.toEqual([holon, absent.map(visibleOf)]);
       }
     },
   );
 });
 
-/** `content-length` follows the digits of an id that the answer repeats. */
+/** `content-length` depends on the digits of an id in the response. */
 function withLengthOf(value: unknown, { headers }: Answer): unknown {
   const [status, text, lines] = value as [unknown, unknown, string[]];
   const length = headers.get('content-length');
@@ -179,14 +177,14 @@ function withLengthOf(value: unknown, { headers }: Answer): unknown {
 
 describe('lists, counts and pages follow the policy (rules/access#access-model; D41, D48, D49)', () => {
   const whole = new Map<string, Promise<Answer>>();
-  /** What the editor gets; nothing is written in this part, so it is asked for once. */
+  /** Returns the editor's response; cached, because this part writes nothing. */
   function readWhole(path: string): Promise<Answer> {
     const known = whole.get(path) ?? get('editor', path);
     whole.set(path, known);
     return known;
   }
 
-  it.each(callerNames)('%s gets what the editor gets without what is hidden from them', async (caller) => {
+  it.each(callerNames)('%s gets the same as the editor without the hidden objects', async (caller) => {
     for (const one of select([...listReads(idOf, slugs), ...holonReads(idOf, slugs)], caller)) {
       const [own, all] = [await read(caller, one), (await readWhole(one.path)).json];
       if (one.holon !== undefined && !sees(caller, one.holon)) {
@@ -198,7 +196,7 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
     }
   });
 
-  it.each(callerNames)('%s finds no gap and no trace in small pages', async (caller) => {
+  it.each(callerNames)('%s finds no gaps or traces in small pages', async (caller) => {
     const pages = listReads(idOf, slugs).filter(({ holon }) => holon === undefined || sees(caller, holon));
     const probed = [...Map.groupBy(pages, ({ operation, holon, parent }) => `${operation} ${holon} ${parent}`).values()].flatMap(
       ([first]) => (first === undefined ? [] : [first]),
@@ -215,7 +213,7 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
     }
   });
 
-  it('shows totals over everything as the use of journeys and steps, to everybody the same', async () => {
+  it('shows usage totals of journeys and steps over all objects, identical for every caller', async () => {
     const onJoin = memberships.filter(([, , journey]) => journey === 'join').length;
     const expected = { holon_direct_count: 0, membership_count: onJoin, relationship_count: 0 };
     for (const caller of callerNames) {
@@ -240,7 +238,7 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     return globalEditor === true && !isGlobal(caller) ? 403 : allowed;
   }
 
-  it.each(callerNames)('%s: 404 for what is hidden, 403 for what may not be edited', async (caller) => {
+  it.each(callerNames)('%s: returns 404 for hidden objects, 403 for objects that the caller may not edit', async (caller) => {
     const statuses = new Set<number>();
     for (const write of select(writes(idOf, slugs), caller)) {
       walked.add(write.operation);
@@ -253,14 +251,14 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     expect([...statuses].includes(200)).toBe(caller !== 'stranger');
   });
 
-  it.each(callerNames)('%s: nobody but a superuser merges people', async (caller) => {
+  it.each(callerNames)('%s: only superusers can merge people', async (caller) => {
     walked.add('mergePerson');
     const pat = idOf('people', 'pat');
     const { status } = await post(caller, { path: `/people/${pat}/merge`, json: { into: pat } });
     expect(status).toBe(caller === 'superuser' ? 400 : 403);
   });
 
-  it('tells in the answer to a write only what the caller sees', async () => {
+  it('returns in the response to a write only what the caller can see', async () => {
     const note = noteAbout(['cell']);
     const cell = { path: `/holons/${idOf('holons', 'cell')}/update`, json: {} };
     const member = { path: `/memberships/${idOf('memberships', 'pat-cell-join')}/update`, json: { note } };
@@ -275,15 +273,15 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
   });
 });
 
-describe('the walk (rules/memberships#lists)', () => {
-  it('passes through every operation of the route table', () => {
-    // Keys and endpoints are of accounts, and events of what the walk does not make: each has a test of its own.
+describe('walk through the route table (rules/memberships#lists)', () => {
+  it('calls every operation of the route table', () => {
+    // Tested separately: keys and endpoints belong to accounts, and events to objects that this test does not create.
     const apart = new Set(['keys', 'endpoints', 'events']);
     const shown = v1Routes.filter(({ tag }) => !apart.has(tag ?? ''));
     expect(shown.map(({ operationId }) => operationId).filter((id) => !walked.has(id))).toEqual([]);
   });
 
-  it('tells whoever asks who they are, and nobody else', async () => {
+  it('returns to every caller their own identity only', async () => {
     for (const caller of callerNames) {
       const { json } = await get(caller, '/auth/whoami');
       expect(json.person.id).toBe(idOf('people', caller));

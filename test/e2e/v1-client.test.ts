@@ -1,4 +1,4 @@
-/** The generated client on `/api/v1/`: every operation of the route table once, as an external system would use it (clients/typescript). */
+/** The generated client on `/api/v1/`: calls every operation of the route table once, like an external system (clients/typescript). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { type ApiError, type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** The refusal of an operation, typed by its name. */
+/** Returns the operation's error, typed by its name. */
 async function refusalOf<Name extends keyof OperationErrors>(
   name: Name,
   work: Promise<unknown>,
@@ -74,7 +74,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
     expect((await client.getHolonBySlug({ path: { slug: 'winter' }, headers })).status).toBe(304);
   });
 
-  it('describe classes and journeys', async () => {
+  it('return classes and journeys', async () => {
     const { body: classes } = await client.listClasses({ query: { object_kind: 'holon' } });
     expect(classes.find(({ slug }) => slug === 'camp')?.journeys.map(({ slug }) => slug)).toEqual(['joining']);
     expect((await client.getClass({ path: { object_kind: 'holon', slug: 'workshop' } })).body.label).toBe('Workshop');
@@ -97,7 +97,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
 });
 
 describe('writes with the client (rules/memberships#lists)', () => {
-  it('create a person, and tell whose address it is already', async () => {
+  it('create a person, and report the existing person with the same address', async () => {
     const contact = { email: 'new@example.org', phone: '+49 30 5550100' };
     const membership = { holon_id: idOf('holons', 'summer'), journey_slug: 'joining' };
     const { status, body } = await client.createPerson({ body: { name: 'New', contact, membership, note: 'Met.' } });
@@ -158,20 +158,20 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect((await client.getKey({ path, headers })).status).toBe(304);
   });
 
-  it('merge people where they may', async () => {
+  it('merge people if the caller may', async () => {
     const path = { person_id: idOf('people', 'hana') };
     const refused = await refusalOf('mergePerson', client.mergePerson({ path, body: { into: idOf('people', 'ed') } }));
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([403, 'permission_denied']);
   });
 
-  it('follow what happens', async () => {
+  it('follow new events', async () => {
     const { body } = await client.listEvents({ query: { after: 'latest', wait: 30 } });
     expect([body.items, body.has_more]).toEqual([[], false]);
     const refused = await refusalOf('listEvents', client.listEvents({ query: { types: ['conversation.eaten'] } }));
     expect(refused.status).toBe(400);
   });
 
-  it('have what happens sent to them', async () => {
+  it('deliver new events by webhook', async () => {
     const { body: made } = await client.createWebhookEndpoint({ body: { url: 'https://archive.example.org/hooks' } });
     const path = { endpoint_id: made.endpoint.id };
     expect((await client.listWebhookEndpoints()).body.items).toEqual([made.endpoint]);
@@ -189,13 +189,13 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('ends with the logout: what comes after is refused', async () => {
+  it('rejects calls after the logout', async () => {
     expect((await client.whoami()).body.person.id).toBe(idOf('people', 'ed'));
     expect((await client.logout()).body).toEqual({ revoked: true });
     expect((await refusalOf('whoami', client.whoami())).status).toBe(401);
   });
 
-  it('has used every operation of the route table', () => {
+  it('has called every operation of the route table', () => {
     expect(v1Routes.map(({ operationId }) => operationId).filter((name) => !used.has(name))).toEqual([]);
   });
 });

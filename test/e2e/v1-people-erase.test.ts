@@ -1,4 +1,4 @@
-/** `people export` and `people erase` of the admin CLI over all services. */
+/** `people export` and `people erase` of the admin CLI across all services. */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ const conversationIds = async (): Promise<Record<string, number>> => {
 describe('people export and people erase (rules/cli#people-and-their-data)', () => {
   let known: Record<string, number>;
 
-  it('leaves traces in every service first', async () => {
+  it('creates traces of the person in every service first', async () => {
     known = await conversationIds();
     for (const key of ['alone', 'shared']) {
       const room = {
@@ -169,7 +169,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect((await platform.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
   });
 
-  it('shows in a dry run what would go, and changes nothing', async () => {
+  it('reports in a dry run what would be erased, and changes nothing', async () => {
     const places = await platform.findInDatabase(name);
     const result = await platform.cli('people', 'erase', 'zora', '--dry-run', '--json');
     expect(JSON.parse(result.stdout)).toEqual({
@@ -194,13 +194,13 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
   });
 
-  it('refuses to erase without a terminal and without --yes, and what nobody is', async () => {
+  it('refuses to erase without a terminal and without --yes, and for unknown people', async () => {
     expect((await platform.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
     const nobody = await platform.cli('people', 'erase', 'nobody@example.org', '--yes');
     expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('No person has the id, key or email "nobody@example.org".')]);
   });
 
-  it('takes up an erasure that was broken off, and leaves no trace of the person', async () => {
+  it('resumes an interrupted erasure, and leaves no trace of the person', async () => {
     await platform.runtime.processes.get('media')?.stop();
     const broken = await platform.cli('people', 'erase', 'zora', '--yes');
     expect(broken.code).toBe(1);
@@ -234,7 +234,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect((await platform.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain('Mine stays.');
   });
 
-  it('deletes a conversation that was theirs alone, its transcript and its object in the store too', async () => {
+  it('deletes a conversation with only this participant, including its transcript and stored object', async () => {
     expect((await platform.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
     await eventually(async () => {
       expect(await platform.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']])).toEqual([]);
@@ -254,7 +254,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     store.close();
   });
 
-  it('records the erasure without personal data, and can be repeated by the id', async () => {
+  it('records the erasure without personal data, and can be repeated by id', async () => {
     const erasures = () => platform.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
     expect(await erasures()).toEqual([{ person_id: zora(), counts: expect.stringContaining('"people"') }]);
     const again = await platform.cli('people', 'erase', String(zora()), '--yes', '--json');

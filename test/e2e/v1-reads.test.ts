@@ -1,4 +1,4 @@
-/** Search, people, holons, classes and journeys as clients of the open API see them (rules/people#search, rules/people#people). */
+/** Reads of the open API: search, people, holons, classes and journeys (rules/people#search, rules/people#people). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -21,12 +21,12 @@ afterAll(() => platform.stop());
 const notFound = { code: 'not_found', message: 'Not Found', retryable: false };
 const refused = { code: 'validation_error', message: expect.any(String), retryable: false };
 
-describe('lists of the open API (rules/memberships#lists, rules/http#limits, rules/http#error-envelopes; D47)', () => {
+describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/http#error-envelopes; D47)', () => {
   it.each([
     ['/people?q=a', 100],
     ['/holons?q=a', 100],
     ['/journeys', 50],
-  ])('%s has its default page and the total beside its items', async (path, limit) => {
+  ])('%s has its default page size and returns the total with its items', async (path, limit) => {
     const { status, json } = await get(path);
     expect([status, json.limit, json.offset, json.has_more]).toEqual([200, limit, 0, false]);
     expect(json.count).toBe(json.items.length);
@@ -55,7 +55,7 @@ describe('lists of the open API (rules/memberships#lists, rules/http#limits, rul
     ['/search?q=a', 'q', 'string_too_short'],
     ['/search?q=ab&limit_per_type=51', 'limit_per_type', 'less_than_equal'],
     ['/search?q=ab&limit_per_type=0', 'limit_per_type', 'greater_than_equal'],
-  ])('%s answers 422 about %s: %s', async (path, name, type) => {
+  ])('%s returns 422 about %s: %s', async (path, name, type) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([422, { detail: [expect.objectContaining({ type, loc: ['query', name], msg: expect.any(String) })] }]);
   });
@@ -68,19 +68,19 @@ describe('lists of the open API (rules/memberships#lists, rules/http#limits, rul
     '/holons?class=newsletter',
     '/holons?class=unknown',
     '/search?q=ab&types=person,team',
-  ])('%s answers 400 validation_error', async (path) => {
+  ])('%s returns 400 validation_error', async (path) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([400, refused]);
   });
 
-  it('reads an offset whose plus arrived as a space', async () => {
+  it('accepts an offset whose plus was received as a space', async () => {
     const [row] = await platform.sql<{ at: string }>(`select directory.iso_utc(max(updated_at)) as at from directory.people`);
     const after = String(row?.at).replace('Z', '+00:00');
     expect((await get(`/people?q=a&updated_after=${after}`)).json.count).toBe(0);
     expect((await get(`/people?q=a&updated_after=2020-01-01T00:00:00+00:00`)).json.count).toBeGreaterThan(1);
   });
 
-  it('takes filters with ids and slugs that nobody has as finding nothing', async () => {
+  it('returns an empty list for filters with unknown ids and slugs', async () => {
     for (const path of [
       '/holons?q=&parent=0',
       '/holons?q=&parent=-3',
@@ -95,14 +95,14 @@ describe('lists of the open API (rules/memberships#lists, rules/http#limits, rul
   });
 });
 
-describe('single resources of the open API (rules/http#ids, rules/http#etag)', () => {
+describe('single resources of the API (rules/http#ids, rules/http#etag)', () => {
   it.each([
     () => `/people/${idOf('people', 'ada')}`,
     () => `/holons/${idOf('holons', 'council')}`,
     () => '/holons/by-slug/council',
     () => '/classes/holon/community',
     () => '/journeys/membership',
-  ])('%s has an ETag and answers 304 to who has it', async (path) => {
+  ])('%s returns an ETag, and 304 when it matches', async (path) => {
     const first = await get(path());
     const etag = first.headers.get('etag') ?? '';
     expect([first.status, etag]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
@@ -126,7 +126,7 @@ describe('single resources of the open API (rules/http#ids, rules/http#etag)', (
     '/holons/by-slug/%00',
     '/classes/holon/%07',
     '/journeys/%C2%85',
-  ])('%s answers 404', async (path) => {
+  ])('%s returns 404', async (path) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([404, notFound]);
   });
@@ -134,12 +134,12 @@ describe('single resources of the open API (rules/http#ids, rules/http#etag)', (
   it.each([
     ['/people/ada', 'person_id', 'int_parsing'],
     ['/holons/1.5', 'holon_id', 'int_parsing'],
-  ])('%s answers 422 about the path', async (path, name, type) => {
+  ])('%s returns 422 about the path', async (path, name, type) => {
     const { status, json } = await get(path);
     expect([status, json.detail]).toEqual([422, [expect.objectContaining({ type, loc: ['path', name] })]]);
   });
 
-  it('answers 401 without a per-user token', async () => {
+  it('returns 401 without a per-user token', async () => {
     for (const path of [
       '/search?q=ab',
       '/people?q=a',
@@ -160,8 +160,8 @@ describe('single resources of the open API (rules/http#ids, rules/http#etag)', (
   });
 });
 
-describe('what the open API shows (rules/access#access-model, rules/journeys#classes; D42, D48)', () => {
-  it('searches people and holons together, private holons only for those who see them', async () => {
+describe('visibility in the API (rules/access#access-model, rules/journeys#classes; D42, D48)', () => {
+  it('searches people and holons together, private holons only for callers who can see them', async () => {
     const { status, json } = await get('/search?q=council&limit_per_type=5');
     expect([status, json.types, json.limit_per_type, json.count]).toEqual([200, ['person', 'holon'], 5, 2]);
     expect(json.items.map((item: any) => [item.kind, item.holon.slug, item.score, item.matched_field])).toEqual([

@@ -1,4 +1,4 @@
-/** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (rules/memberships#membership-lists). */
+/** Memberships, relationships, notes, worklist and bulk-add over the open API (rules/memberships#membership-lists). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdLocks } from '../hold-locks.ts';
 import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
@@ -72,7 +72,7 @@ const post = (where: string, json: unknown, who = 'ada'): Promise<Answer> =>
   platform.call('POST', where, { token: tokens[who] ?? '', json });
 const statusAndCode = ({ status, json }: Answer): unknown[] => [status, json.code ?? json.detail?.[0]?.loc?.join('.'), json.retryable];
 
-describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () => {
+describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
   const lists = [
     ['memberships of a person', () => path.person('memberships'), ['membership_id', 'holon'], { ada: 2, ben: 1, cleo: 2 }],
     ['memberships in a holon', () => path.holon('hub', 'memberships'), ['membership_id', 'person'], { ada: 1, ben: 1, cleo: 1 }],
@@ -84,7 +84,7 @@ describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () =>
     ],
     ['the worklist', () => '/api/v1/responsible', ['kind', 'id', 'follow_up_after'], { ada: 4, ben: 2, cleo: 4 }],
   ] as const;
-  it.each(lists)('%s: items and count are what the caller may see', async (_name, where, fields, counts) => {
+  it.each(lists)('%s: items and count contain only what the caller can see', async (_name, where, fields, counts) => {
     for (const [who, count] of Object.entries(counts)) {
       const answer = await get(where(), who);
       expect([answer.status, answer.json.count, answer.json.items.length]).toEqual([200, count, count]);
@@ -106,7 +106,7 @@ describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () =>
     ['notes of a person', () => path.person('notes'), '?limit=201', '?limit=200'],
     ['notes of a holon', () => path.holon('hub', 'notes'), '?limit=x', '?limit=1'],
     ['the worklist', () => '/api/v1/responsible', '?limit=101', '?responsible=99999999999&type=person,closed&when=overdue,today&limit=100'],
-  ])('%s: out of range is 422, in range is 200', async (_name, where, broken, fitting) => {
+  ])('%s: returns 422 out of range and 200 in range', async (_name, where, broken, fitting) => {
     expect((await get(`${where()}${broken}`)).status).toBe(422);
     expect((await get(`${where()}${fitting}`)).status).toBe(200);
   });
@@ -116,7 +116,7 @@ describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () =>
     () => path.holon('hub', 'memberships?follow_up=soon'),
     () => '/api/v1/responsible?type=person,nowhere',
     () => '/api/v1/responsible?when=yesterday',
-  ])('answer 400 to a value that is none of the choices, case %#', async (where) => {
+  ])('return 400 for a value that is not an allowed choice, case %#', async (where) => {
     expect(statusAndCode(await get(where()))).toEqual([400, 'validation_error', false]);
   });
 
@@ -128,19 +128,19 @@ describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () =>
       () => path.holon('vault', rest),
     ]),
   ];
-  it.each(places)('answer 404 for what is absent or hidden, and 401 without a token, case %#', async (where) => {
+  it.each(places)('return 404 for absent or hidden objects, and 401 without a token, case %#', async (where) => {
     expect(statusAndCode(await get(where(), 'ben'))).toEqual([404, 'not_found', false]);
     expect(statusAndCode(await platform.call('GET', where(), { token: null }))).toEqual([401, 'unauthenticated', false]);
   });
 
-  it('the worklist needs a token', async () => {
+  it('the worklist requires a token', async () => {
     expect((await platform.call('GET', '/api/v1/responsible')).status).toBe(401);
   });
 });
 
 describe('updates (rules/memberships#updates; D46)', () => {
   const note = 'A note';
-  it('of a membership answer membership, note and changes, and show the note in both feeds', async () => {
+  it('of a membership return membership, note and changes, and show the note in both feeds', async () => {
     const answer = await post(path.membership('open'), { note: ' Hello ', advance_step: true, follow_up_after: null }, 'cleo');
     expect(answer.status).toBe(200);
     expect(answer.json.changes).toEqual({
@@ -154,7 +154,7 @@ describe('updates (rules/memberships#updates; D46)', () => {
     }
   });
 
-  it('of a relationship answer relationship, note and changes', async () => {
+  it('of a relationship return relationship, note and changes', async () => {
     const answer = await post(path.relationship('open'), { note, step_slug: 'agreed', follow_up_after: '2030-01-01' }, 'cleo');
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({
@@ -164,7 +164,7 @@ describe('updates (rules/memberships#updates; D46)', () => {
     });
   });
 
-  it.each([path.membership, path.relationship])('refuse what cannot be with the envelope of their surface, case %#', async (where) => {
+  it.each([path.membership, path.relationship])('reject invalid changes with the envelope of their surface, case %#', async (where) => {
     expect(statusAndCode(await post(where('open'), { note: ' ' }))).toEqual([400, 'validation_error', false]);
     expect(statusAndCode(await post(where('open'), { note, follow_up_after: 'soon' }))).toEqual([400, 'validation_error', false]);
     expect(statusAndCode(await post(where('open'), { note }, 'ben'))).toEqual([403, 'permission_denied', false]);
@@ -192,7 +192,7 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
   const where = (slug: string): string => path.holon(slug, 'memberships:bulk-add');
   const item = (key: string) => ({ person_id: idOf('people', key) });
 
-  it('answers an outcome for each item, and the same again as already present', async () => {
+  it('returns an outcome for each item, and reports the same items as already present when repeated', async () => {
     const request = { memberships: [item('ada'), item('cleo'), { person_id: 2_147_483_647 }], journey_slug: 'join' };
     const first = await post(where('host'), request, 'ada');
     expect([first.status, first.json]).toEqual([
@@ -226,7 +226,7 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     expect((await post(where('host'), request)).json).toMatchObject({ created: 0, already_present: 2, failed: 1 });
   });
 
-  it('refuses strangers, hidden holons and requests that do not fit', async () => {
+  it('rejects strangers, hidden holons and invalid requests', async () => {
     const request = { memberships: [item('ada')], journey_slug: 'join' };
     expect(statusAndCode(await post(where('hub'), request, 'ben'))).toEqual([403, 'permission_denied', false]);
     expect(statusAndCode(await post(where('vault'), request, 'ben'))).toEqual([404, 'not_found', false]);
@@ -239,7 +239,7 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     expect((await platform.call('POST', where('hub'), broken)).status).toBe(400);
   });
 
-  it('answers 409, to be tried again, while another bulk write of the holon does not end', async () => {
+  it('returns a retryable 409 while another bulk write of the holon is running', async () => {
     const lock = `select pg_advisory_xact_lock(hashtextextended('directory.bulk-add/' || $1::text, 0))`;
     const letGo = await holdLocks(platform, lock, [String(idOf('holons', 'hub'))]);
     const answer = await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' });

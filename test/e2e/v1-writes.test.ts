@@ -1,4 +1,4 @@
-/** Writes of the open API as clients see them: statuses, envelopes, bodies. The rules are tested in test/integration/directory. */
+/** Writes of the open API: statuses, envelopes, bodies. The rules are tested in test/integration/directory. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
@@ -48,7 +48,7 @@ const post = (path: string, json: unknown, token = editor) => platform.call('POS
 describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
   const body = { name: 'Ada Lovelace', contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' } };
 
-  it('answers 201 with person, membership and note', async () => {
+  it('returns 201 with person, membership and note', async () => {
     const membership = { holon_id: id('holons', 'summer'), journey_slug: 'joining' };
     const answer = await post('/people', { ...body, membership, note: 'Met at the lake.' });
     expect([answer.status, answer.json]).toEqual([
@@ -69,7 +69,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
     expect((await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(answer.json.person);
   });
 
-  it('answers 409 with what matches and whom', async () => {
+  it('returns 409 with the matching fields and people', async () => {
     const answer = await post('/people', { name: 'Other', contact: { email: ' ADA@example.org' } });
     expect([answer.status, answer.json]).toEqual([
       409,
@@ -84,7 +84,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
     ]);
   });
 
-  it('answers 403 without global edit access, 400 for what is refused, 422 for what has no form, 401 without a token', async () => {
+  it('returns 403 without global edit access, 400 for rejected values, 422 for a malformed body, 401 without a token', async () => {
     const refused = await post('/people', { name: 'Nobody' }, host);
     expect([refused.status, refused.json]).toEqual([403, denied]);
     const blank = await post('/people', { name: ' ' });
@@ -104,7 +104,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
       expect((await platform.call('POST', '/api/v1/people', { token, json: body })).status).toBe(401);
   });
 
-  it('makes one person of 50 parallel calls', async () => {
+  it('creates one person for 50 concurrent calls', async () => {
     const calls = Array.from({ length: 50 }, () => post('/people', { name: 'Race', contact: { email: 'race@example.org' } }));
     const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((left, right) => left - right);
     expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
@@ -115,7 +115,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
 describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', () => {
   const path = (slug: string) => `/holons/${id('holons', slug)}/update`;
 
-  it('answers 200 with the holon and the changes', async () => {
+  it('returns 200 with the holon and the changes', async () => {
     const update = {
       name: 'High summer',
       description: '<p onclick="x">Hi</p>',
@@ -137,7 +137,7 @@ describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', (
     ]);
   });
 
-  it('answers 403, 404, 400 and 422 in their envelopes', async () => {
+  it('returns 403, 404, 400 and 422 in their envelopes', async () => {
     for (const refused of [await post(path('winter'), {}, host), await post(path('summer'), { journey_ids: [] }, host)])
       expect([refused.status, refused.json]).toEqual([403, denied]);
     const absent = await post('/holons/999999/update', {});
@@ -157,7 +157,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     return platform.call('POST', `/api/v1/experiences/${target}/logo`, { token, body });
   };
 
-  it('answers 201 with the experience', async () => {
+  it('returns 201 with the experience', async () => {
     const answer = await post('/experiences', { parent_id: id('holons', 'summer'), name: 'Night walk', description: 'Dark.' }, host);
     expect([answer.status, answer.json]).toEqual([
       201,
@@ -168,7 +168,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     expect(listed.json.items).toMatchObject([{ id: experience }]);
   });
 
-  it('answers 403, 404, 400 and 422 in their envelopes', async () => {
+  it('returns 403, 404, 400 and 422 in their envelopes', async () => {
     const body = { parent_id: id('holons', 'winter'), name: 'N', description: 'D' };
     expect((await post('/experiences', body, host)).json).toEqual(denied);
     expect((await post('/experiences', { ...body, parent_id: 999_999 })).status).toBe(404);
@@ -193,7 +193,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     expect((await platform.call('GET', `/api/v1/holons/${experience}`, { token: host })).json.logo_url).toBe(url);
   });
 
-  it('refuses logos in the envelopes of the surface', async () => {
+  it('rejects logos in the envelopes of the surface', async () => {
     for (const bytes of [Buffer.from('no picture'), Buffer.alloc(5_242_881), Buffer.alloc(9_000_000)]) {
       const answer = await logo(bytes);
       expect([answer.status, answer.json]).toEqual([400, invalid]);

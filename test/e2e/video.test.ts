@@ -32,7 +32,7 @@ const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 
   fetch(`${platform.baseUrl}${url}`, { headers, method });
 
 describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
-  it('answers with a relative address that has a marker, and the stored name', async () => {
+  it('returns a relative URL with a version marker, and the stored name', async () => {
     const id = await record('one', { full: './Film Ä.mp4' }, { 'Film Ä.mp4': film });
     const answer = await video(id);
     expect([answer.status, answer.json]).toEqual([
@@ -44,7 +44,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await video(id, { token: null })).status).toBe(401);
   });
 
-  it('has an address that no log has, since whoever knows it may read the file', async () => {
+  it('returns a URL that is not logged, because it grants access to the file', async () => {
     const { url } = (await video(await record('unlogged', { full: 'unlogged.mp4' }, { 'unlogged.mp4': film }))).json;
     expect((await fetchMedia(url)).status).toBe(200);
     const [, folderPath = '', name = ''] = /^(\/media\/.*\/)([^/?]+)/.exec(url) ?? [];
@@ -53,7 +53,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect(logs).not.toContain(name);
   });
 
-  it('answers 404 without a recording and for an unknown conversation', async () => {
+  it('returns 404 without a recording and for an unknown conversation', async () => {
     const demo = await applyDemo(platform, 'video');
     const { id } = await createConversation(platform, demo);
     for (const missing of [id, 999_999_999, 0]) {
@@ -74,7 +74,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await video(alone)).json.name).toBe('trimmed.mp4');
   });
 
-  it('offers captions beside it, with its access (T4)', async () => {
+  it('offers captions with the same access (T4)', async () => {
     const files = { 'spoken.mp4': 'film' };
     const id = await record('spoken', { full: 'spoken.mp4' }, files);
     const path = `/api/coherence/conversations/${id}/captions.vtt`;
@@ -95,7 +95,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await platform.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
   });
 
-  it('changes the marker with the object, and not when the same file comes again', async () => {
+  it('changes the marker with the object, and not when the same file is stored again', async () => {
     const id = await record('four', { full: 'four.mp4' }, { 'four.mp4': 'first' });
     const first = (await video(id)).json.url as string;
     await record('four', { full: 'four.mp4' });
@@ -108,7 +108,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
 });
 
 describe('media orphans (architecture#orphans)', () => {
-  it('shows what nobody names and deletes it only when told, and leaves alone what is young or in use', async () => {
+  it('lists unreferenced objects, deletes them only on request, and ignores recent and used ones', async () => {
     const id = await record('kept', { full: 'kept.mp4' }, { 'kept.mp4': 'kept' });
     const lost = await record('lost', { full: 'lost.mp4' }, { 'lost.mp4': 'lost' });
     await platform.sql(`delete from media.blobs where conversation_id = ${lost}`);
@@ -154,7 +154,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     expect((await fetchMedia(url, { 'if-none-match': `W/"${sha256}"` })).status).toBe(304);
   });
 
-  it('serves ranges as RFC 9110 has them', async () => {
+  it('serves ranges according to RFC 9110', async () => {
     const url = await addressOf();
     const etag = (await fetchMedia(url, {}, 'HEAD')).headers.get('etag') ?? '';
     const part = await fetchMedia(url, { range: 'bytes=5-9', 'if-range': etag });
@@ -175,7 +175,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     await unit.body?.cancel();
   });
 
-  it('answers 404 to every path that is no stored file, never lists, and has no other method', async () => {
+  it('returns 404 for every path that is not a stored file, never lists, and supports no other method', async () => {
     const [path = ''] = (await addressOf()).split('?');
     const folderPath = path.slice(0, path.lastIndexOf('/'));
     const wrong = [
@@ -206,7 +206,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     expect((await fetchMedia(`/media/${row?.object_key}`)).status).toBe(404);
   });
 
-  it('forgets the recording with its conversation', async () => {
+  it('deletes the recording with its conversation', async () => {
     const id = await record('gone', { full: 'gone.mp4' }, { 'gone.mp4': 'gone' });
     const { url } = (await video(id)).json as { url: string };
     expect((await fetchMedia(url)).status).toBe(200);

@@ -1,4 +1,6 @@
-/** Deliveries of events to webhook endpoints: signed, at least once, to those who may read them (rules/events#deliveries; V5 to V7, V10, V11). */
+/**
+ * Event deliveries to webhook endpoints: signed, at least once, limited to readable events (rules/events#deliveries; V5 to V7, V10, V11).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedWebhook, startWebhookReceiver, conversationJourney, waitFor, type WebhookReceiver } from '#libs/testing';
@@ -28,7 +30,7 @@ beforeAll(async () => {
   for (const name of names) tokens[name] = await platform.login(emailOf(name), passwordOf(name));
 });
 afterAll(async () => {
-  await receiver.stop(); // first: a delivery to who hangs is waited for
+  await receiver.stop(); // first, because stopping waits for deliveries to a hanging receiver
   await platform.stop();
 });
 
@@ -54,7 +56,7 @@ const deliveries = async (made: Made, query = '', as = 'ann') => (await call('GE
 const outgoingInstant = expect.stringMatching(/^[-0-9]{10}T[:0-9]{8}(?:\.\d{6})?Z$/); // rules/http#datetimes-out
 
 let days = 0;
-/** A conversation of its own of the person. @returns its id */
+/** Creates a separate conversation of the person. @returns its id */
 async function converse(person = 'ann'): Promise<number> {
   const time = new Date(Date.UTC(2029, 0, 1) - ++days * 86_400_000).toISOString();
   const query = `person_id=${ids['people']?.[person]}&journey=circle&time=${time}`;
@@ -67,8 +69,8 @@ const patch = async (id: number, n: number): Promise<void> =>
 const feedOf = async (as: string): Promise<any[]> =>
   (await platform.call('GET', '/api/v1/events?limit=500', { token: tokens[as] ?? '' })).json.items;
 
-describe('a delivery (V6)', () => {
-  it('is the event of the feed, signed as the reference library has it', async () => {
+describe('webhook deliveries (V6)', () => {
+  it('sends the feed event, with the same signature as the reference library', async () => {
     const made = await create();
     const before = Math.floor(Date.now() / 1_000);
     const id = await converse();
@@ -108,7 +110,7 @@ describe('a delivery (V6)', () => {
     await end(made);
   });
 
-  it('has two signatures while a secret is rotated, and one when the overlap is over', async () => {
+  it('has two signatures during the overlap of a secret rotation, and one afterwards', async () => {
     const made = await create();
     const rotated = (await call('POST', `/${made.id}/rotate-secret`)).json;
     await call('POST', `/${made.id}/test`);
@@ -125,7 +127,7 @@ describe('a delivery (V6)', () => {
     await end(made);
   });
 
-  it('is only of types that are wanted, and of what happens after the endpoint was made', async () => {
+  it('sends only subscribed types, and events after the creation of the endpoint', async () => {
     const id = await converse();
     const all = await create();
     const some = await create('ann', { types: ['conversation.updated'] });
@@ -138,8 +140,8 @@ describe('a delivery (V6)', () => {
   });
 });
 
-describe('what fails (V6)', () => {
-  it('is tried again under the same webhook-id, first after about 5 seconds', async () => {
+describe('failed deliveries (V6)', () => {
+  it('are retried with the same webhook-id, first after about 5 seconds', async () => {
     const made = await create('ann', { types: ['conversation.created'] });
     receiver.answer(made.path, (place) => (place === 1 ? 500 : 204));
     await converse();
@@ -162,7 +164,7 @@ describe('what fails (V6)', () => {
     await end(made);
   });
 
-  it('is told as what it was; redirects are not followed, and names of private addresses are not reached', async () => {
+  it('are reported with their cause; redirects are not followed, and names of private addresses are not connected to', async () => {
     const made = await create();
     for (const [answer, expected] of [
       ['redirect', { status_code: 302, error: 'redirect' }],
@@ -186,7 +188,7 @@ describe('what fails (V6)', () => {
     await end(made);
   });
 
-  it('with 410 disables the endpoint; the feed of its account says so, and nobody else hears of it', async () => {
+  it('with 410 disable the endpoint; only the feed of its account reports it', async () => {
     const made = await create('ben');
     const other = await create('ben', { types: ['webhook_endpoint.disabled'] });
     receiver.answer(made.path, 410);
@@ -213,7 +215,7 @@ describe('what fails (V6)', () => {
     await Promise.all([end(made, 'ben'), end(other, 'ben')]);
   });
 
-  it('for five days with nothing else disables the endpoint', async () => {
+  it('disable the endpoint after five days without a success', async () => {
     const made = await create();
     receiver.answer(made.path, 503);
     for (const [age, isDisabled] of [
@@ -230,9 +232,9 @@ describe('what fails (V6)', () => {
     await end(made);
   });
 
-  it('begins anew behind a success, in the same batch too', async () => {
+  it('start a new failure period after a success, also in the same batch', async () => {
     const made = await create('root', { types: ['person.created'] });
-    const first = Promise.withResolvers<503>(); // four are sent at once; one succeeds, and right behind it the others fail
+    const first = Promise.withResolvers<503>(); // four requests run at once; one succeeds, then the others fail
     receiver.answer(made.path, (place) => (place === 1 ? (first.resolve(503), 204) : first.promise));
     await platform.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
     await platform.apply({
@@ -247,8 +249,8 @@ describe('what fails (V6)', () => {
   });
 });
 
-describe('who gets what (V4, V7, V10)', () => {
-  it('is decided when it is sent, by what the account may read then', async () => {
+describe('recipients of deliveries (V4, V7, V10)', () => {
+  it('are determined at sending time, by the current access of the account', async () => {
     const [ann, eve, all] = [await create('ann'), await create('eve'), await create('root')];
     receiver.answer(ann.path, (place) => (place <= 2 ? 503 : 204));
     const id = await converse('ann');
@@ -269,7 +271,7 @@ describe('who gets what (V4, V7, V10)', () => {
     await Promise.all([end(ann), end(eve, 'eve'), end(all, 'root')]);
   });
 
-  it('is nothing for an account that is deactivated', async () => {
+  it('exclude deactivated accounts', async () => {
     const made = await create('eve');
     await platform.ask('accounts', 'deactivate', 'eve@example.org');
     await converse('eve');
@@ -287,7 +289,7 @@ describe('who gets what (V4, V7, V10)', () => {
     await end(watched, 'root');
   });
 
-  it('does not wait for endpoints that hang; four at a time', async () => {
+  it('do not wait for unresponsive endpoints; four requests run at once', async () => {
     const hanging = await Promise.all([create(), create(), create()]);
     for (const { path } of hanging) receiver.answer(path, 'hang');
     const quick = await create();
@@ -295,12 +297,12 @@ describe('who gets what (V4, V7, V10)', () => {
     for (let n = 0; n < 8; n++) await patch(id, n);
     await waitFor(() => typesAt(quick).filter((type) => type === 'conversation.updated').length >= 8);
     for (const made of hanging) await arrived(made, 4);
-    // Each is still at its first four.
+    // Each endpoint still has only its first four requests.
     for (const made of hanging) expect([at(made).length, receiver.maxOpen(made.path)]).toEqual([4, 4]);
     await Promise.all([...hanging, quick].map((made) => end(made)));
   });
 
-  it('has four connections of an endpoint also while its answers have no end', async () => {
+  it('have four connections per endpoint even when its responses never end', async () => {
     const [endless, quick] = [await create(), await create()];
     receiver.answer(endless.path, 'endless');
     const id = await converse();
@@ -312,8 +314,8 @@ describe('who gets what (V4, V7, V10)', () => {
   });
 });
 
-describe('sending again (V5, V11)', () => {
-  it('sends a test, whatever types are wanted, which is not in the feed', async () => {
+describe('resending webhooks (V5, V11)', () => {
+  it('sends a test event regardless of subscribed types, which is not in the feed', async () => {
     const made = await create('ann', { types: ['question.changed'] });
     const { status, json } = await call('POST', `/${made.id}/test`);
     expect([status, json.delivery]).toEqual([200, expect.objectContaining({ status: 'pending', attempts: [] })]);
@@ -329,7 +331,7 @@ describe('sending again (V5, V11)', () => {
     await end(made);
   });
 
-  it('redelivers what was delivered, under the same webhook-id', async () => {
+  it('redelivers a delivered event with the same webhook-id', async () => {
     const made = await create('ann', { types: ['conversation.created'] });
     await converse();
     const [first] = await arrived(made, 1);
@@ -346,7 +348,7 @@ describe('sending again (V5, V11)', () => {
     await end(made);
   });
 
-  it('recovers what was not delivered since a time, what happened while it was disabled included', async () => {
+  it('recovers undelivered events since a time, including those while the endpoint was disabled', async () => {
     const made = await create('ann', { types: ['conversation.created'] });
     await converse();
     await arrived(made, 1);
@@ -377,7 +379,7 @@ describe('sending again (V5, V11)', () => {
     await end(made);
   });
 
-  it('shows deliveries page by page, and no list of another endpoint', async () => {
+  it('lists deliveries page by page, and rejects cursors of another endpoint', async () => {
     const made = await create('root');
     for (let n = 0; n < 5; n++) await call('POST', `/${made.id}/test`, {}, 'root');
     const whole = await deliveries(made, '', 'root');

@@ -1,4 +1,4 @@
-/** Webhook endpoints of the open API: who has them, what they may be, and their secrets (rules/events#endpoints; V5, V11, A1, I1, I2, I4). */
+/** Webhook endpoints of the open API: ownership, allowed values, and secrets (rules/events#endpoints; V5, V11, A1, I1, I2, I4). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -33,7 +33,7 @@ const create = (json: Record<string, unknown> = {}, as = 'ann', headers?: Record
 const secretShape = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
-  it('makes an endpoint and shows its secret, once', async () => {
+  it('creates an endpoint and returns its secret once', async () => {
     const made = await create({ description: 'Archive', types: ['conversation.*', 'question.changed'] });
     expect(made.status).toBe(201);
     expect(made.json).toEqual({
@@ -61,7 +61,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect((await call('GET', `/${made.json.endpoint.id}`, undefined, 'ann', held)).status).toBe(304);
   });
 
-  it('takes https, and what WEBHOOK_ALLOWED_HOSTS names', async () => {
+  it('accepts https, and the hosts of WEBHOOK_ALLOWED_HOSTS', async () => {
     for (const url of ['https://example.com:8443/a?b=c', 'http://plain.internal/x', 'https://10.1.2.3:8443/', 'https://[2606:4700::1111]/'])
       expect([url, (await create({ url }, 'eve')).status]).toEqual([url, 201]);
     const { json } = await create({ url: 'https://EXAMPLE.com/a#part' }, 'eve');
@@ -105,12 +105,12 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     'https://[64:ff9b:1::a00:1]/',
     'https://[2002:7f00:1::]/',
     'https://１２７.0.0.1/',
-  ])('refuses %s', async (url) => {
+  ])('rejects %s', async (url) => {
     const answer = await create({ url });
     expect([answer.status, answer.json.code]).toEqual([400, 'validation_error']);
   });
 
-  it('refuses types that do not exist, and fields that are no text', async () => {
+  it('rejects unknown types and fields that are not text', async () => {
     for (const types of [['conversation.eaten'], ['*'], ['conversation.created,question.changed'], ['conversation']]) {
       const answer = await create({ types });
       expect([types, answer.status, answer.json.code]).toEqual([types, 400, 'validation_error']);
@@ -119,7 +119,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
       expect([wrong, (await create(wrong)).status]).toEqual([wrong, 422]);
   });
 
-  it('lets an account have twenty, also when they are made at once, and lists them in pages, newest first', async () => {
+  it('allows twenty endpoints per account, also with concurrent requests, and lists them in pages, newest first', async () => {
     const answers = await Promise.all(Array.from({ length: 23 }, () => create({}, 'ben')));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     const refused = answers.filter(({ status }) => status === 409);
@@ -134,7 +134,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect((await create({}, 'ben')).status).toBe(201);
   });
 
-  it('is enough for a service key that may not read the feed, which stays closed to it (V5, K4)', async () => {
+  it('works with a service key without the scope to read the feed, which stays denied (V5, K4)', async () => {
     const own = { name: 'Hooks', scopes: ['webhooks:write'] };
     const { json: made } = await platform.call('POST', '/api/v1/keys', { token: tokens['eve'] ?? '', json: own });
     const [endpoint, feed] = await Promise.all([
@@ -146,7 +146,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect([feed.status, feed.json]).toEqual([403, expect.objectContaining({ code: 'insufficient_scope', required_scope: 'events:read' })]);
   });
 
-  it('repeats its answer under an Idempotency-Key without the secret, which is kept nowhere else (I1, I4)', async () => {
+  it('replays its response under an Idempotency-Key without the secret, which is not stored elsewhere (I1, I4)', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const made = await create({ description: 'once' }, 'ann', key);
     const again = await create({ description: 'once' }, 'ann', key);
@@ -159,8 +159,8 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
   });
 });
 
-describe('endpoints of others (V5)', () => {
-  it('are not there, but for superusers', async () => {
+describe('webhook endpoints of other accounts (V5)', () => {
+  it('return 404, except for superusers', async () => {
     const { id } = (await create({ description: 'mine' })).json.endpoint;
     for (const [method, path, json] of [
       ['GET', `/${id}`],
@@ -185,7 +185,7 @@ describe('endpoints of others (V5)', () => {
 });
 
 describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
-  it('changes what is named, under what its caller has seen', async () => {
+  it('changes the supplied fields if the endpoint is unchanged since the caller read it', async () => {
     const { id } = (await create({ types: ['question.changed'] })).json.endpoint;
     const read = await call('GET', `/${id}`);
     const tag = read.headers.get('etag') ?? '';
@@ -212,7 +212,7 @@ describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
 });
 
 describe('POST /api/v1/webhook-endpoints/{id}/rotate-secret (V5, V11)', () => {
-  it('shows another secret, and says until when the old one signs', async () => {
+  it('returns a new secret, and the time until which the old one signs', async () => {
     const made = (await create()).json;
     const path = `/${made.endpoint.id}/rotate-secret`;
     const rotated = await call('POST', path);
@@ -226,7 +226,7 @@ describe('POST /api/v1/webhook-endpoints/{id}/rotate-secret (V5, V11)', () => {
 });
 
 describe('DELETE /api/v1/webhook-endpoints/{id} (V5)', () => {
-  it('ends it', async () => {
+  it('deletes the endpoint', async () => {
     const { id } = (await create()).json.endpoint;
     const gone = await call('DELETE', `/${id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -267,14 +267,14 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
     expect(stdout).toMatch(/^ENDPOINT +HOST +STATE +DESCRIPTION *\n +\d+ +two\.example\.com:8443 +disabled +By a key\n/m);
   });
 
-  it('lists nothing of a key that created no endpoint', async () => {
+  it('returns an empty list for a key that created no endpoint', async () => {
     const { key } = await makeKey('eve');
     expect((await revoke(key.id, 'eve')).json.webhook_endpoints).toEqual([]);
   });
 });
 
-describe('the audit log (A1)', () => {
-  it('has each change of an endpoint, without address and secret', async () => {
+describe('audit log of webhook endpoints (A1)', () => {
+  it('has an entry for each change of an endpoint, without URL and secret', async () => {
     const made = (await create({ url: 'https://example.com/token-in-path' })).json;
     const { id } = made.endpoint;
     await call('POST', `/${id}/update`, { description: 'Changed' });

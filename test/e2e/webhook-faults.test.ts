@@ -1,4 +1,7 @@
-/** Receivers that fail, hang, redirect and drop connections, and a service that is killed: every event comes, each repetition under its id (V6, V7). */
+/**
+ * Receivers that fail, hang, redirect and drop connections, and a killed service: every event is delivered, each repetition with the same
+ * id (V6, V7).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { conversationJourney, type ReceiverAnswer, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
@@ -27,7 +30,7 @@ beforeAll(async () => {
   token = await platform.login('root@example.org', 'secret-of-root-1');
 });
 afterAll(async () => {
-  await receiver.stop(); // first: a delivery to who hangs is waited for
+  await receiver.stop(); // first, because stopping waits for deliveries to a hanging receiver
   await platform.stop();
 });
 
@@ -51,7 +54,7 @@ async function converse(day: number): Promise<void> {
   if (status !== 200 && status !== 201) throw new Error(text);
 }
 
-/** Answers by which an attempt fails: three of ten, of as many requests as there are events; so none has to wait for minutes. */
+/** Failing responses: three of ten, with one request per event, so that no delivery backs off for minutes. */
 const faults: readonly ReceiverAnswer[] = [500, 'redirect', 'drop'];
 const mixed = (place: number): ReceiverAnswer => (place <= count && place % 10 < 3 ? (faults[place % 10] ?? 204) : 204);
 
@@ -64,7 +67,7 @@ async function countDelivered(made: Made): Promise<number> {
 }
 
 describe('deliveries under faults (V6, V7)', () => {
-  it('come at least once, under the same webhook-id, also when the service is killed; who hangs delays nobody', async () => {
+  it('are made at least once with the same webhook-id, also when the service is killed; an unresponsive endpoint delays no other', async () => {
     const [healthy, faulty, hanging] = await Promise.all([create('/healthy'), create('/faulty'), create('/hanging')]);
     receiver.answer('/faulty', mixed);
     receiver.answer('/hanging', 'hang');
@@ -96,8 +99,8 @@ describe('deliveries under faults (V6, V7)', () => {
   }, 400_000);
 });
 
-describe('an endpoint whose dispatcher died with its lease (V7)', () => {
-  it('is dispatched again, and gets what happened meanwhile', async () => {
+describe('endpoint whose dispatcher died while holding the lease (V7)', () => {
+  it('is dispatched again, and receives the events of the interruption', async () => {
     const { id, path } = await create('/held');
     const set = (text: string): Promise<unknown> =>
       platform.sql(`update events.webhook_dispatches set ${text} where endpoint_id = $1`, [id]);
@@ -111,7 +114,7 @@ describe('an endpoint whose dispatcher died with its lease (V7)', () => {
     await waitFor(isScheduled, { what: 'the endpoint to be scheduled' });
     const come = () => receiver.received.filter((item) => item.path === path);
     expect(come()).toEqual([]);
-    // Even where nothing says any more that it is due.
+    // Also without a due time.
     await set(`due_at = null, held_until = now() - interval '1 second'`);
     await waitFor(() => come().length > 0, { what: 'the event' });
     expect(come().map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['conversation.created']);

@@ -1,4 +1,4 @@
-/** Deliveries that wait behind open requests, and redelivery by many at once (rules/events#deliveries; V5, V7). */
+/** Deliveries queued for open requests, and concurrent redeliveries (rules/events#deliveries; V5, V7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { conversationJourney, type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
@@ -40,14 +40,14 @@ const call = (method: string, path: string, json?: unknown, as = 'ann'): Promise
   platform.call(method, `${root}${path}`, { token: tokens[as] ?? '', ...(json !== undefined && { json }) });
 const at = (path: string): ReceivedWebhook[] => receiver.received.filter((item) => item.path === path);
 
-/** A conversation of its own of the person. @returns its id */
+/** Creates a separate conversation of the person. @returns its id */
 async function converse(person: string): Promise<number> {
   const query = `person_id=${ids['people']?.[person]}&journey=circle&time=2029-01-01T00:00:00Z`;
   return (await platform.call('GET', `/api/coherence/conversations?${query}`)).json[0].id;
 }
 
-describe('deliveries that wait behind open requests (V7)', () => {
-  it('follow what is done while four requests of their endpoint are open', async () => {
+describe('deliveries waiting for open requests (V7)', () => {
+  it('are sent after changes while four requests of their endpoint are open', async () => {
     const everyone = ['ann', 'ben', 'dan'];
     const conversations = await Promise.all(everyone.map((name) => converse(name)));
     const owners = { withdrawn: 'ann', deactivated: 'dan', disabled: 'ben', enabled: 'ben', deleted: 'ben', moved: 'ben', rotated: 'ben' };
@@ -100,7 +100,7 @@ describe('deliveries that wait behind open requests (V7)', () => {
 });
 
 describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
-  it('is not connected to, and the attempt says so', async () => {
+  it('is not connected to, and the attempt reports the reason', async () => {
     const { id } = (await call('POST', '', { url: 'https://example.com/' })).json.endpoint;
     await platform.sql(`update events.webhook_endpoints set url = 'http://example.com/' where id = $1`, [id]);
     await call('POST', `/${id}/test`);
@@ -109,8 +109,8 @@ describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
   });
 });
 
-describe('a redelivery (V5)', () => {
-  it('does not hold the connection that it waits for: more at once than the pool has are all answered', async () => {
+describe('concurrent redeliveries (V5)', () => {
+  it('do not block the connection that they wait for: more requests than the pool has connections all complete', async () => {
     const { id } = (await call('POST', '', { url: receiver.url('/ann'), types: ['conversation.created'] })).json.endpoint;
     await platform.call('GET', `/api/coherence/conversations?person_id=${ids['people']?.['ann']}&journey=circle&time=2028-01-01T00:00:00Z`);
     const item = await waitFor(async () => (await call('GET', `/${id}/deliveries?status=delivered`)).json.items[0]);

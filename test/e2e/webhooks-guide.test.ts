@@ -1,4 +1,4 @@
-/** docs/guides/webhooks-out.md as its reader would follow it on a machine of their own: endpoint, receiver, a test, and what the CLI says of it (V5, V11). */
+/** docs/guides/webhooks-out.md followed on a local machine: endpoint, receiver, a test delivery, and the CLI output (V5, V11). */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'coherence-webhooks-'));
 let platform: TestPlatform;
 let port: number;
 let receiver: ChildProcess | undefined;
-/** Of the part about the reader's own machine; its port is one that is free here. */
+/** Code blocks of the local section, with a free port. */
 const blocks = (language: string): string[] => {
   const [, part = ''] = /^## On your own machine\n([\s\S]*?)^## /m.exec(guide) ?? [];
   return [...part.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) =>
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A command of the admin CLI as the guide has it. */
+/** Runs an admin CLI command from the guide. */
 async function cli(line: string): Promise<string> {
   const words = [...line.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
@@ -59,7 +59,7 @@ function start(secret: string): () => string {
 }
 
 describe('docs/guides/webhooks-out.md', () => {
-  it('leads from nothing to a receiver that gets a test', async () => {
+  it('leads from setup to a receiver that gets a test event', async () => {
     const [, making = '', posting = '', , testing = ''] = blocks('sh');
     let token = '';
     for (const line of making.split('\n')) token = (JSON.parse(await cli(line)) as { token?: string }).token ?? '';

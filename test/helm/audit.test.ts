@@ -3,7 +3,7 @@ import { byKind, findObject, type KubernetesObject, listPods, provideChartTools,
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
+describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => {
   const cronJobOf = (values: Record<string, unknown> = {}, file = 'minimal'): KubernetesObject =>
     findObject(render({ file, values }), 'CronJob', 'demo-coherence-audit');
   const envOf = (job: KubernetesObject): unknown[] => listPods([job]).flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
@@ -16,7 +16,7 @@ describe('the audit logs (A2; rules/audit#chain-and-retention)', () => {
     expect(pod?.spec.containers).toMatchObject([
       { command: ['node', 'tools/audit.ts'], securityContext: { readOnlyRootFilesystem: true } },
     ]);
-    // One secret: with the address of a service, or of the administrator, it could do more.
+    // One secret only: the address of a service or of the administrator would grant more rights.
     expect(envOf(job)).toEqual([
       { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'coherence', key: 'DATABASE_URL_AUDIT' } } },
       { name: 'NODE_ENV', value: 'production' },

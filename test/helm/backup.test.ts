@@ -12,14 +12,14 @@ import {
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('backups by the clock (rules/operations#backups)', () => {
+describe('scheduled backups (rules/operations#backups)', () => {
   const values = {
     backup: { enabled: true, url: 's3://elsewhere/nightly', recipients: 'age1abc', extraEnv: [{ name: 'BACKUP_S3_REGION', value: 'r' }] },
   };
   const podOf = (objects: readonly KubernetesObject[]): Record<string, any> =>
     (findObject(objects, 'CronJob', 'demo-coherence-backup').spec as any)['jobTemplate'].spec.template.spec;
 
-  it('renders no backup job by default, and requires a location for it', () => {
+  it('renders no backup job by default, and requires a location when enabled', () => {
     expect(byKind(render({ file: 'minimal' }), 'CronJob').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-backup');
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true } } })).toThrow(/backup.url is missing/);
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true, url: '/backups' } } })).toThrow(
@@ -27,7 +27,7 @@ describe('backups by the clock (rules/operations#backups)', () => {
     );
   });
 
-  it('tells the media service to report the age of backups', () => {
+  it('configures the media service to report the age of backups', () => {
     const expected = (given: Record<string, unknown>): unknown => {
       const deployment = findObject(render({ file: 'minimal', values: given }), 'Deployment', 'demo-coherence-media');
       const { env } = (deployment.spec as any).template.spec.containers[0];

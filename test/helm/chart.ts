@@ -1,4 +1,4 @@
-/** Rendering the chart with the real helm, and reading what comes out. */
+/** Renders the chart with the real helm and reads the output. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { helmTool, kubeconformTool } from '../../libs/servers/go-tools.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 const schemaDir = join(import.meta.dirname, 'schemas');
-/** Value files of whole installations, by name, e.g. `minimal`. */
+/** Value files of complete installations, by name, e.g. `minimal`. */
 export const valueFiles = readdirSync(join(chartDir, 'ci'))
   .map((file) => file.replace(/-values\.yaml$/, ''))
   .toSorted();
@@ -48,7 +48,7 @@ export interface PodSpec {
   hostNetwork?: boolean;
 }
 
-/** Takes a few minutes when the tools have to be built first. */
+/** Building the tools takes a few minutes the first time. */
 export const provideChartToolsTimeoutMs = 900_000;
 
 let programs: { helm: string; kubeconform: string } | undefined;
@@ -71,12 +71,12 @@ export function helm(args: readonly string[], input?: string): { status: number;
 export interface RenderOptions {
   /** Name of a file in `ci`; default none. */
   file?: string;
-  /** Values over it. */
+  /** Values that override the file. */
   values?: Record<string, unknown>;
   args?: readonly string[];
 }
 
-/** What the file leaves to whoever installs. */
+/** The password that the file leaves to the operator. */
 export const evaluationPassword = 'password-of-the-tests-of-this-chart';
 const { signingKey, publicKey } = generateActorKeys();
 const evaluationSecrets = [
@@ -84,27 +84,27 @@ const evaluationSecrets = [
   `secrets.values.ACTOR_SIGNING_KEY=${signingKey}`,
   `secrets.values.ACTOR_PUBLIC_KEY=${publicKey}`,
 ];
-/** Arguments for a file in `ci`. */
+/** Helm arguments for a file in `ci`. */
 export const argumentsOf = (file: string): string[] => [
   '-f',
   join(chartDir, 'ci', `${file}-values.yaml`),
   ...(file === 'evaluation' ? evaluationSecrets.flatMap((pair) => ['--set', pair]) : []),
 ];
 
-/** What helm says, rendered or refused. */
+/** Returns helm's status and output, also on failure. */
 export function tryRender({ file, values, args = [] }: RenderOptions): { status: number; stdout: string; stderr: string } {
   const files = file === undefined ? [] : argumentsOf(file);
   return helm(['template', 'demo', chartDir, '--namespace', 'apps', ...files, '-f', '-', ...args], JSON.stringify(values ?? {}));
 }
 
-/** @throws Error with what helm said. */
+/** @throws Error with helm's output */
 export function renderText(options: RenderOptions): string {
   const { status, stdout, stderr } = tryRender(options);
   if (status !== 0) throw new Error(stderr);
   return stdout;
 }
 
-/** The same values are asked for by many tests, and give the same objects (one test says so). */
+/** Cache: many tests render the same values, and rendering is deterministic (covered by a test). */
 const rendered = new Map<string, KubernetesObject[]>();
 
 /** @throws as `renderText` */
@@ -121,7 +121,7 @@ function parse(text: string): KubernetesObject[] {
     .filter((object) => object !== null);
 }
 
-/** @returns what kubeconform says about every object that it does not accept; empty when it accepts all. */
+/** @returns kubeconform's report about every rejected object; empty when all are valid */
 export function findInvalid(text: string): string {
   if (programs === undefined) throw new Error('call provideChartTools first');
   const location = join(schemaDir, '{{ .ResourceKind }}{{ .KindSuffix }}.json');
@@ -139,7 +139,7 @@ export function findObject(objects: readonly KubernetesObject[], kind: string, n
   return found;
 }
 
-/** Every pod that the objects would make, with the name of its owner. */
+/** Returns every pod that the objects would create, with the name of its owner. */
 export function listPods(objects: readonly KubernetesObject[]): { owner: string; spec: PodSpec }[] {
   return objects.flatMap(({ kind, metadata, spec }) => {
     if (kind === 'Pod') return [{ owner: `Pod ${metadata.name}`, spec: spec as unknown as PodSpec }];
@@ -159,7 +159,7 @@ export function podTemplateOf(object: KubernetesObject): { metadata: { annotatio
   return template as ReturnType<typeof podTemplateOf>;
 }
 
-/** The workload of a component and its pod. */
+/** Returns the workload of a component and its pod. */
 export function workload(
   objects: readonly KubernetesObject[],
   component: string,

@@ -24,7 +24,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     const copy = findObject(objects, 'Secret', 'demo-coherence-setup');
     const hook = { 'helm.sh/hook': 'post-install,pre-upgrade' };
     expect(job.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation' });
-    // The administrator's addresses do not outlive the work, and what stays of it goes by itself: helm uninstall removes no hook.
+    // The administrator's addresses are deleted after the job, because helm uninstall does not remove hooks.
     expect(copy.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded' });
     expect(findObject(objects, 'Job', 'demo-coherence-workspace').spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
     expect(Number(copy.metadata.annotations?.['helm.sh/hook-weight'])).toBeLessThan(
@@ -44,7 +44,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
   });
 
-  it('sets the replicas of streams only when the values name them', () => {
+  it('sets the number of stream replicas only when the values specify it', () => {
     const of = (replicas: unknown): unknown => {
       const [setup] = listPods([findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup')]);
       return setup?.spec.containers[0]?.env?.find(({ name }) => name === 'NATS_STREAM_REPLICAS')?.value;
@@ -111,8 +111,8 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
   });
 });
 
-describe('pods that run to their end', () => {
-  it('take the annotations that keep a sidecar away: of the set-up, of the workspace and of helm test', () => {
+describe('pods of Jobs', () => {
+  it('have the annotations that disable sidecar injection: set-up, workspace and helm test', () => {
     const podAnnotations = { 'sidecar.istio.io/inject': 'false' };
     const objects = render({ file: 'minimal', values: { migrations: { podAnnotations }, workspace: { file: 'people: []' } } });
     for (const name of ['setup', 'workspace'])

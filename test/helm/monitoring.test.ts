@@ -4,8 +4,8 @@ import { byKind, type KubernetesObject, provideChartTools, provideChartToolsTime
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('metrics', () => {
-  it('are read with the token of the Secret where it is asked for', () => {
+describe('metrics in the chart', () => {
+  it('are scraped with the token of the Secret when required', () => {
     const of = (serviceMonitor: Record<string, unknown>) =>
       byKind(
         render({ file: 'external-services', values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } } }),
@@ -25,7 +25,7 @@ describe('metrics', () => {
   });
 });
 
-describe('alerts (rules/operations#alerts-and-dashboards)', () => {
+describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
   const rulesOf = (rule: Record<string, unknown> = {}, values: Record<string, unknown> = {}): { alert: string; expr: string }[] => {
     const metrics = { prometheusRule: { enabled: true, ...rule } };
     const [rendered] = byKind(render({ file: 'minimal', values: { ...values, metrics } }), 'PrometheusRule');
@@ -33,7 +33,7 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     return groups.flatMap(({ rules }) => rules);
   };
 
-  it('see the namespace of the release and the names of its objects, and nothing is left to fill in', () => {
+  it('use the namespace and object names of the release, without unresolved placeholders', () => {
     const rules = rulesOf();
     expect(rules.length).toBeGreaterThan(40);
     for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps"')]);
@@ -44,7 +44,7 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(JSON.stringify(rules)).not.toMatch(/"(runbook|instant)":/);
   });
 
-  it('tell two releases of a namespace apart by the labels of the values, and watch the volume of the backups', () => {
+  it('distinguish two releases in a namespace by the labels of the values, and monitor the backup volume', () => {
     const backup = { enabled: true, url: '/backups', existingClaim: 'disk' };
     const rules = rulesOf({ matchers: { job: 'blue' } }, { backup });
     for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps", job="blue"')]);

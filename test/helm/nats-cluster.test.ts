@@ -1,4 +1,4 @@
-/** The servers of `npm run test:cluster`: three NATS servers made of the chart's one. */
+/** The servers of `npm run test:cluster`: three NATS servers derived from the chart's single one. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ beforeAll(async () => {
 const find = (kind: string, name: string): KubernetesObject | undefined =>
   objects.find((item) => item.kind === kind && item.metadata.name === name);
 
-describe('three NATS servers for the test of a cluster', () => {
-  it('are one StatefulSet whose pods find each other by name, and PostgreSQL and the store stay as they are', () => {
+describe('test cluster of three NATS servers', () => {
+  it('is one StatefulSet whose pods find each other by name; PostgreSQL and the store are unchanged', () => {
     const set = find('StatefulSet', 'demo-coherence-nats');
     expect(set?.spec).toMatchObject({ replicas: 3, serviceName: 'demo-coherence-nats-peers', podManagementPolicy: 'Parallel' });
     expect(find('Service', 'demo-coherence-nats-peers')?.spec).toMatchObject({
@@ -34,7 +34,7 @@ describe('three NATS servers for the test of a cluster', () => {
     expect(find('StatefulSet', 'demo-coherence-object-store')?.spec).toMatchObject({ replicas: 1 });
   });
 
-  it('have a configuration that the server takes, with a name of its own for each', () => {
+  it('has a configuration that the server accepts, with a unique name for each server', () => {
     const conf = find('Secret', 'demo-coherence-evaluation')?.stringData?.['nats.conf'] ?? '';
     for (const place of [0, 1, 2]) expect(conf).toContain(`nats-route://demo-coherence-nats-${place}.demo-coherence-nats-peers:6222`);
     const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));

@@ -1,4 +1,4 @@
-/** Services, edges and what others add around the release. */
+/** Services, edges and surrounding components of other vendors. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { byKind, findInvalid, findObject, provideChartTools, provideChartToolsTimeoutMs, render, renderText, tryRender } from './chart.ts';
 
@@ -6,8 +6,8 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
-describe('Services', () => {
-  it('have the metrics apart, on an address of the cluster alone', () => {
+describe('Services in the chart', () => {
+  it('have separate metrics Services, reachable only within the cluster', () => {
     const values = { components: { gateway: { service: { type: 'LoadBalancer' } } } };
     const services = byKind(render({ file: 'minimal', values }), 'Service');
     const portsOf = (name: string): unknown =>
@@ -21,7 +21,7 @@ describe('Services', () => {
     }
   });
 
-  it('take what Kubernetes knows of them', () => {
+  it('accept the Kubernetes fields of the values', () => {
     const service = {
       type: 'LoadBalancer',
       port: 8080,
@@ -49,7 +49,7 @@ describe('Services', () => {
   });
 });
 
-describe('an Ingress', () => {
+describe('Ingress in the chart', () => {
   const ingressOf = (ingress: Record<string, unknown>) =>
     byKind(
       render({
@@ -69,7 +69,7 @@ describe('an Ingress', () => {
     ['haproxy', { 'haproxy.org/timeout-server': '600s' }],
     ['openshift', { 'haproxy.router.openshift.io/timeout': '600s' }],
     ['alb', { 'alb.ingress.kubernetes.io/load-balancer-attributes': 'idle_timeout.timeout_seconds=600' }],
-  ])('has the annotations of the controller "%s", and no other', (controller, expected) => {
+  ])('has only the annotations of the controller "%s"', (controller, expected) => {
     const annotations = ingressOf({ controller })?.metadata.annotations;
     if (expected === undefined) expect(annotations).toBeUndefined();
     else expect(annotations).toMatchObject(expected);
@@ -77,7 +77,7 @@ describe('an Ingress', () => {
     expect(Object.keys(annotations ?? {}).filter((name) => !name.startsWith(`${prefix}/`))).toEqual([]);
   });
 
-  it('takes annotations, paths and labels of the values', () => {
+  it('uses annotations, paths and labels of the values', () => {
     const extraPaths = [{ path: '/old', pathType: 'Exact', backend: { service: { name: 'redirect', port: { name: 'use-annotation' } } } }];
     const ingress = ingressOf({
       controller: 'nginx',
@@ -100,8 +100,8 @@ describe('an Ingress', () => {
   });
 });
 
-describe('what others add', () => {
-  it('filters and rules of an HTTPRoute', () => {
+describe('additional objects and fields in the chart values', () => {
+  it('add filters and rules of an HTTPRoute', () => {
     const filters = [{ type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'X-A', value: 'b' }] } }];
     const extraRules = [
       {
@@ -119,7 +119,7 @@ describe('what others add', () => {
     expect(route?.metadata.labels).toMatchObject({ dns: 'public' });
   });
 
-  it('relabelings of a ServiceMonitor', () => {
+  it('add relabelings of a ServiceMonitor', () => {
     const given = {
       relabelings: [{ targetLabel: 'cluster', replacement: 'a' }],
       metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
@@ -141,7 +141,7 @@ describe('what others add', () => {
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 
-  it('rules of NetworkPolicies, for every pod', () => {
+  it('add rules of NetworkPolicies to every pod', () => {
     const extraEgress = [{ to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 15012, protocol: 'TCP' }] }];
     const extraIngress = [{ from: [{ namespaceSelector: { matchLabels: { mesh: 'yes' } } }] }];
     const policies = byKind(render({ file: 'minimal', values: { networkPolicy: { extraEgress, extraIngress } } }), 'NetworkPolicy');
@@ -153,7 +153,7 @@ describe('what others add', () => {
     }
   });
 
-  it('objects of their own, which may name the release', () => {
+  it('add custom objects, which can refer to the release', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-own' }, data: { a: 'b' } };
     const text = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ include "coherence.fullname" . }}-text\n';
     const objects = render({ file: 'minimal', values: { extraObjects: [object, text] } });

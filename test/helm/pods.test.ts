@@ -1,4 +1,4 @@
-/** What the values say of pods reaches every pod: services, Jobs, toolbox and helm test. */
+/** Pod settings in the values apply to every pod: services, Jobs, toolbox and helm test. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   byKind,
@@ -18,9 +18,9 @@ import {
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
-/** By component, the section of the values. */
+/** Component → section of the values. */
 const tasks = { setup: 'migrations', audit: 'audit', workspace: 'workspace', toolbox: 'toolbox', backup: 'backup', test: 'tests' };
-/** Every pod that the chart can make. */
+/** Values that enable every pod of the chart. */
 const everything = {
   workspace: { file: 'people: []' },
   toolbox: { enabled: true },
@@ -28,12 +28,12 @@ const everything = {
 };
 type Section = Record<string, any>;
 
-/** Values over `everything`, with these keys in each section of a Job. */
+/** Adds these keys to each Job section of `everything`. */
 const withTasks = (section: (name: string) => Section): Section =>
   Object.fromEntries(Object.values(tasks).map((name) => [name, { ...(everything as Record<string, object>)[name], ...section(name) }]));
 const componentOf = (labels: Record<string, string> | undefined): string => labels?.['app.kubernetes.io/component'] ?? '';
 
-/** Pods by component, with the object that makes them. */
+/** Returns pods by component, with the object that creates them. */
 function readPods(values: Section): Record<string, { owner: KubernetesObject; metadata: Section; spec: Section }> {
   const objects = render({ file: 'minimal', values });
   const owners = objects.filter((object) => listPods([object]).length > 0);
@@ -57,7 +57,7 @@ const passedOn = {
   dnsConfig: { nameservers: ['192.0.2.53'] },
 };
 
-describe('keys of pods (rules/operations#values-of-the-chart)', () => {
+describe('pod settings in the chart values (rules/operations#values-of-the-chart)', () => {
   const own = (name: string): Section => ({
     ...passedOn,
     annotations: { owner: name },
@@ -76,7 +76,7 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
   });
   const values = { ...withTasks(own), defaults: { ...own('defaults'), replicas: 1 } };
 
-  it.each([...components, ...Object.keys(tasks)])('are those of its section in the pod of %s', (component) => {
+  it.each([...components, ...Object.keys(tasks)])('of a section apply to the pod of %s', (component) => {
     const { owner, metadata, spec } = readPods(values)[component] ?? {};
     const section = (tasks as Record<string, string>)[component] ?? 'defaults';
     expect(spec).toMatchObject({ ...passedOn, securityContext: { runAsNonRoot: true, fsGroup: 77 } });
@@ -96,16 +96,16 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
         securityContext: { runAsUser: 77, readOnlyRootFilesystem: true },
       });
       expect(container.volumeMounts?.at(-1)).toEqual({ name: 'own', mountPath: '/own' });
-      // Server-side apply refuses a variable that is there twice.
+      // Server-side apply rejects duplicate variables.
       expect(container.env?.filter(({ name }) => name === 'LOG_LEVEL')).toEqual([{ name: 'LOG_LEVEL', value: section }]);
     }
   });
 
-  it('Kubernetes accepts all pod settings', () => {
+  it('are all accepted by Kubernetes', () => {
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 
-  it('of the defaults place Jobs too, and change nothing else in them', () => {
+  it('of the defaults also schedule Jobs, and change nothing else in them', () => {
     const { podAnnotations, annotations, initContainers, extraContainers, ...shared } = own('defaults');
     const unlike = { podAnnotations, annotations, initContainers, extraContainers };
     const pods = readPods({ ...everything, defaults: { ...shared, ...unlike } });
@@ -119,7 +119,7 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
     }
   });
 
-  it('of a component win over the defaults', () => {
+  it('of a component override the defaults', () => {
     const given = {
       defaults: { priorityClassName: 'usual', podLabels: { a: '1' } },
       components: { media: { priorityClassName: 'first', podLabels: { b: '2' } } },
@@ -130,7 +130,7 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
     expect(pods['agents']?.spec['priorityClassName']).toBe('usual');
   });
 
-  it('of a Deployment say how its pods are replaced and spread', () => {
+  it('of a Deployment define how its pods are replaced and spread', () => {
     const strategy = { type: 'Recreate' };
     const topologySpreadConstraints = [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }];
     const media = {
@@ -158,14 +158,14 @@ describe('keys of pods (rules/operations#values-of-the-chart)', () => {
     ['a Service', { defaults: { service: { ports: [] } } }, /at '\/defaults\/service'.*'ports' not allowed/],
     ['the certificates', { global: { caBundle: { configmap: 'x' } } }, /at '\/global\/caBundle'.*'configmap' not allowed/],
     ['a secret', { secrets: { keys: { API_TOKN: 'x' } } }, /at '\/secrets\/keys'.*'API_TOKN' not allowed/],
-  ])('are refused when misspelt in %s', (_what, misspelt, message) => {
+  ])('are rejected when misspelt in %s', (_what, misspelt, message) => {
     const { status, stderr } = tryRender({ file: 'minimal', values: misspelt });
     expect([status === 0, stderr.replaceAll('\n', ' ')]).toEqual([false, expect.stringMatching(message)]);
   });
 });
 
-describe('the accounts of pods', () => {
-  it('are one for the release unless a component has its own, and none for the set-up', () => {
+describe('service accounts of pods', () => {
+  it('are shared by the release unless a component has a separate one, and not used by the set-up', () => {
     const media = { serviceAccount: { create: true, name: 'bucket', annotations: { role: 'media' } } };
     const pods = readPods({ ...everything, components: { media } });
     const accounts = Object.fromEntries(Object.entries(pods).map(([name, { spec }]) => [name, spec['serviceAccountName']]));
@@ -174,7 +174,7 @@ describe('the accounts of pods', () => {
     expect([...new Set(Object.values(others))]).toEqual(['demo-coherence']);
   });
 
-  it('of the set-up is made before its hook runs', () => {
+  it('of the set-up are created before its hook runs', () => {
     const objects = render({ file: 'minimal', values: { migrations: { serviceAccount: { create: true } } } });
     const account = findObject(objects, 'ServiceAccount', 'demo-coherence-setup').metadata.annotations ?? {};
     const job = findObject(objects, 'Job', 'demo-coherence-setup').metadata.annotations ?? {};
@@ -183,7 +183,7 @@ describe('the accounts of pods', () => {
   });
 });
 
-describe('certificates of an authority of the company (global.caBundle)', () => {
+describe('certificates of a private authority (global.caBundle)', () => {
   it.each([
     [
       'a ConfigMap',
@@ -205,7 +205,7 @@ describe('certificates of an authority of the company (global.caBundle)', () => 
     }
   });
 
-  it('give way to a variable of the values, and come from one place', () => {
+  it('are overridden by a variable of the values, and have one source', () => {
     const variable = { name: 'NODE_EXTRA_CA_CERTS', value: '/own/ca.crt' };
     const values = { global: { caBundle: { secret: 'x' } }, components: { media: { extraEnv: [variable] } } };
     const env = workload(render({ file: 'minimal', values }), 'media').container.env ?? [];
@@ -217,9 +217,9 @@ describe('certificates of an authority of the company (global.caBundle)', () => 
   });
 });
 
-describe('credentials for NATS (docs/guides/tls.md#nats)', () => {
+describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
   const place = '/etc/coherence/nats';
-  /** Containers that connect to NATS, with the variables that name files, and the sources of their volume. */
+  /** Returns containers that connect to NATS, with their file variables and volume sources. */
   const read = (values: Section): Record<string, { files: Record<string, string>; sources: Section[] }> =>
     Object.fromEntries(
       Object.entries(readPods({ ...everything, ...values })).flatMap(([component, { spec }]) =>
@@ -234,7 +234,7 @@ describe('credentials for NATS (docs/guides/tls.md#nats)', () => {
       ),
     );
 
-  it('are a file of its own user in each pod and Job that connects, and of all users in the set-up that checks them', () => {
+  it('are mounted as a file of the own user in each pod and Job that connects, and of all users in the set-up that checks them', () => {
     const values = { nats: { credentials: { secret: 'nats-creds' } } };
     const found = read(values);
     const users = {
@@ -259,12 +259,12 @@ describe('credentials for NATS (docs/guides/tls.md#nats)', () => {
     expect(findInvalid(renderText({ file: 'minimal', values: { ...everything, ...values } }))).toBe('');
   });
 
-  it('are those of the administrator alone in an init container', () => {
+  it('of the administrator are the only ones in an init container', () => {
     const found = read({ nats: { credentials: { secret: 'nats-creds' } }, migrations: { mode: 'initContainer' } });
     expect(found['gateway/streams']?.files).toEqual({ NATS_CREDS_FILE: 'admin/credentials' });
   });
 
-  it('may be seeds of nkeys and client certificates, of other Secrets for one user', () => {
+  it('may be nkey seeds and client certificates, with a separate Secret per user', () => {
     const found = read({
       nats: {
         credentials: { secret: 'seeds', kind: 'nkey' },
@@ -307,15 +307,15 @@ describe('credentials for NATS (docs/guides/tls.md#nats)', () => {
     expect(read({})).toEqual({});
   });
 
-  it('are refused with the NATS server of the evaluation, and for unknown users', () => {
+  it('are rejected with the evaluation NATS server, and for unknown users', () => {
     const evaluation = { nats: { credentials: { secret: 'x' } } };
     expect(tryRender({ file: 'evaluation', values: evaluation }).stderr).toContain('profiles=evaluation excludes nats.credentials');
     expect(tryRender({ file: 'minimal', values: { nats: { users: { unknown: {} } } } }).stderr).toMatch(/nats\/users.*unknown/);
   });
 });
 
-describe('secrets of several Secrets, and as files (rules/operations#secrets)', () => {
-  it('come from the Secret that the values name for each', () => {
+describe('secrets from several Secrets, and as files (rules/operations#secrets)', () => {
+  it('are read from the Secret that the values name for each', () => {
     const keys = { DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' }, NATS_URL_MEDIA: { secret: 'nats' }, METRICS_TOKEN: 'token' };
     const env = workload(render({ file: 'minimal', values: { secrets: { keys } } }), 'media').container.env ?? [];
     const places = Object.fromEntries(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef]));
@@ -335,14 +335,14 @@ describe('secrets of several Secrets, and as files (rules/operations#secrets)', 
     });
   });
 
-  it('are not missing when another Secret has them', () => {
+  it('are not reported as missing when another Secret contains them', () => {
     const keys = { DATABASE_URL_ADMIN: { secret: 'postgresql' } };
     const { stderr } = tryRender({ values: { secrets: { keys } } });
     expect(stderr).toContain('DATABASE_URL_MEDIA');
     expect(stderr).not.toContain('DATABASE_URL_ADMIN');
   });
 
-  it('are files of each container alone, and no variables, when asked for', () => {
+  it('are mounted as files per container, without variables, when enabled', () => {
     const values = { ...everything, secrets: { mountAsFiles: true, keys: { NATS_URL_ADMIN: { secret: 'nats' } } } };
     for (const [component, { spec }] of Object.entries(readPods(values))) {
       for (const { name, env = [], volumeMounts = [] } of containersOf(spec as Parameters<typeof containersOf>[0])) {

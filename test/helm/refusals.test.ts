@@ -15,7 +15,7 @@ import {
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('wrong values are refused with a readable message (rules/operations#values-of-the-chart)', () => {
+describe('invalid values are rejected with a readable message (rules/operations#values-of-the-chart)', () => {
   it.each([
     ['a key that does not exist', { replica: 3 }, /additional properties 'replica' not allowed/],
     ['a misspelt setting', { settings: { LOGLEVEL: 'debug' } }, /at '\/settings'.*'LOGLEVEL' not allowed/],
@@ -86,17 +86,17 @@ describe('wrong values are refused with a readable message (rules/operations#val
       'ACTOR_SIGNING_KEY',
     ])
       expect(stderr).toContain(name);
-    // Without it the credentials are those of the pod.
+    // Without it, the credentials of the pod are used.
     expect(stderr).not.toContain('S3_SECRET_ACCESS_KEY');
     expect(stderr).toContain('settings.S3_ENDPOINT is missing; media needs it');
     expect(stderr).toContain('profiles=evaluation for a trial');
   });
 
-  describe('secrets that are none (architecture#safe-by-default)', () => {
+  describe('unsafe secrets in the chart (architecture#safe-by-default)', () => {
     const settings = { S3_ENDPOINT: 'https://s3.example.org' };
     const said = (options: Parameters<typeof tryRender>[0]): string => tryRender(options).stderr.replaceAll('\n', ' ');
 
-    it('among the values are refused: what anybody knows, what is short', () => {
+    it('in the values are rejected when they are well known or short', () => {
       const given = (values: Record<string, string>): string => said({ values: { settings, secrets: { values } } });
       expect(given({ API_TOKEN: 'demo-api-token' })).toContain('secrets.values.API_TOKEN is, or holds, a password that anybody knows');
       expect(given({ API_TOKEN: 'x'.repeat(23) })).toContain(
@@ -117,7 +117,7 @@ describe('wrong values are refused with a readable message (rules/operations#val
       expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
     });
 
-    it('may have up to four values, each of which is held to what one is (K8)', () => {
+    it('can have up to four values, each validated like a single one (K8)', () => {
       const given = (value: string): string => said({ values: { settings, secrets: { values: { BOOKING_WEBHOOK_SECRET: value } } } });
       const [a, short] = ['a'.repeat(24), 'b'.repeat(23)];
       expect(given(` ${a}\n${short}b\t${short}c  ${short}d `)).not.toContain('BOOKING_WEBHOOK_SECRET');
@@ -134,11 +134,11 @@ describe('wrong values are refused with a readable message (rules/operations#val
       ['', /evaluation\.password is empty: give the trial one of its own, e\.g\. --set evaluation\.password=\$\(openssl rand/],
       ['coherence-evaluation', /evaluation\.password is, or holds, a password that anybody knows/],
       ['x'.repeat(23), /evaluation\.password is shorter than 24 characters/],
-    ])('of a trial are refused: "%s"', (password, message) => {
+    ])('of a trial are rejected: "%s"', (password, message) => {
       expect(said({ values: { profiles: 'evaluation', evaluation: { password } } })).toMatch(message);
     });
 
-    it('of webhooks may be missing only where unsigned ones are allowed', () => {
+    it('of webhooks may be missing only where unsigned webhooks are allowed', () => {
       expect(said({ values: { settings } })).toMatch(/are missing: .*BOOKING_WEBHOOK_SECRET/);
       expect(said({ values: { settings: { ...settings, ALLOW_UNSIGNED_WEBHOOKS: true } } })).not.toContain('BOOKING_WEBHOOK_SECRET');
       const optional = (values: Record<string, unknown>): unknown =>
@@ -148,7 +148,7 @@ describe('wrong values are refused with a readable message (rules/operations#val
       expect(optional({ settings: { ALLOW_UNSIGNED_WEBHOOKS: 'true' } })).toBe(true);
     });
 
-    it('of the accounts of the demo workspace come from the Secret', () => {
+    it('of the demo workspace accounts are read from the Secret', () => {
       expect(said({ values: { settings, workspace: { demo: true } } })).toMatch(/are missing: .*DEMO_PASSWORD/);
       const [job] = byKind(render({ file: 'minimal', values: { workspace: { demo: true } } }), 'Job').filter(({ metadata }) =>
         metadata.name.endsWith('-workspace'),
@@ -160,13 +160,13 @@ describe('wrong values are refused with a readable message (rules/operations#val
     });
   });
 
-  describe('an edge without the number of proxies (TRUSTED_PROXY_HOPS)', () => {
+  describe('an edge without TRUSTED_PROXY_HOPS', () => {
     const edges = {
       'an Ingress': { ingress: { enabled: true, hosts: [{ host: 'a.example.org' }] } },
       'an HTTPRoute': { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } },
     };
 
-    it.each(Object.entries(edges))('%s is refused, since all clients would share the limits of one address', (_what, edge) => {
+    it.each(Object.entries(edges))('%s is rejected, because all clients would share the limits of one address', (_what, edge) => {
       const hops = (settings: Record<string, unknown>) => tryRender({ file: 'minimal', values: { ...edge, settings } });
       expect(hops({}).stderr).toMatch(/settings\.TRUSTED_PROXY_HOPS is missing: how many proxies/);
       expect(hops({ TRUSTED_PROXY_HOPS: 0 }).status).not.toBe(0);
@@ -182,8 +182,8 @@ describe('wrong values are refused with a readable message (rules/operations#val
   });
 });
 
-describe('an upgrade (rules/operations#availability)', () => {
-  /** What Kubernetes does not let an upgrade change, by object. */
+describe('chart upgrades (rules/operations#availability)', () => {
+  /** Returns the fields that Kubernetes does not allow an upgrade to change, by object. */
   const listImmutable = (file: string): Record<string, unknown> =>
     Object.fromEntries(
       byKind(render({ file }), 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget').map(({ kind, metadata, spec = {} }) => [
@@ -195,7 +195,7 @@ describe('an upgrade (rules/operations#availability)', () => {
       ]),
     );
 
-  it.each(valueFiles)('from the previous release keeps selectors and immutable fields: ci/%s-values.yaml', (file) => {
+  it.each(valueFiles)('from the previous release preserve selectors and immutable fields: ci/%s-values.yaml', (file) => {
     const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
       string,
       Record<string, unknown>
@@ -203,19 +203,19 @@ describe('an upgrade (rules/operations#availability)', () => {
     const before = recorded[file];
     expect(before).toBeDefined();
     const now = listImmutable(file);
-    // Services whose only port was that of the metrics, which have one of their own.
+    // Services whose only port was the metrics port, which now have a separate metrics service.
     const gone = Object.keys(before ?? {}).filter((name) => !(name in now));
     expect(gone.map((name) => name.replace(/.*-/, ''))).toEqual(['agents', 'conversations', 'directory', 'transcripts']);
     expect(gone.every((name) => name.startsWith('Service/'))).toBe(true);
     expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
   });
 
-  it('UPGRADING.md has a section for the version of the chart', () => {
+  it('have a section in UPGRADING.md for the chart version', () => {
     const version = /^version: (.*)$/m.exec(readFileSync(join(chartDir, 'Chart.yaml'), 'utf8'))?.[1] ?? '';
     expect(readFileSync(join(chartDir, 'UPGRADING.md'), 'utf8')).toContain(`| ${version} |`);
   });
 
-  it('keeps selector labels when the version changes', () => {
+  it('preserve selector labels when the version changes', () => {
     const { object } = workload(render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }), 'agents');
     expect(object.spec?.['selector']).toEqual(workload(render({ file: 'minimal' }), 'agents').object.spec?.['selector']);
   });

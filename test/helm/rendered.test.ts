@@ -68,11 +68,11 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     }
   });
 
-  it('gives the pods of the platform no fixed uid and a read-only root', () => {
+  it('sets no fixed uid in the pods of the platform, and a read-only root', () => {
     for (const component of components) {
       const { pod, container } = workload(render({ file }), component);
       expect(pod.securityContext).not.toHaveProperty('runAsUser');
-      // Only who keeps webhooks on volumes says whose they are.
+      // Only installations that spool webhooks on volumes set the owner.
       expect(pod.securityContext?.['fsGroup']).toBe(file === 'high-availability' ? 1_000 : undefined);
       expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
       expect(container.volumeMounts).toEqual(expect.arrayContaining([{ name: 'tmp', mountPath: '/tmp' }]));
@@ -162,7 +162,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     ]);
   });
 
-  it('keeps webhooks on a volume for each gateway when asked', () => {
+  it('stores webhooks on a volume per gateway when enabled', () => {
     const { object, container } = workload(render({ file: 'high-availability' }), 'gateway');
     expect(object.kind).toBe('StatefulSet');
     expect(object.spec).toMatchObject({
@@ -180,7 +180,7 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
   it.each([
     ['media', 'MEDIA_SCRATCH_DIR', '10Gi'],
     ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR', '2Gi'],
-  ])('%s works on its own volume of a bounded size', (component, variable, sizeLimit) => {
+  ])('%s uses a separate volume of bounded size', (component, variable, sizeLimit) => {
     const { container, pod } = workload(render({ file: 'minimal' }), component);
     const mount = container.volumeMounts?.find(({ name }) => name === 'scratch');
     expect(container.env).toContainEqual({ name: variable, value: mount?.mountPath });
@@ -199,7 +199,7 @@ describe('edges (rules/operations#edges)', () => {
     ]);
   });
 
-  it('route through a Gateway', () => {
+  it('route requests through a Gateway', () => {
     const [routeObject] = byKind(render({ file: 'high-availability' }), 'HTTPRoute');
     expect(routeObject?.spec).toMatchObject({
       parentRefs: [{ name: 'public', namespace: 'gateways' }],
@@ -211,7 +211,7 @@ describe('edges (rules/operations#edges)', () => {
     });
   });
 
-  describe('close everything else: each component and job has a policy of its own, in and out by need', () => {
+  describe('network policies: each component and job has a separate policy with only the required traffic', () => {
     const tasks = ['audit', 'backup', 'setup', 'test', 'toolbox', 'workspace'];
     const policiesOf = (options: Parameters<typeof render>[0]): KubernetesObject[] => byKind(render(options), 'NetworkPolicy');
     const portsOut = (policies: readonly KubernetesObject[], name: string): unknown[] => {
@@ -225,7 +225,7 @@ describe('edges (rules/operations#edges)', () => {
     let given: KubernetesObject[] = [];
     beforeAll(() => void (given = policiesOf({ file: 'external-services' })));
 
-    it('out: to what the component knows', () => {
+    it('allow egress only to the dependencies of the component', () => {
       expect(given.map(({ metadata }) => metadata.name)).toEqual([...components, ...tasks].map((name) => `demo-coherence-${name}`));
       expect(portsOut(given, 'directory')).toEqual(expect.arrayContaining([53, 4222, 5432]));
       expect(portsOut(given, 'directory')).not.toContain(443);
@@ -237,24 +237,24 @@ describe('edges (rules/operations#edges)', () => {
       expect(portsOut(given, 'test')).toEqual([53, 53, 'http']);
     });
 
-    it('out to PostgreSQL and NATS from every pod that migrates or makes the streams before it starts', () => {
+    it('allow egress to PostgreSQL and NATS from every pod that runs migrations or creates streams before it starts', () => {
       const policies = policiesOf({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
       for (const name of components.filter((component) => component !== 'gateway')) expect(portsOut(policies, name)).toContain(5432);
       expect(portsOut(policies, 'gateway')).toContain(4222);
     });
 
-    it('out to the ports of the DNS pods', () => {
+    it('allow egress to the ports of the DNS pods', () => {
       expect(portsOut(policiesOf({ file: 'openshift' }), 'agents')).toEqual(expect.arrayContaining([53, 5353]));
     });
 
-    it("in: to jobs for nobody, to the gateway for the values' peers and helm test", () => {
+    it('deny ingress to jobs, and allow the peers of the values and helm test to reach the gateway', () => {
       for (const name of tasks) expect(rulesIn(given, name)).toBeUndefined();
       expect(rulesIn(given, 'gateway')[1]?.from).toHaveLength(2);
       expect(rulesIn(policiesOf({ file: 'minimal' }), 'gateway')[1]).not.toHaveProperty('from');
       expect(rulesIn(given, 'directory').map(({ ports }) => ports)).toEqual([[{ port: 'metrics', protocol: 'TCP' }]]);
     });
 
-    it("in: to media's files for the gateway and the values' peers, to its internal port for those who have business there", () => {
+    it('allow the gateway and the peers of the values to reach media files, and only its internal clients to reach the internal port', () => {
       const podsOf = (component: string) => ({
         podSelector: {
           matchLabels: {
@@ -274,7 +274,7 @@ describe('edges (rules/operations#edges)', () => {
       expect(reaching('http')).toEqual(['gateway', 'test']);
     });
 
-    it('in: to metrics for the namespace of the monitoring, or whom the values name, or nobody', () => {
+    it('allow ingress to metrics from the monitoring namespace, from the peers of the values, or from no peer', () => {
       const monitoring = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
       for (const name of components) {
         const [metrics] = rulesIn(policiesOf({ file: 'minimal' }), name);
@@ -284,7 +284,7 @@ describe('edges (rules/operations#edges)', () => {
       }
     });
 
-    it("in: to the evaluation's servers, whose credentials are known, for the release alone", () => {
+    it('allow only the release to reach the evaluation servers, whose credentials are public', () => {
       const [servers] = policiesOf({ file: 'evaluation' }).filter(({ metadata }) => metadata.name === 'demo-coherence-evaluation');
       const release = { matchLabels: { 'app.kubernetes.io/name': 'coherence', 'app.kubernetes.io/instance': 'demo' } };
       expect(servers?.spec).toMatchObject({ podSelector: release, ingress: [{ from: [{ podSelector: release }] }] });

@@ -33,7 +33,7 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const actorKeys = generateActorKeys();
 
-/** A value that the schema of the setting accepts and that is not its default. */
+/** Returns a value that the setting's schema accepts and that differs from its default. */
 function sampleOf(schema: Readonly<Record<string, unknown>>): string {
   const choices = schema['anyOf'] as { const?: unknown }[] | undefined;
   if (choices?.[0]?.const !== undefined) return String(choices.at(-1)?.const);
@@ -59,7 +59,7 @@ function sampleOf(schema: Readonly<Record<string, unknown>>): string {
 const envOf = (container: Container): Record<string, NonNullable<Container['env']>[number]> =>
   Object.fromEntries((container.env ?? []).map((variable) => [variable.name, variable]));
 
-/** The environment of a component as its process would see it: secrets filled in from the rendered Secret, or with samples. */
+/** Returns the environment of a component as its process sees it: secrets from the rendered Secret, or samples. */
 function readEnvironment(objects: readonly KubernetesObject[], component: string, service: string): Record<string, string> {
   const properties = schemas.get(service)?.properties ?? {};
   const secrets = byKind(objects, 'Secret');
@@ -80,7 +80,7 @@ describe.each(components)(
   ({ component, service }) => {
     const { properties = {}, required = [] } = schemas.get(service) ?? {};
 
-    it.each(valueFiles)('is one that the service starts with: ci/%s-values.yaml', async (file) => {
+    it.each(valueFiles)('is accepted by the service at startup: ci/%s-values.yaml', async (file) => {
       const objects = render({ file });
       const environment = readEnvironment(objects, component, service);
       const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
@@ -89,7 +89,7 @@ describe.each(components)(
       await expect(loadServiceConfig(service, environment)).resolves.toBeDefined();
     });
 
-    it('can set every variable that the service knows', () => {
+    it('can set every variable that the service declares', () => {
       const plain = Object.keys(properties).filter((name) => properties[name]?.writeOnly !== true);
       const env = Object.fromEntries(plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]));
       const { container } = workload(render({ file: 'minimal', values: { components: { [component]: { env } } } }), component);
@@ -102,7 +102,7 @@ describe.each(components)(
       }
     });
 
-    it('takes a setting of the whole installation where the service knows it, its own first', () => {
+    it('uses a global setting where the service declares it, unless the component overrides it', () => {
       const values = { settings: { LOG_LEVEL: 'debug' }, components: { [component]: { env: { LOG_LEVEL: 'error' } } } };
       const objects = render({ file: 'minimal', values });
       for (const other of components) {
@@ -111,14 +111,14 @@ describe.each(components)(
       }
     });
 
-    it('gets numbers as they are written: fractions, and large ones without an exponent', () => {
+    it('renders numbers as written: fractions, and large ones without an exponent', () => {
       const settings = { OTEL_TRACES_SAMPLER_ARG: 0.1, MEDIA_RECORDING_MAX_BYTES: 21_474_836_480 };
       const env = envOf(workload(render({ file: 'minimal', values: { settings } }), component).container);
       expect(env['OTEL_TRACES_SAMPLER_ARG']?.value).toBe('0.1');
       if (component === 'media') expect(env['MEDIA_RECORDING_MAX_BYTES']?.value).toBe('21474836480');
     });
 
-    it('gets the secrets that the service declares, and no other', () => {
+    it('contains only the secrets that the service declares', () => {
       const { container } = workload(render({ file: 'minimal' }), component);
       const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);
       const declared = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
@@ -126,7 +126,7 @@ describe.each(components)(
       if (component === 'gateway') expect(given).not.toContain('DATABASE_URL');
     });
 
-    it('connects to PostgreSQL and NATS as itself alone', () => {
+    it('connects to PostgreSQL and NATS only with the credentials of the service', () => {
       const text = JSON.stringify(envOf(workload(render({ file: 'minimal' }), component).container));
       for (const other of components) {
         if (other.component === component) continue;
@@ -137,8 +137,8 @@ describe.each(components)(
   },
 );
 
-describe('ports', () => {
-  it('keeps the ports of Services when the ports of pods change', () => {
+describe('ports in the chart', () => {
+  it('preserves the Service ports when pod ports change', () => {
     const values = {
       settings: { PORT: 9001, INTERNAL_PORT: 9002, METRICS_PORT: 9003 },
       toolbox: { enabled: true },
@@ -179,7 +179,7 @@ describe('secrets (rules/operations#secrets)', () => {
   );
   const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
 
-  it('stand in Secrets and nowhere else: no ConfigMap, argument, annotation or variable', () => {
+  it('appear only in Secrets: not in a ConfigMap, argument, annotation or variable', () => {
     const objects = render({ values: given });
     const elsewhere = objects.filter(({ kind }) => kind !== 'Secret');
     expect(JSON.stringify(elsewhere)).not.toContain('s3cret-');
@@ -191,14 +191,14 @@ describe('secrets (rules/operations#secrets)', () => {
     expect(renderText({ values: given }).split('kind: Secret')[0]).not.toContain('s3cret-');
   });
 
-  it('are read from a Secret of the platform team under its own keys, and then none is rendered', () => {
+  it('are read from a Secret of the platform team with custom keys, and then no Secret is rendered', () => {
     const objects = render({ file: 'external-services' });
     expect(byKind(objects, 'Secret')).toEqual([]);
     const { container } = workload(objects, 'gateway');
     expect(envOf(container)['API_TOKEN']?.valueFrom?.secretKeyRef).toEqual({ name: 'coherence-external', key: 'api-token' });
   });
 
-  it('may be absent where they only switch something on', () => {
+  it('may be absent where they only enable an option', () => {
     const { container } = workload(render({ file: 'minimal' }), 'agents');
     expect(envOf(container)['LLM_API_KEY']?.valueFrom?.secretKeyRef).toMatchObject({ optional: true });
     expect(envOf(container)['DATABASE_URL']?.valueFrom?.secretKeyRef).not.toHaveProperty('optional');
@@ -216,8 +216,8 @@ describe('secrets (rules/operations#secrets)', () => {
   });
 });
 
-describe('the profile evaluation', () => {
-  it('brings PostgreSQL, NATS and an object store into the release, whose users are those of the contracts', () => {
+describe('evaluation profile', () => {
+  it('adds PostgreSQL, NATS and an object store to the release, with the users of the contracts', () => {
     const objects = render({ file: 'evaluation' });
     expect(byKind(objects, 'StatefulSet').map(({ metadata }) => metadata.name)).toEqual([
       'demo-coherence-nats',
@@ -236,7 +236,7 @@ describe('the profile evaluation', () => {
     expect(users.users.every(({ password }) => password === evaluationPassword)).toBe(true);
   });
 
-  it('configures NATS in a way that the server understands', async () => {
+  it('renders a NATS configuration that the server accepts', async () => {
     const { stringData } = findObject(render({ file: 'evaluation' }), 'Secret', 'demo-coherence-evaluation');
     const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));
     writeFileSync(join(dir, 'nats.conf'), stringData?.['nats.conf'] ?? '');
@@ -256,8 +256,8 @@ describe('the profile evaluation', () => {
   });
 });
 
-describe('images', () => {
-  it('are all of one registry, and a digest wins over a tag', () => {
+describe('images in the chart', () => {
+  it('use one registry, and a digest overrides a tag', () => {
     for (const { spec } of listPods(render({ file: 'external-services' }))) {
       for (const { image } of containersOf(spec)) {
         expect(image).toBe(

@@ -1,4 +1,4 @@
-/** The pod of the chart where operators run the admin CLI. */
+/** The chart's toolbox pod, where operators run the admin CLI. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { byKind, findObject, provideChartTools, provideChartToolsTimeoutMs, render, workload } from './chart.ts';
 
@@ -6,8 +6,8 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
-describe('the toolbox', () => {
-  it('is there when asked for, and speaks as the user of NATS that may administer the platform, which no service does', () => {
+describe('toolbox pod', () => {
+  it('is rendered when enabled, and uses the NATS administrator user, which no service uses', () => {
     expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-toolbox');
     const objects = render({ file: 'minimal', values: { toolbox: { enabled: true, extraEnv: [{ name: 'S3_BUCKET', value: 'b' }] } } });
     const { container, pod } = workload(objects, 'toolbox');
@@ -35,7 +35,7 @@ describe('the toolbox', () => {
     }
   });
 
-  it('asks the identity provider that the gateway believes, once there is one (S1)', () => {
+  it('uses the identity provider that the gateway trusts, once configured (S1)', () => {
     const issuer = { OIDC_ISSUER: 'https://login.example.org', OUTBOUND_ALLOWED_HOSTS: 'login.example.org' };
     const toolboxWith = (values: Record<string, unknown>, extraEnv: readonly object[] = []) => {
       const objects = render({ file: 'minimal', values: { ...values, toolbox: { enabled: true, extraEnv } } });

@@ -1,6 +1,6 @@
 /**
- * After the e2e tests: which documented answers no test has seen. A run of all e2e files fails on one; a part of them only
- * prints the count.
+ * Reports documented responses that the e2e tests did not produce. A run of all e2e files fails on them; a partial run only prints the
+ * count.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -41,7 +41,7 @@ export default class ContractReporter {
     this.#error = new Error(`${unseen.length} documented answers were never seen`);
   }
 
-  /** An error here fails the run (jest's interface). */
+  /** An error returned here fails the run (jest's interface). */
   getLastError(): Error | undefined {
     return this.#error;
   }

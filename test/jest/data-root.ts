@@ -1,6 +1,6 @@
 /**
- * Where the servers of a run keep their data. Each test file has a database of hundreds of small files, whose making and removal costs up to
- * half a second of a processor on a disk, and a tenth of that in memory.
+ * Selects the data folder for the servers of a run. Creating and removing a test file's database of hundreds of small files costs up to
+ * half a second of CPU on a disk, and a tenth of that in memory.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { identifyProcess } from '#libs/process-identity';
 
 const memoryDir = '/dev/shm';
 const gibibyte = 1024 ** 3;
-/** A run of everything leaves 2 GiB at most. */
+/** A full run uses at most 2 GiB. */
 const leastBytes = 6 * gibibyte;
-/** Of memory that is available, the files included. */
+/** Available memory, including the files. */
 const leastMemoryBytes = 12 * gibibyte;
 
-/** A folder of this run; those of runs that were killed go. */
+/** Creates a folder for this run and removes folders of killed runs. */
 export function makeRunDir(repoDir: string): string {
   const roots = [join(repoDir, '.data', 'test-runs'), join(memoryDir, `coherence-test-runs-${process.getuid?.() ?? ''}`)] as const;
   for (const root of roots) removeAbandonedRuns(root);
@@ -29,7 +29,7 @@ function hasMemory(): boolean {
   return bavail * bsize >= leastBytes;
 }
 
-/** `run-<pid>…` belongs to that process. */
+/** `run-<pid>…` belongs to the process with that id. */
 function removeAbandonedRuns(root: string): void {
   if (!existsSync(root)) return;
   for (const name of readdirSync(root)) {

@@ -1,6 +1,6 @@
 /**
- * Test files run in the realm of Node itself (docs/performance-notes.md#shared-modules-in-tests): what they change of the process is put back after each. The
- * framework ends tests that wait too long, the watchdog ends those that block the process.
+ * Runs test files in Node's own realm (docs/performance-notes.md#shared-modules-in-tests) and restores their changes to the process
+ * afterwards. The framework ends tests that time out, the watchdog ends tests that block the process.
  */
 import { flushCompileCache } from 'node:module';
 import { relative } from 'node:path';
@@ -9,21 +9,21 @@ import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import { watch } from './watchdog.ts';
 
-/** How much longer than its own timeout a test may take before the process is ended; also for what runs outside of tests, such as loading a file. */
+/** Grace period after a test's timeout until the process is ended; also applies to work outside of tests, such as loading a file. */
 const graceMs = 120_000;
 
-/** Those of the framework's events that are used here. */
+/** The framework events used here. */
 interface TestEvent {
   readonly name: string;
   readonly test?: { readonly name: string; readonly timeout?: number | null | undefined };
   readonly hook?: { readonly type: string; readonly timeout?: number | null | undefined };
 }
 
-/** Where the framework keeps who listens to the events of its tests. */
+/** Key of the framework's event handlers. */
 const frameworkListeners = Symbol.for('EVENT_HANDLERS');
 
-// A worker that has nothing left to do leaves at once. Freeing its heap first takes more than half a second on a busy machine; jest ends it then, and says that
-// it failed to exit.
+// A finished worker exits immediately. Freeing its heap takes more than half a second on a busy machine, after which jest kills it and
+// reports that it failed to exit.
 if (process.send !== undefined) process.once('beforeExit', () => process.exit());
 
 export default class NativeEnvironment implements JestEnvironment {
@@ -76,7 +76,7 @@ export default class NativeEnvironment implements JestEnvironment {
     flushCompileCache(); // jest kills a worker that takes half a second to end
   }
 
-  /** The tree of a file's tests holds everything that they have made. */
+  /** The framework's test tree retains everything that the tests created. */
   #removeFramework(): void {
     for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
       const isState = symbol.description === 'JEST_STATE_SYMBOL' && !this.#symbols.has(symbol);

@@ -1,4 +1,4 @@
-/** Before all tests of a run: servers, and a database with every service's schema that test files clone. */
+/** Runs before all tests: starts servers and creates a database with every service's schema, which test files clone. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning, type ProcessIdentity } from '#libs/process-identity';
@@ -13,7 +13,7 @@ export default async function setUp(): Promise<void> {
   const dataDir = makeRunDir(repoDir);
   const given = { ...readRunningStack(), ...process.env };
   const cacheDir = (process.env['NODE_COMPILE_CACHE'] ??= join(repoDir, '.data', 'compile-cache')); // services and the CLI start hundreds of times
-  const warmed = Promise.all([[], process.execArgv].map((options) => warmCompileCache(repoDir, cacheDir, options))); // for processes, and for workers
+  const warmed = Promise.all([[], process.execArgv].map((options) => warmCompileCache(repoDir, cacheDir, options))); // for processes and for workers
   const servers = await startTestServers({ repoDir, dataDir, given, progress: (line) => console.error(line) });
   (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers = servers;
   Object.assign(process.env, servers.addresses);
@@ -30,13 +30,13 @@ export async function tearDown(): Promise<void> {
   await (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers?.stop();
 }
 
-/** Addresses of the servers that `tools/test-stack.ts` keeps up, if it does. */
+/** Returns the addresses of the servers started by `tools/test-stack.ts`, if running. */
 function readRunningStack(): Record<string, string> {
   const file = join(repoDir, '.data', 'test-stack.json');
   if (!existsSync(file)) return {};
   const stack = JSON.parse(readFileSync(file, 'utf8')) as { holder: ProcessIdentity; addresses: Record<string, string> };
   if (!isRunning(stack.holder)) return {};
-  // Whoever names the kind of object store gets one of that kind.
+  // An explicitly requested kind of object store is used.
   const isOther = process.env['TEST_OBJECT_STORE'] !== undefined;
   return Object.fromEntries(Object.entries(stack.addresses).filter(([name]) => !(isOther && name.startsWith('TEST_S3_'))));
 }

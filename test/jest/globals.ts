@@ -1,6 +1,6 @@
 /**
- * What `@jest/globals` is for test files and their helpers: each name stands for what jest has made for the test file that runs now, so that a
- * helper that an earlier file has loaded works for the next one too.
+ * Replaces `@jest/globals` for test files and their helpers: each name refers to the current test file, so that a helper loaded by an
+ * earlier file works in the next one.
  */
 import type * as Globals from '@jest/globals';
 
@@ -8,7 +8,7 @@ type Name = keyof typeof Globals;
 
 const present = new Map<string, object>();
 
-/** Called before a test file is loaded. */
+/** Must be called before a test file is loaded. */
 export function setGlobals(globals: Readonly<Record<string, object>>): void {
   for (const [name, value] of Object.entries(globals)) present.set(name, value);
 }

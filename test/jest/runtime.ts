@@ -1,14 +1,17 @@
-/** Loads test files as Node loads any program: once in a process, from its compile cache (docs/performance-notes.md#shared-modules-in-tests). */
+/**
+ * Loads test files like Node loads any program: once per process, from its compile cache
+ * (docs/performance-notes.md#shared-modules-in-tests).
+ */
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import runtime from 'jest-runtime';
 import { setGlobals } from './globals.ts';
 
-/** Its types are those of its CommonJS form; what is imported is the class itself. */
+/** The types describe the CommonJS form; the import is the class itself. */
 const Runtime = runtime as unknown as typeof runtime.default;
 const require = createRequire(import.meta.url);
 const globalsUrl = new URL('globals.ts', import.meta.url).href;
-/** Of this process; in watch mode a file runs more than once. */
+/** Per process; in watch mode a file runs more than once. */
 const loads = new Map<string, number>();
 
 registerHooks({
@@ -28,7 +31,7 @@ export default class NativeRuntime extends Runtime {
     return import(`${pathToFileURL(path).href}${count === 0 ? '' : `?load=${count}`}`) as Promise<void>;
   }
 
-  /** The framework: its state is that of one test file. */
+  /** The framework's modules keep the state of one test file. */
   override requireInternalModule(from: string, to?: string): any {
     const path = require.resolve(to ?? from);
     delete require.cache[path];

@@ -1,11 +1,11 @@
-/** The order of the test files on a machine that has not run them yet: what takes long comes first, so that no worker is left alone with it. */
+/** Orders the test files on a machine without timings: slow ones first, so that no worker finishes late with one. */
 import sequencer from '@jest/test-sequencer';
 
-/** Its types are those of its CommonJS form; what is imported is the class itself. */
+/** The types describe the CommonJS form; the import is the class itself. */
 const Sequencer = sequencer as unknown as typeof sequencer.default;
 type Tests = Parameters<InstanceType<typeof Sequencer>['sort']>[0];
 
-/** Files of twenty seconds or more, the longest first. */
+/** Files that take twenty seconds or more, slowest first. */
 const longest = [
   'test/chaos/chaos.release',
   'test/e2e/shutdown.release',
@@ -48,12 +48,12 @@ export default class LongestFirst extends Sequencer {
   override async sort(tests: Tests): Promise<Tests> {
     // oxlint-disable-next-line unicorn/no-array-sort -- jest's own, of no array: by what an earlier run took, else by size
     const sorted = [...(await super.sort(tests))];
-    if (sorted.every(({ duration }) => duration !== undefined)) return sorted; // after a run of a few files the rest would be sorted by size
+    if (sorted.every(({ duration }) => duration !== undefined)) return sorted; // after a partial run the rest would be sorted by size
     return sorted.toSorted((one, other) => rank(one.path) - rank(other.path));
   }
 }
 
-/** The tools of the chart's and the load tests are built while the first tests run. */
+/** The tools for chart and load tests are built during the first tests. */
 function rank(path: string): number {
   const place = longest.findIndex((name) => path.endsWith(name));
   if (place >= 0) return place;

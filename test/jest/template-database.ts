@@ -1,4 +1,4 @@
-/** The migrated database that every test file clones; its name is derived from what makes it, so that a stale one is never used. */
+/** The migrated database that every test file clones; its name is derived from its inputs, so that a stale one is never used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '#libs/orm';
 import { createLogger } from '#libs/logger';
@@ -8,7 +8,7 @@ import { hashMigrationSources } from '../../tools/migration-sources.ts';
 
 const makingTimeoutMs = 60_000;
 
-/** @returns the name of a database that is complete. */
+/** @returns the name of a complete database */
 export async function prepareTemplateDatabase(
   repoDir: string,
   { TEST_DATABASE_URL: adminUrl, TEST_SERVICE_SECRET: secret }: { TEST_DATABASE_URL: string; TEST_SERVICE_SECRET: string },
@@ -26,7 +26,7 @@ export async function prepareTemplateDatabase(
         await migrateServices({ url: url.href, logger, serviceUrls: readServiceUrls(urls), auditUrl: readAuditUrl(urls) });
         await admin.query({ name: 'mark_template', text: `alter database ${name} with is_template true` });
       } else if (Date.now() > deadline) {
-        await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // its maker died
+        await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // the process that created it died
       } else {
         await sleep(100);
       }

@@ -1,4 +1,4 @@
-/** The thread of watchdog.ts. Both of its ways out work while the main thread is blocked. */
+/** Thread of watchdog.ts. Both ways to end the process work while the main thread is blocked. */
 import { writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { Watched } from './watchdog.ts';

@@ -1,6 +1,6 @@
 /**
- * What the personas do, and how long it may take: the 95th percentile in milliseconds, at the load of the average suite. The time of a
- * chat is the language model's.
+ * Operations of the personas with their time limit: the 95th percentile in milliseconds, at the load of the average suite. The chat time
+ * depends on the language model.
  */
 export const operations = {
   'find or create': 400,
@@ -17,7 +17,7 @@ export const operations = {
   download: 800,
 };
 
-/** Operations of each persona, so that a threshold is only set for what takes part. */
+/** Operations of each persona; thresholds are only set for participating personas. */
 export const operationsOf = {
   api_client: ['find or create', 'read conversation', 'read steps', 'patch conversation', 'search', 'whoami'],
   booking_provider: ['booking webhook'],
@@ -26,10 +26,7 @@ export const operationsOf = {
   uploader: ['upload', 'download'],
 };
 
-/**
- * Milliseconds after which a persona gives up: the gateway's deadline for what it asks and five seconds for the way. A request that takes
- * longer hangs, however loaded the platform is.
- */
+/** Client timeouts in milliseconds: the gateway's deadline plus five seconds for the network. A longer request hangs, whatever the load. */
 export const patienceMs = {
   api_client: 20_000,
   booking_provider: 20_000,

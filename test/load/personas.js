@@ -1,4 +1,4 @@
-/** Who uses the platform. Each function is one visit of one of them; how often it happens is the suite's matter. */
+/** User personas of the platform. Each function is one visit; the suite sets the rate. */
 import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';
 import exec from 'k6/execution';
@@ -7,18 +7,18 @@ import { Rate } from 'k6/metrics';
 import { operationsOf, patienceMs } from './operations.js';
 import { apiToken, baseUrl, bookingSecret, loginSecret, seed, uploadBytes } from './settings.js';
 
-/** Answers that are neither what was asked for nor a refusal as it should be: 503 with Retry-After. */
+/** Responses that are neither the expected result nor a valid rejection (503 with Retry-After). */
 const wrongAnswers = new Rate('wrong_answers');
 const patienceOf = Object.fromEntries(
   Object.entries(operationsOf).flatMap(([persona, names]) => names.map((name) => [name, patienceMs[persona]])),
 );
 
-/** Before the load: everybody logs in. k6 hands what it returns to every visit. */
+/** Logs in all personas before the load. k6 passes the returned value to every visit. */
 export function setup() {
   return { people: seed.people.map(({ id, email, password }) => ({ id, token: logIn(email, password) })) };
 }
 
-/** Logins of one address are limited; whoever has just run another suite waits for a minute at most. */
+/** Logins per address are rate-limited; after another suite this waits for up to a minute. */
 function logIn(email, password) {
   for (;;) {
     const login = http.post(`${baseUrl}/api/v1/auth/login`, JSON.stringify({ email, password }), {
@@ -41,7 +41,7 @@ export function apiClient({ people }) {
       body: ([conversation]) => conversation !== undefined,
     },
   );
-  if (found[0] === undefined) return think(); // the failed request is counted, what would follow is none
+  if (found[0] === undefined) return think(); // the failed request is counted; there are no further requests
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}`;
   request('read conversation', 'GET', path, { body: (conversation) => conversation.id === id });
@@ -78,7 +78,7 @@ export function bookingProvider({ people }) {
   think();
 }
 
-/** Updates that need no reply: what is measured is the intake and the work on the update, not the Bot API. */
+/** Updates without a reply: measures the intake and processing of updates, not the Bot API. */
 export function messagingProvider() {
   const turn = exec.scenario.iterationInTest;
   const chat = { id: 1_000 + (turn % 500), type: 'private' };
@@ -120,7 +120,7 @@ export function uploader({ people }) {
     'GET',
     `/api/coherence/conversations?person_id=${person.id}&journey=${seed.journey}&time=${ownTime()}`,
   );
-  if (found[0] === undefined) return think(); // the failed request is counted, what would follow is none
+  if (found[0] === undefined) return think(); // the failed request is counted; there are no further requests
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}/audio`;
   const form = { audio: http.file(randomBytes(uploadBytes), `talk-${exec.scenario.iterationInTest}.mp3`, 'audio/mpeg') };
@@ -130,7 +130,7 @@ export function uploader({ people }) {
   think();
 }
 
-/** One request, checked. Returns the body as JSON, or an empty object. */
+/** Sends and checks one request. Returns the body as JSON, or an empty object. */
 function request(operation, method, path, { json, text, form, token = apiToken, headers = {}, status = 200, body, length } = {}) {
   const payload = form || (json === undefined ? text : JSON.stringify(json)) || null;
   const response = http.request(method, `${baseUrl}${path}`, payload, {
@@ -173,15 +173,15 @@ function personOf(people) {
 }
 
 /**
- * A time that no other visit of this run has. Each is earlier than the one before: a conversation without an end is found at every later
- * time, and a visit is to make one of its own.
+ * Returns a time that no other visit of this run uses. Each is earlier than the previous one: a conversation without an end is found at
+ * every later time, and each visit must create a new one.
  */
 function ownTime() {
   const offset = exec.scenario.name.startsWith('uploader') ? 1 : 0;
   return toTime(Date.UTC(2040, 0, 1) - (exec.scenario.iterationInTest * 2 + offset + phaseMinutes()) * 60_000);
 }
 
-/** Visits are counted for each scenario anew, and a suite may have several of one persona. */
+/** Visit counts restart in each scenario, and a suite may have several scenarios per persona. */
 function phaseMinutes() {
   const phases = ['before', 'first', 'peak', 'second', 'after'];
   return Math.max(0, phases.indexOf(exec.scenario.name.split('-')[1])) * 1_000_000;

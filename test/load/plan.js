@@ -1,4 +1,4 @@
-/** Scenarios and thresholds: what every suite is made of. */
+/** Scenarios and thresholds, shared by all suites. */
 import { operations, operationsOf, patienceMs } from './operations.js';
 import { personas } from './settings.js';
 
@@ -11,23 +11,23 @@ const visits = {
   uploader: 'uploader',
 };
 
-/** Visits of each persona in a hundred. */
+/** Percentage of visits per persona. */
 const shares = { api_client: 55, booking_provider: 15, messaging_provider: 15, visitor: 10, uploader: 5 };
 
 /**
- * Executor for `perMinute` visits: there are people enough for visits that last ten seconds, and more come when visits last half a minute. A
- * platform that keeps them longer has visits that could not be started.
+ * Executor for `perMinute` visits, with enough virtual users for visits of ten seconds and up to half a minute. If the platform is slower,
+ * some visits cannot start.
  */
 export function planCrowd(perMinute) {
   return { timeUnit: '1m', preAllocatedVUs: Math.max(5, Math.ceil(perMinute / 6)), maxVUs: Math.max(10, Math.ceil(perMinute / 2)) };
 }
 
-/** Visits of a persona per minute, of `visitsPerSecond` of all of them. */
+/** Returns the visits per minute of a persona, from `visitsPerSecond` of all personas. */
 export function ratePerMinute(persona, visitsPerSecond) {
   return Math.max(1, Math.round((visitsPerSecond * 60 * shares[persona]) / 100));
 }
 
-/** One scenario for each persona; `make` gives the executor and its numbers. `phase` names the scenarios of a part of the run. */
+/** Returns one scenario per persona; `make` returns the executor and its numbers. `phase` names the scenarios of a part of the run. */
 export function planScenarios(make, phase) {
   const scenarios = {};
   for (const persona of personas) {
@@ -38,13 +38,12 @@ export function planScenarios(make, phase) {
   return scenarios;
 }
 
-/** Multiplies the times of `operations.js`, for machines that are slow or shared. */
+/** Multiplies the time limits of `operations.js`, for slow or shared machines. */
 const slack = Number(__ENV.SLACK || 1);
 
 /**
- * Thresholds as code: share of failed requests and checks, that every visit could be made, that every persona took part
- * and none was left hanging, and the 95th percentile
- * of every operation. `phase` judges one part of the run.
+ * Thresholds as code: share of failed requests and checks, all visits started, every persona took part without hanging, and the 95th
+ * percentile of every operation. `phase` limits them to one part of the run.
  */
 export function planThresholds({ failed, phase, factor = slack }) {
   const select = nameSelector(phase);
@@ -64,8 +63,8 @@ export function planThresholds({ failed, phase, factor = slack }) {
 }
 
 /**
- * Under more load than a platform may be built for: no machine is asked for a time. What is refused is refused by 503 with Retry-After,
- * webhooks are not refused, nothing hangs, and as much work is done as under `1 / factor` of the load.
+ * Thresholds under overload, without time limits: rejections are 503 with Retry-After, webhooks are not rejected, nothing hangs, and
+ * throughput is at least that of `1 / factor` of the load.
  */
 export function planOverload({ phase, factor }) {
   const select = nameSelector(phase);
@@ -89,7 +88,7 @@ function planPersona(persona, failed, phase) {
   };
 }
 
-/** Name of a metric, of the part of it that has these tags. */
+/** Returns the name of the sub-metric with these tags. */
 function nameSelector(phase) {
   return (metric, ...tags) => {
     const all = [...tags, ...(phase === undefined ? [] : [`phase:${phase}`])];

@@ -1,6 +1,7 @@
 /**
- * Clients with shared secrets while these are rotated (K8): each asks `SECRETS_URL` which value it has now, as from a store of secrets, and uses
- * that, until the store says that all is done; no request may be refused. test/e2e/rotation.drill.test.ts runs it, plays the store and rolls the replicas.
+ * Clients that use shared secrets during a rotation (K8): each reads its current value from `SECRETS_URL`, as from a secret store, until
+ * the store reports the end; no request may be rejected. test/e2e/rotation.drill.test.ts runs it, provides the store and rolls the
+ * replicas.
  */
 import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';
@@ -9,10 +10,10 @@ import http from 'k6/http';
 
 const { BASE_URL: baseUrl, SECRETS_URL: secretsUrl, CONVERSATION_ID: conversation, PERSON_ID: person, JOURNEY: journey } = __ENV;
 const { EMAIL: email, PASSWORD: password } = __ENV;
-/** Between two requests of a client; what is asked is whether any is refused, not how many there can be. */
+/** Pause between two requests of a client; the test checks for rejections, not throughput. */
 const thinkSeconds = 0.2;
 
-/** Each client is one visit that lasts for the whole run. */
+/** Each client is one visit for the whole run. */
 const clients = (name, vus) => ({ exec: name, vus, executor: 'per-vu-iterations', iterations: 1, maxDuration: '15m' });
 
 export const options = {
@@ -25,7 +26,7 @@ export const options = {
   },
 };
 
-/** Asks for the secret and uses it, again and again. */
+/** Fetches and uses the secret repeatedly. */
 function useSecret(name, use) {
   for (let turn = 0; ; turn++) {
     const { value, done } = http.get(`${secretsUrl}?name=${name}`, { tags: { secret: 'store' } }).json();

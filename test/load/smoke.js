@@ -1,4 +1,4 @@
-/** Smoke: does every persona get what it asks for? One of each, one after the other visit, DURATION long (default a minute). */
+/** Smoke: does every persona get the expected results? One of each, sequential visits, DURATION long (default one minute). */
 import { planScenarios, planThresholds, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 
@@ -6,12 +6,12 @@ export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor
 
 const duration = __ENV.DURATION || '60s';
 
-/** A platform admits 30 new chats per minute from one address unless it is told otherwise (RATE_LIMIT_CHAT_PER_MINUTE), and 60 messages. */
+/** By default, a platform admits 30 new chats (RATE_LIMIT_CHAT_PER_MINUTE) and 60 messages per minute from one address. */
 const visitsBelowTheLimit = { executor: 'constant-arrival-rate', rate: 20, timeUnit: '1m', preAllocatedVUs: 10, duration };
 
 export const options = {
   scenarios: planScenarios((persona) => (persona === 'visitor' ? visitsBelowTheLimit : { executor: 'constant-vus', vus: 1, duration })),
-  // What is asked of a loaded machine of one's own: nothing fails, and nothing takes more than a multiple of its time.
+  // For a loaded local machine: no failures, and a multiple of each time limit.
   thresholds: planThresholds({ failed: 0, factor: Number(__ENV.SLACK || 4) }),
   summaryTrendStats: trendStats,
 };

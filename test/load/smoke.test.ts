@@ -1,4 +1,4 @@
-/** The short form of `npm run load:smoke` that is part of every run of the tests: the real command, k6, and a platform of its own. */
+/** The short form of `npm run load:smoke`, part of every test run: the real command, k6, and a separate platform. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ function runNode(args: readonly string[], env: Record<string, string> = {}): Pro
 const readSummary = (): Summary => JSON.parse(readFileSync(join(folder, 'smoke.json'), 'utf8')) as Summary;
 
 describe('npm run load:smoke (rules/operations#load)', () => {
-  it('seeds a platform, runs every persona and stays within the thresholds', () => {
+  it('seeds a platform, runs every persona and meets the thresholds', () => {
     expect(`${run.code}\n${run.output}`).toMatch(/^0\n/);
     const summary = readSummary();
     expect(summary).toMatchObject({ format: 1, suite: 'smoke', release: 'this-one', passed: true, failed_share: 0 });

@@ -1,4 +1,4 @@
-/** Soak: the average load for HOURS (default 4): what leaks, fills up or slows down shows in the second half. */
+/** Soak: the average load for HOURS (default 4); leaks, growth and slowdowns show in the second half. */
 import { planCrowd, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 

@@ -1,6 +1,6 @@
 /**
- * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, and RATE again. During the peak requests may be
- * refused (503 with Retry-After), webhooks may not; afterwards everything must be as before.
+ * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, then RATE again. During the peak requests may
+ * be rejected (503 with Retry-After), but not webhooks; afterwards the platform must recover completely.
  */
 import { planCrowd, planOverload, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
@@ -11,7 +11,7 @@ const rate = Number(__ENV.RATE || 10);
 const peak = Number(__ENV.PEAK || 10);
 const calm = Number(__ENV.CALM_SECONDS || 60);
 const high = Number(__ENV.PEAK_SECONDS || 60);
-/** Time to work off what waits, before the last part is measured. */
+/** Seconds to process the backlog before the last part is measured. */
 const rest = 20;
 
 function part(phase, startSeconds, seconds, factor) {

@@ -1,10 +1,10 @@
-/** What is left of a run: JSON for `node lab/load/compare.ts`, Markdown for people, and the same on the screen. */
+/** Summary of a run: JSON for `node lab/load/compare.ts`, Markdown for people, and console output. */
 import { personas, release, resultDir, uploadBytes } from './settings.js';
 
-/** Grows when a field changes its meaning; only summaries of one format can be compared. */
+/** Incremented when a field changes its meaning; only summaries of the same format can be compared. */
 const format = 1;
 
-/** `load` tells what the suite was asked for: only runs of the same load can be compared. */
+/** `load` describes the requested load: only runs with the same load can be compared. */
 export function summarize(suite, data, load) {
   const { metrics } = data;
   const thresholds = Object.entries(metrics).flatMap(([metric, { thresholds: all = {} }]) =>
@@ -37,7 +37,7 @@ export function summarize(suite, data, load) {
   };
 }
 
-/** Persona, with its phase where the suite has some → what it asked for, and milliseconds. */
+/** Persona (with its phase, if any) → operations and milliseconds. */
 function readPersonas(metrics) {
   const found = {};
   for (const [key, times] of Object.entries(readTimes(metrics, 'persona'))) {
@@ -48,7 +48,7 @@ function readPersonas(metrics) {
   return found;
 }
 
-/** Name of the tag, with its phase where the suite has some → milliseconds. */
+/** Tag (with its phase, if any) → milliseconds. */
 function readTimes(metrics, tag) {
   const found = {};
   const pattern = new RegExp(`^http_req_duration\\{${tag}:([^,}]+)(?:,phase:([a-z]+))?\\}$`);

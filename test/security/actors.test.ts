@@ -1,6 +1,6 @@
 /**
- * One service is taken over: with its NATS account somebody tries to be another person, a superuser, another service, or the administrator
- * (docs/adr/signed-actors.md).
+ * A compromised service: an attacker uses its NATS account to impersonate another person, a superuser, another service, or the
+ * administrator (docs/adr/signed-actors.md).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -16,14 +16,14 @@ import { startTarget } from './attacker.ts';
 const services = ['agents', 'conversations', 'media', 'transcripts', 'directory', 'events'] as const;
 const root: Actor = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true };
 
-/** What may come after a token: the next numbers, where it is one, else its neighbours. */
+/** Returns candidates that may follow a token: the next numbers for a number, otherwise its neighbours. */
 function guessNext(token: string): string[] {
   const isNumber = /^[\da-z]{1,10}$/.test(token);
   const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567'.split('');
   return letters.map((letter, index) => (isNumber ? (Number.parseInt(token, 36) + index).toString(36) : token.slice(0, -1) + letter));
 }
 
-describe('somebody who has taken over a service', () => {
+describe('a compromised service', () => {
   let platform: TestPlatform;
   let demo: Demo;
   let vault: number;
@@ -56,7 +56,7 @@ describe('somebody who has taken over a service', () => {
   const accountExists = async (email: string): Promise<boolean> =>
     (await platform.sql('select 1 from directory.accounts where email = $1', [email])).length > 0;
 
-  it('is believed to act for nobody whom the gateway has not vouched for', async () => {
+  it('cannot act for an actor that the gateway has not signed', async () => {
     const key = platform.runtime.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
     const [header = '', , signature = ''] = createActorSigner(key)
       .encode({ ...root, superuser: false, globalEditor: false })
@@ -83,13 +83,13 @@ describe('somebody who has taken over a service', () => {
     expect(vault).toBeGreaterThan(0);
   });
 
-  it('gets no more by leaving the actor out', async () => {
+  it('gains no rights by omitting the actor', async () => {
     const answer = await as('conversations').ask('directory.holons.subtree', { slug: 'vault' });
     expect(answer).toMatchObject({ failed: true, body: { message: 'The caller cannot be verified' } });
     expect(JSON.stringify(answer)).not.toContain(String(vault));
   });
 
-  it.each(services)('%s: makes no superuser', async (service) => {
+  it.each(services)('%s: does not gain superuser rights', async (service) => {
     const email = `root-${service}@evil.example`;
     const account = { email, password: 'taken by an intruder', superuser: true };
     if (service !== 'directory') expect(await as(service).ask('directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
@@ -97,7 +97,7 @@ describe('somebody who has taken over a service', () => {
     expect(await accountExists(email)).toBe(false);
   });
 
-  it.each(services)('%s: reaches no operation of the admin CLI', async (service) => {
+  it.each(services)('%s: cannot call operations of the admin CLI', async (service) => {
     const subjects = contracts
       .flatMap(({ rpcs }) => Object.values(rpcs).map(({ subject }) => subject))
       .filter((subject) => subject.startsWith('admin.'));
@@ -106,11 +106,11 @@ describe('somebody who has taken over a service', () => {
     expect([...new Set(answers)]).toEqual(['denied']);
   });
 
-  it('makes no superuser by having the broker deliver a message of its own queue', async () => {
+  it('does not gain superuser rights through a message that the broker delivers from its own queue', async () => {
     const intruder = as('media');
     const email = 'root-by-broker@evil.example';
     const stream = `${platform.runtime.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
-    // The service's own worker takes some of them.
+    // The service's own worker receives some of them.
     for (let attempt = 0; attempt < 20; attempt++) {
       for (const subject of ['admin.directory.accounts.create', 'directory.accounts.create']) {
         const pull = { batch: 1, expires: nanos(2_000) };
@@ -119,12 +119,12 @@ describe('somebody who has taken over a service', () => {
       }
       if (await accountExists(email)) break;
     }
-    await platform.cli('accounts', 'create', 'proof@example.org'); // what was sent before it has been served
+    await platform.cli('accounts', 'create', 'proof@example.org'); // all earlier messages have been processed
     expect(await accountExists('proof@example.org')).toBe(true);
     expect(await accountExists(email)).toBe(false);
   });
 
-  it('answers no question that was asked of another service', async () => {
+  it('cannot answer requests to another service', async () => {
     const intruder = as('agents');
     const heard: string[] = [];
     const tap = intruder.connection.subscribe(intruder.subject('agents.agents.get'), {
@@ -155,7 +155,7 @@ describe('somebody who has taken over a service', () => {
     expect(entered).toBe(0);
   });
 
-  it('writes no note in the name of somebody else', async () => {
+  it('cannot write a note in the name of another actor', async () => {
     const body = 'I have agreed to everything.';
     const payload = { key: randomUUID(), person_ids: [demo.ben], body, note_type: 'system', author_person_id: demo.ada };
     for (const service of ['media', 'transcripts', 'agents'])
@@ -164,7 +164,7 @@ describe('somebody who has taken over a service', () => {
     expect(await platform.findInDatabase(body)).toEqual([]);
   });
 
-  it('is told of in the log, without what it sent', async () => {
+  it('is reported in the log, without the content it sent', async () => {
     const logs = await platform.readLogs();
     expect(logs).toContain('call refused: its caller cannot be verified');
     expect(logs).not.toContain('eyJhbGci');

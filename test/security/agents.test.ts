@@ -1,6 +1,6 @@
 /**
- * Whoever may talk to an agent, or finds the address of its hook, tries to hear what others said, to make it talk at the operator's cost, to take
- * another's chat, or to break it (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP LLM01, LLM02, LLM05, LLM10).
+ * Attacks by visitors and by callers of the hook address: reading other visitors' data, causing model costs, taking over another chat,
+ * breaking the agent (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP LLM01, LLM02, LLM05, LLM10).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
@@ -9,7 +9,7 @@ import { startTarget } from './attacker.ts';
 
 const addressLimit = 60;
 const dailyTokens = 50_000;
-/** What a long message costs the operator; the model of the tests tells 30 tokens for whatever it reads. */
+/** Token cost of a long message for the operator; the test model reports 30 tokens for any input. */
 const costOfMessage = 15_000;
 const token = '77:bot-token-of-the-tests';
 const secret = 'a-secret-that-nobody-guesses';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const agent = (slug: string, config: object = {}) => ({ slug, name: slug, prompt: 'You are the guide of the Tea House.', config });
   const slugs = ['confidant', 'flooded', 'talkative', 'careless'];
   await platform.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });
-  // As an earlier release let it be: the workspace file of today is refused without a secret.
+  // As allowed by an earlier release; today a workspace file without a secret is rejected.
   await platform.sql(`update agents.agents set config = config #- '{messaging,webhook_secret}' where slug = 'open'`);
 });
 afterAll(async () => {
@@ -48,7 +48,7 @@ afterEach(() => {
 });
 
 let clients = 0;
-/** An address that nobody else of this run has. */
+/** Returns an address not used elsewhere in this run. */
 const newAddress = (): string => `198.51.100.${++clients}`;
 
 function say(
@@ -60,7 +60,7 @@ function say(
   return platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json: { body, visitor_id }, headers });
 }
 
-/** All that is to be remembered is remembered. */
+/** Resolves when all pending memory updates are stored. */
 async function remembered(): Promise<void> {
   await eventually(async () => {
     const waiting = await platform.sql(
@@ -72,8 +72,8 @@ async function remembered(): Promise<void> {
 
 const promptsSince = (count: number): string => JSON.stringify(llm.requests.slice(count).map(({ messages }) => messages));
 
-describe('a visitor who wants to hear what others said, or to speak through the agent (D70)', () => {
-  /** A model that keeps nothing to itself. */
+describe('a visitor who tries to read data of others or to inject output through the agent (D70)', () => {
+  /** Simulates a model that reveals its entire input. */
   const rememberAll = (messages: readonly LlmMessage[]): string => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
     if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.join(' ') });
@@ -81,7 +81,7 @@ describe('a visitor who wants to hear what others said, or to speak through the 
     return JSON.stringify({ summary: said.join(' '), facts: said, knowledge: said });
   };
 
-  it('gets neither the illness of one nor the fraud of another into the prompt of a third', async () => {
+  it('gets neither the illness of one visitor nor the fraud of another into the prompt of a third', async () => {
     llm.answerMemoryWith(rememberAll);
     const ill = await say('confidant', 'somebody here is ill with malaria');
     await remembered();
@@ -95,13 +95,13 @@ describe('a visitor who wants to hear what others said, or to speak through the 
     expect(promptsSince(before)).not.toMatch(/malaria|mister fraud/);
     const stored = await platform.sql<{ body: string }>(`select body from agents.memory_facts where kind = 'knowledge'`);
     expect(stored).toEqual([]);
-    // What somebody said about themselves stays theirs.
+    // What visitors say about themselves is not shared.
     const asked = llm.requests.length;
     await say('confidant', 'what did i say?', { visitor_id: ill.json.visitor_id });
     expect(promptsSince(asked)).toContain('malaria');
   });
 
-  it('makes no link of the agent’s words that runs in the page, whatever the model says', async () => {
+  it('cannot make the page run a link in agent output, whatever the model returns', async () => {
     llm.answerWith(() =>
       [
         'javascript:alert(1)',
@@ -124,7 +124,7 @@ describe('a visitor who wants to hear what others said, or to speak through the 
     expect(json.agent_html).not.toMatch(/<a |<script|<img/i);
   });
 
-  it('writes nothing into the terminal of the operator', async () => {
+  it('cannot write control sequences to the terminal of the operator', async () => {
     await say('confidant', 'quiet\u001b]0;owned\u0007 \u001b[2J\u009b8m \u202egnp.exe');
     const { stdout } = await platform.cli('agents', 'record', 'confidant');
     expect(stdout).toContain('quiet\\u001b]0;owned\\u0007');
@@ -132,8 +132,8 @@ describe('a visitor who wants to hear what others said, or to speak through the 
   });
 });
 
-describe('somebody who wants an agent to break (D75)', () => {
-  it('makes the model say what cannot be stored: the turn is recorded without it', async () => {
+describe('input that tries to break an agent (D75)', () => {
+  it('records the turn without text that cannot be stored when the model returns it', async () => {
     llm.answerWith(() => 'a\u0000b\ud800c\u0000');
     const answer = await say('careless', 'repeat after me: U+0000');
     expect([answer.status, answer.json.agent_html]).toEqual([200, 'abc']);
@@ -141,7 +141,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     expect((await say('careless', 'now only U+0000')).status).toBe(503);
   });
 
-  it('makes the memory say what cannot be stored: the thread is remembered without it', async () => {
+  it('updates the thread memory without text that cannot be stored', async () => {
     llm.answerMemoryWith(() => '{"summary":"a\\u0000b","facts":["c\\ud800d"],"knowledge":["\\u0000"]}');
     const { json } = await say('careless', 'remember U+0000');
     await remembered();
@@ -153,7 +153,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     expect(rows).toEqual([{ summary: 'ab', body: 'cd' }]);
   });
 
-  it('sends tables of empty cells: what is stored and answered stays as large as what came', async () => {
+  it('limits tables of empty cells: stored text and reply stay as large as the input', async () => {
     const table = `${'|a'.repeat(200)}\n${'|-'.repeat(200)}\n${'a\n'.repeat(320)}\n`;
     const bomb = table.repeat(Math.floor(16_384 / table.length));
     const answer = await say('careless', bomb);
@@ -162,7 +162,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     expect(row?.size).toBeLessThan(8 * bomb.length);
   });
 
-  it('makes the model answer without an end, or with blanks in a fence: nothing is recorded, and others are answered', async () => {
+  it('aborts an endless reply, or blanks in a fence: nothing is recorded, and other visitors are answered', async () => {
     llm.fail(...Array.from({ length: 2 }, () => ({ kind: 'content', content: 'x'.repeat(5 * 1024 * 1024) }) as const));
     expect((await say('careless', 'never stop')).status).toBe(503);
     llm.answerMemoryWith(() => `\`\`\`json\n${' '.repeat(99_000)}x`);
@@ -178,7 +178,7 @@ describe('somebody who wants an agent to break (D75)', () => {
   });
 });
 
-describe('somebody who knows the address of a hook (D64, D68)', () => {
+describe('an attacker who knows a hook address (D64, D68)', () => {
   const victim = 7_100_200;
   const attacker = -1_002_000_300_400;
   let updateId = 1;
@@ -198,7 +198,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
       ])
     )[0]?.n ?? 0;
   let settledBefore = 0;
-  /** Waits until so many more updates are over, whatever became of them. */
+  /** Waits until that many more updates have finished, whatever their outcome. */
   const settle = async (count: number): Promise<void> => {
     settledBefore += count;
     await eventually(async () => {
@@ -211,7 +211,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
   const privateChat = { id: victim, type: 'private' };
   const supergroup = { id: attacker, type: 'supergroup' };
 
-  it('gets no answer of an agent that has no secret: no call of the model, no trace of what was sent', async () => {
+  it('gets no answer of an agent without a secret: no model call, no trace of the message', async () => {
     const asked = llm.requests.length;
     for (let n = 0; n < 30; n++) await hook(compose({ id: 5_000 + n, type: 'private' }, { text: `unsigned-words ${n}` }), { slug: 'open' });
     await hook(compose(privateChat, { text: 'unsigned-words with any secret' }), { slug: 'open', given: secret });
@@ -222,7 +222,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     await expect(platform.sql(`select 1 from agents.webhook_receipts where body is not null`)).resolves.toEqual([]);
   });
 
-  it('gets no private chat with its memory for a supergroup of its own, neither unsigned nor in words that only Telegram may say', async () => {
+  it('cannot map a supergroup to a private chat with memory, neither unsigned nor with fields reserved for Telegram', async () => {
     const ask = async (chat: { id: number; type: string }, text: string): Promise<void> => {
       const before = telegram.textsOf(chat.id).length;
       await hook(compose(chat, { text }), { given: secret });
@@ -242,7 +242,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     expect(telegram.textsOf(victim).at(-1)).toContain('4711');
   });
 
-  it('is not let in by the workspace file: a bot without a secret, or with one that can be guessed, is refused', async () => {
+  it('is not admitted by the workspace file: a bot without a secret, or with a guessable one, is rejected', async () => {
     for (const given of [{}, { webhook_secret: '' }, { webhook_secret: 'x'.repeat(23) }]) {
       const failure = await platform
         .apply({ agents: [{ slug: 'new', name: 'New', config: { messaging: { bot_token: token, ...given } } }] })
@@ -253,7 +253,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
   });
 });
 
-describe('somebody who floods an agent (D71)', () => {
+describe('flooding an agent (D71)', () => {
   const flood = async (count: number, slug: string, address: (n: number) => string): Promise<Answer[]> => {
     const answers: Answer[] = [];
     for (let from = 0; from < count; from += 10) {
@@ -268,7 +268,7 @@ describe('somebody who floods an agent (D71)', () => {
     return counts;
   };
 
-  it('with many visitor ids from one address is stopped, whatever addresses it makes up', async () => {
+  it('is stopped for many visitor ids from one address, whatever addresses the client claims', async () => {
     const from = newAddress();
     const asked = llm.requests.length;
     const answers = await flood(addressLimit + 5, 'flooded', (n) => `203.0.113.${n}, ${from}`);
@@ -281,7 +281,7 @@ describe('somebody who floods an agent (D71)', () => {
     expect((await say('confidant', 'somebody else')).status).toBe(200);
   });
 
-  it('with the addresses of one IPv6 network is one client', async () => {
+  it('counts the addresses of one IPv6 network as one client', async () => {
     const group = (n: number): string => ((n * 7919 + 1) % 65_536).toString(16);
     const spelled = (n: number): string => {
       if (n % 3 === 0) return `2001:db8:5:6:${group(n)}::${group(n + 1)}`;
@@ -291,7 +291,7 @@ describe('somebody who floods an agent (D71)', () => {
     expect((await say('flooded', 'the neighbour', { from: '2001:db8:5:7::1' })).status).toBe(200);
   });
 
-  it('with the many spellings of one IPv4 address is one client', async () => {
+  it('counts the spellings of one IPv4 address as one client', async () => {
     const spellings = [
       '192.0.2.1',
       '::ffff:192.0.2.1',
@@ -304,7 +304,7 @@ describe('somebody who floods an agent (D71)', () => {
     expect(statuses(answers)).toEqual({ 200: addressLimit, 429: 6 });
   });
 
-  it('from many addresses uses up the agent’s tokens of the day and nothing more', async () => {
+  it('from many addresses uses up only the daily token budget of the agent', async () => {
     const asked = llm.requests.length;
     const long = 'w'.repeat(6_000);
     let answer = await say('talkative', long);

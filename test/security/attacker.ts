@@ -1,25 +1,25 @@
-/** An attacker's tools: connections that say what they like as slowly as they like, and a look at what it costs the gateway. */
+/** Attack tools: raw connections with any content at any speed, and measurement of the cost for the gateway. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { fetchNamed, startTestPlatform, type TestPlatform } from '../e2e/test-platform.ts';
 
-/** The platform under attack, as in production: each service in a process of its own. */
+/** The platform under attack, as in production: each service in a separate process. */
 export const startTarget: typeof startTestPlatform = (url, settings, options) =>
   startTestPlatform(url, settings, { ...options, processes: true });
 
 export interface Wire {
   readonly socket: Socket;
   send(text: string | Uint8Array): void;
-  /** Everything that has come, as latin1. */
+  /** All received data, as latin1. */
   readonly received: string;
   readonly isClosed: boolean;
-  /** Resolves when the other side has ended the connection. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>;
   hangUp(): void;
 }
 
-/** A connection to the gateway; `text` is sent at once. */
+/** Opens a connection to the gateway; `text` is sent immediately. */
 export async function openWire(platform: Pick<TestPlatform, 'baseUrl'>, text: string | Uint8Array = ''): Promise<Wire> {
   const { hostname, port } = new URL(platform.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -49,30 +49,30 @@ export async function openWire(platform: Pick<TestPlatform, 'baseUrl'>, text: st
   };
 }
 
-/** The head of a request; without a length its body comes in chunks. */
+/** Returns a request head; without a length the body is chunked. */
 export function head(method: string, path: string, headers: Readonly<Record<string, string | number>> = {}): string {
   const lines = Object.entries({ Host: 'gateway', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** Status codes of the answers that a wire has received. */
+/** Status codes received on a wire. */
 export const statusesOf = ({ received }: Wire): number[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
 
 export interface Cost {
-  /** Time of the processor since the process began. */
+  /** CPU time since the process started. */
   readonly cpuMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
 
-/** A service's memory and processor time as its metrics tell them. */
+/** Returns a service's memory and CPU time from its metrics. */
 export async function readCost(platform: TestPlatform, service = 'api-gateway'): Promise<Cost> {
   const [heap, resident, cpu] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes', 'process_cpu_seconds_total'] as const;
   const text = await readMetrics(platform, service, [heap, resident, cpu]);
   return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident), cpuMs: sumOf(text, cpu) * 1_000 };
 }
 
-/** A metric of a service: all its series with these labels together. @throws Error when it has no such metric */
+/** Returns the sum of a service metric's series with these labels. @throws Error when the metric does not exist */
 export async function readMetric(
   platform: TestPlatform,
   service: string,
@@ -82,7 +82,7 @@ export async function readMetric(
   return sumOf(await readMetrics(platform, service, [name]), name, labels);
 }
 
-/** How often the gateway's guards have refused for a reason. */
+/** Number of rejections by the gateway's guards for a reason. */
 export const countRefused = (platform: TestPlatform, reason: string): Promise<number> =>
   readMetric(platform, 'api-gateway', 'coherence_http_requests_refused_total', { reason });
 
@@ -102,7 +102,7 @@ function sumOf(text: string, name: string, labels: Readonly<Record<string, strin
     .reduce((sum, [, , , value]) => sum + Number(value), 0);
 }
 
-/** Milliseconds until another client's small request is answered. */
+/** Returns the latency of another client's small request in milliseconds. */
 export async function measureOther(platform: TestPlatform, path: string): Promise<number> {
   const startedAt = performance.now();
   const { status } = await platform.call('GET', path);
@@ -110,18 +110,18 @@ export async function measureOther(platform: TestPlatform, path: string): Promis
   return performance.now() - startedAt;
 }
 
-/** Milliseconds of the processor that all processes of the platform have used, to a hundredth of a second. */
+/** Returns the CPU milliseconds of all platform processes, with a resolution of ten milliseconds. */
 export function readCpuMs(platform: TestPlatform): number {
   const ticks = [...platform.runtime.processes.values()].map(({ identity }) => {
     const stat = readFileSync(`/proc/${identity?.pid}/stat`, 'utf8');
-    // Behind the name in parentheses: state is the first, user and system time are the twelfth and thirteenth.
+    // Fields after the name in parentheses: state is the first, user and system time the twelfth and thirteenth.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Number(fields[11]) + Number(fields[12]);
   });
   return ticks.reduce((sum, each) => sum + each, 0) * 10;
 }
 
-/** Milliseconds of the processor that parsing JSON takes here: what work of a service is compared with. */
+/** Returns the CPU milliseconds for parsing JSON in this process, the baseline for service work. */
 export function measureParsing(json: string): number {
   const took = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage();

@@ -1,6 +1,5 @@
 /**
- * Bodies that cost more than they are: small ones that become large, large ones that take long, ones that never come (OWASP API4:2023;
- * D60, D61, D62, D77).
+ * Expensive bodies: small ones that expand, large ones that take long, and ones that never arrive (OWASP API4:2023; D60, D61, D62, D77).
  */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -39,7 +38,7 @@ const open = async (text: string): Promise<Wire> => {
   wires.push(wire);
   return wire;
 };
-/** Requests of 100 kB of which no more than `start` comes. The gateway works on each of them when this resolves: it has said `100 Continue`. */
+/** Starts 100 kB requests that send no more than `start`. Resolves when the gateway processes all of them, i.e. has sent `100 Continue`. */
 const beginMany = async (count: number, path: string, headers: Record<string, string> = {}, start = '{'): Promise<Wire[]> => {
   const method = path === conversation ? 'PATCH' : 'POST';
   const text = head(method, path, { 'Content-Length': 100_000, Expect: '100-continue', ...headers });
@@ -48,16 +47,16 @@ const beginMany = async (count: number, path: string, headers: Record<string, st
   for (const wire of begun) wire.send(start);
   return begun;
 };
-/** Whoever was served meanwhile was served before them. */
+/** Requests answered before them were sent earlier. */
 const expectUnanswered = (begun: readonly Wire[]): void =>
   expect(begun.filter((wire) => wire.isClosed || statusesOf(wire).some((status) => status >= 200))).toEqual([]);
-/** A list of as many `item` as fit in a body of the largest size between `start` and `end`. */
+/** Returns a list of as many `item` as fit in a maximum-size body between `start` and `end`. */
 const fill = (start: string, item: string, end: string): string => {
   const count = Math.floor((fourMebibytes - start.length - end.length) / (item.length + 1));
   return `${start}${Array.from({ length: count }, () => item).join(',')}${end}`;
 };
 
-/** The answer to an attack, when the gateway has outlived it and serves others as before. */
+/** Returns the response to an attack, after checking that the gateway survived and serves other clients as before. */
 async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs: number }> {
   const before = await readCost(platform);
   const answer = await attack();
@@ -68,14 +67,14 @@ async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs:
   return { ...answer, cpuMs };
 }
 
-/** What working on a body may take of the gateway's processor: so many times what parsing it takes here. One pass for each item of it takes more. */
+/** Maximum CPU time of the gateway per body, as a multiple of the parsing time here. One pass per item exceeds it. */
 const maxTimesParsed = 200;
 
-describe('small bodies that become large answers', () => {
-  /** Every problem of it would repeat the key. */
+describe('small bodies that cause large responses', () => {
+  /** Each validation problem would repeat the key. */
   const bomb = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 50_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
 
-  it('an anonymous gzipped body of a few hundred bytes is 415, unread', async () => {
+  it('returns 415 for an anonymous gzipped body of a few hundred bytes without reading it', async () => {
     const body = gzipSync(bomb, { level: 9 });
     expect(body.length).toBeLessThan(1_000);
     const before = await countRefused(platform, 'content_encoding');
@@ -84,26 +83,26 @@ describe('small bodies that become large answers', () => {
     expect(await countRefused(platform, 'content_encoding')).toBe(before + 1);
   });
 
-  it('the same body as it is has one problem, with a short name', async () => {
+  it('returns one problem with a short name for the same body uncompressed', async () => {
     const answer = await survive(() => platform.call('POST', chat, { token: null, body: bomb }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 2]);
     expect(answer.json.detail[1].loc).toEqual(['body', 'payload', 'k'.repeat(120), 0]);
   });
 
-  it('400,000 wrong participants have fifty problems', async () => {
+  it('returns fifty problems for 400,000 invalid participants', async () => {
     const body = `{"participants":[${Array.from({ length: 400_000 }, () => 1).join(',')}]}`;
     const answer = await survive(() => platform.call('POST', `${conversation}/enter-coherence`, { body }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
-  it('a slug of 4 MiB is not repeated for each of 500 items', async () => {
+  it('does not repeat a slug of 4 MiB for each of 500 items', async () => {
     const memberships = Array.from({ length: 500 }, () => ({ person_id: demo.ada }));
     const path = `/api/v1/holons/${demo.event}/memberships:bulk-add`;
     const json = { memberships, journey_slug: 's'.repeat(fourMebibytes - 50_000) };
     expect((await survive(() => platform.call('POST', path, { token: superuser, json }))).status).toBe(422);
   });
 
-  it('a slug of 3 MiB is cut in the sentence that quotes it', async () => {
+  it('truncates a slug of 3 MiB in the message that quotes it', async () => {
     const json = { name: 'x', membership: { holon_id: demo.event, journey_slug: 's'.repeat(3_000_000) } };
     const answer = await survive(() => platform.call('POST', '/api/v1/people', { token: superuser, json }));
     expect(answer.status).toBe(400);
@@ -111,14 +110,14 @@ describe('small bodies that become large answers', () => {
   });
 });
 
-describe('bodies that take long', () => {
+describe('bodies that are expensive to process', () => {
   const room = async (body: string): Promise<Answer> => {
     const answer = await survive(() => platform.call('POST', `${conversation}/enter-coherence`, { body }));
     expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
     return answer;
   };
 
-  it('3,000 wrong participants are refused in a moment', async () => {
+  it('rejects 3,000 invalid participants quickly', async () => {
     const participants = Array.from({ length: 3_000 }, () => ({ customParticipantId: 1, personId: 'x', displayName: 2, assignedAt: 'y' }));
     const answer = await room(JSON.stringify({ participants }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
@@ -130,7 +129,7 @@ describe('bodies that take long', () => {
     ['long numbers', fill('{"body":"","x":[', '1e9', ']}')],
     ['empty lists', fill('{"body":"","x":[', '[]', ']}')],
     ['undeclared fields', `{"body":"",${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`],
-  ])('an anonymous body of %s leaves the gateway to others', async (_name, body) => {
+  ])('does not block the gateway with an anonymous body of %s', async (_name, body) => {
     expect(body.length).toBeLessThanOrEqual(fourMebibytes);
     const answer = await survive(() => platform.call('POST', chat, { token: null, body }));
     // An empty message.
@@ -138,19 +137,19 @@ describe('bodies that take long', () => {
     expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
   });
 
-  it('as many participants as fit in a body are merged in one pass, and are too large to be stored', async () => {
+  it('merges the maximum number of participants in one pass, and rejects them as too large to store', async () => {
     const given = Array.from({ length: 100_000 }, (_value, index) => `{"customParticipantId":"p${index}"}`);
     const answer = await room(`{"participants":[${given.join(',')}]}`);
     expect([answer.status, answer.json]).toEqual([413, expect.objectContaining({ error: 'conversation_data_too_large' })]);
   });
 
-  it('numbers with a fraction of zero are read in one pass, not in one for each', async () => {
+  it('reads numbers with a fraction of zero in a single pass', async () => {
     const participant = (index: number): string => `{"customParticipantId":"p${index}","personId":1.0,"displayName":7}`;
     const answer = await room(`{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`);
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
-  it('megabytes in chunks of a byte take as many megabytes', async () => {
+  it('uses memory in proportion to the body for megabytes in chunks of one byte', async () => {
     const megabytes = sized({ smoke: 1, release: 4 });
     const before = await readCost(platform);
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
@@ -165,36 +164,36 @@ describe('bodies that take long', () => {
   });
 });
 
-describe('bodies that do not come', () => {
+describe('bodies that are never sent', () => {
   const large = { infos: { text: 'x'.repeat(100_000) } };
   const patchLarge = () => platform.call('PATCH', conversation, { json: large });
   const postHook = (size: number) => platform.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
 
-  it('of 70 anonymous clients do not make a caller wait for a large write', async () => {
+  it('of 70 anonymous clients do not delay a large write of another caller', async () => {
     const slow = await beginMany(70, chat);
     expect((await patchLarge()).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 70 callers do not make another one wait either', async () => {
+  it('of 70 callers do not delay another caller either', async () => {
     const slow = await beginMany(70, conversation, { Authorization: `Bearer ${platform.sharedToken}` }, 'x'.repeat(70_000));
     expect((await patchLarge()).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 70 hooks do not make another hook wait', async () => {
+  it('of 70 hooks do not delay another hook', async () => {
     const slow = await beginMany(70, hook);
     expect((await postHook(100_000)).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 140 hooks that hang up leave the intake of large hooks as it was', async () => {
+  it('of 140 hooks that disconnect leave the intake of large hooks unchanged', async () => {
     const first = await beginMany(70, hook);
     const later = await beginMany(70, hook);
-    // Whoever waits for a place leaves before it is free.
+    // Clients waiting for a slot disconnect before it is free.
     for (const begun of [later, first]) {
       for (const wire of begun) wire.hangUp();
       await Promise.all(begun.map((wire) => wire.closed));
@@ -203,7 +202,7 @@ describe('bodies that do not come', () => {
     expect((await postHook(100_000)).status).toBe(200);
   });
 
-  it('1,100 at the same time take nobody’s place, an anonymous one’s neither', async () => {
+  it('of 1,100 concurrent requests occupy no slot of other callers, including anonymous ones', async () => {
     const begun = await beginMany(1_100, chat, { 'Content-Length': '100' });
     await measureOther(platform, conversation);
     expect((await patchLarge()).status).toBe(200);
@@ -212,7 +211,7 @@ describe('bodies that do not come', () => {
     for (const wire of begun) wire.hangUp();
   });
 
-  it('pass by after their answer, also when the connection ends with it', async () => {
+  it('are drained after the response, also when the connection ends with it', async () => {
     const piece = 'x'.repeat(262_144);
     const size = { 'Content-Length': 2 * fourMebibytes };
     for (const connection of ['close', 'keep-alive']) {
@@ -231,8 +230,8 @@ describe('bodies that do not come', () => {
   });
 });
 
-/** Those that keep the pace have half a minute: slow-bodies.release.test.ts. */
-describe('bodies that come too slowly', () => {
+/** Bodies at the minimum rate have half a minute: slow-bodies.release.test.ts. */
+describe('bodies that are sent too slowly', () => {
   let before: number;
   let slow: Wire[];
   let unread: Wire;
@@ -255,14 +254,14 @@ describe('bodies that come too slowly', () => {
   });
   afterAll(() => clearInterval(drip));
 
-  it('are 408, and the connection is closed', async () => {
+  it('get 408, and the connection is closed', async () => {
     await Promise.all(slow.map((wire) => wire.closed));
     expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
     expect([steady.isClosed, steady.received]).toEqual([false, '']);
     expect(await countRefused(platform, 'body_too_slow')).toBe(before + 3);
   });
 
-  it('pass by after their answer for a while only', async () => {
+  it('are drained after the response for a limited time only', async () => {
     await unread.closed;
     expect(statusesOf(unread)).toEqual([401]);
   });

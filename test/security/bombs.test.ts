@@ -1,4 +1,4 @@
-/** A little that becomes a lot when it is opened: packed bodies, pictures, aliases of YAML, patterns (OWASP API4:2023; D51, D60, D61). */
+/** Small inputs that expand: compressed bodies, images, YAML aliases, patterns (OWASP API4:2023; D51, D60, D61). */
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,8 +42,8 @@ function credentialsFor({ security }: DocumentedOperation): { token: string | nu
   return { token, gate: schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {} };
 }
 
-describe('packed bodies (D61)', () => {
-  /** As JSON, each of its problems would repeat the key: unpacked and answered, it was 500 MB. */
+describe('compressed bodies (D61)', () => {
+  /** Each JSON problem would repeat the key: the unpacked response was 500 MB. */
   const text = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 400_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
   const gzip = gzipSync(text, { level: 9 });
   const packed: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
@@ -58,7 +58,7 @@ describe('packed bodies (D61)', () => {
   };
   const reading = operations.filter(({ requestBody }) => requestBody !== undefined);
 
-  it.each(reading)('$id answers them with 415, unread', async (operation) => {
+  it.each(reading)('$id returns 415 without reading them', async (operation) => {
     const { token, gate } = credentialsFor(operation);
     const path = operation.path.replaceAll(/\{[^}]+\}/g, '1');
     const before = await readCost(platform);
@@ -71,7 +71,7 @@ describe('packed bodies (D61)', () => {
     await measureOther(platform, other);
   });
 
-  it('stay packed when the transfer says that they are', async () => {
+  it('return 400 without decompression when the transfer encoding is gzip', async () => {
     const chunk = Buffer.concat([Buffer.from(`${gzip.length.toString(16)}\r\n`), gzip, Buffer.from('\r\n0\r\n\r\n')]);
     const wire = await openWire(
       platform,
@@ -84,7 +84,7 @@ describe('packed bodies (D61)', () => {
   });
 });
 
-describe('pictures that are small as files and huge as pictures (D51)', () => {
+describe('small image files with huge dimensions (D51)', () => {
   const upload = (bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Answer> => {
     const body = new FormData();
     body.append('logo', new Blob([bytes]), name);
@@ -100,7 +100,7 @@ describe('pictures that are small as files and huge as pictures (D51)', () => {
     ['a gif of four billion pixels', 'e.gif', hugeGif],
     ['60 million pixels in 6,000 frames', 'f.gif', () => animatedGif(6_000, 100)],
     ['a drawing of ten billion pixels and a billion laughs', 'g.svg', hugeSvg],
-  ])('are refused before they are opened: %s', async (_name, file, make) => {
+  ])('are rejected before they are decoded: %s', async (_name, file, make) => {
     const bytes = await make();
     expect(bytes.length).toBeLessThan(mebibyte);
     await upload(await solidPng(10), 'warm.png');
@@ -110,7 +110,7 @@ describe('pictures that are small as files and huge as pictures (D51)', () => {
     expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
   });
 
-  it('keep nothing but the picture: a text of 200 MB inside is not opened', async () => {
+  it('are stored as image data only: an embedded text of 200 MB is not decompressed', async () => {
     const before = await residentOfMedia();
     const bytes = pngWithText(200 * mebibyte);
     expect(bytes.length).toBeLessThan(mebibyte);
@@ -118,7 +118,7 @@ describe('pictures that are small as files and huge as pictures (D51)', () => {
     expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
   });
 
-  it('are taken one after the other when they are as large as they may be', async () => {
+  it('are processed one after the other at the maximum size', async () => {
     const before = await residentOfMedia();
     const bytes = await solidPng(7_000);
     const answers = await Promise.all([1, 2, 3, 4].map((index) => upload(bytes, `${index}.png`)));
@@ -127,7 +127,7 @@ describe('pictures that are small as files and huge as pictures (D51)', () => {
   });
 });
 
-describe('workspace files whose aliases name gigabytes', () => {
+describe('workspace files whose aliases expand to gigabytes', () => {
   const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
   const laughs = Array.from({ length: 10 }, (_value, index) => `a${index + 1}: &a${index + 1} ${list(10, `*a${index}`)}`);
   let folder: string;
@@ -141,7 +141,7 @@ describe('workspace files whose aliases name gigabytes', () => {
     ['9,000 times a megabyte', `people:\n  - key: a\n    name: &a "${'x'.repeat(mebibyte)}"\n    notes: ${list(9_000, '*a')}\n`],
     ['a list in itself', 'people: &a [*a]\n'],
     ['100,000 levels', `people: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`],
-  ])('are refused: %s', async (name, text) => {
+  ])('are rejected: %s', async (name, text) => {
     const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
     await writeFile(file, text);
     const { code, stdout, stderr } = await platform.runtime.cli('workspace', 'apply', file);
@@ -151,20 +151,20 @@ describe('workspace files whose aliases name gigabytes', () => {
   });
 });
 
-describe('texts that patterns would read for ever', () => {
+describe('texts that cause catastrophic regular expression backtracking', () => {
   const cases = operations.flatMap((operation) => {
     const requests = [...monotonousRequests(operation)];
     return requests.length === 0 ? [] : [{ id: operation.id, operation, requests }];
   });
 
-  /** What all services may work on one of them: so many times what parsing a body of the largest size takes here. */
+  /** Maximum CPU time of all services per input, as a multiple of parsing a maximum-size body here. */
   const maxTimesParsed = 100;
   let allowedMs: number;
   beforeAll(() => {
     allowedMs = maxTimesParsed * measureParsing(`{${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`);
   });
 
-  it.each(cases)('$id reads them with little processor time', async ({ operation, requests }) => {
+  it.each(cases)('$id processes them with little CPU time', async ({ operation, requests }) => {
     const { token, gate } = credentialsFor(operation);
     for (const { dimension, place, path, headers, body } of requests) {
       const before = readCpuMs(platform);
@@ -172,7 +172,7 @@ describe('texts that patterns would read for ever', () => {
       const { status } = await platform.call(operation.method, path, call);
       const cpuMs = readCpuMs(platform) - before;
       const took = cpuMs < allowedMs ? 'little' : `${cpuMs} ms of ${allowedMs}`;
-      // By those who would read it, not by a service that is not there; only a model is not there.
+      // Answered by the reading service, not because of a missing service; only the model is missing.
       const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));
       expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([dimension, place, 'answered', 'little']);
     }

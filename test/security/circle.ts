@@ -1,4 +1,4 @@
-/** A platform whose conversations are for their members (D69), and what its attackers and readers have there. */
+/** A platform with members-only conversations (D69), and the data of its attackers and readers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +11,14 @@ export interface Circle {
   readonly platform: TestPlatform;
   /** Ids by key. */
   readonly people: Readonly<Record<string, number>>;
-  /** Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser; Carl is a stranger who leads autumn. */
+  /**
+   * Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser; Carl is an outsider
+   * who leads autumn.
+   */
   readonly tokens: Readonly<Record<Person, string>>;
-  /** The account of a workspace file, with these rights. */
+  /** Returns the account entry of a workspace file with these rights. */
   account(key: string, rights?: object): object;
-  /** A conversation of Ben's in spring with transcript, audio and recording; `said` is in all that can be read of it. */
+  /** Creates a conversation of Ben's in spring with transcript, audio and recording; `said` is contained in all its readable texts. */
   createRich(said: string): Promise<number>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Connections that are many, silent, slow or greedy (OWASP API4 and API8:2023; D62, D73). */
+/** Many, silent, slow or greedy connections (OWASP API4 and API8:2023; D62, D73). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
@@ -29,19 +29,19 @@ const open = async (text = ''): Promise<Wire> => {
 };
 const authorization = () => ({ Authorization: `Bearer ${platform.sharedToken}` });
 
-describe('headers', () => {
+describe('request headers', () => {
   it.each([
     ['one of 20 KB', { 'X-Long': 'a'.repeat(20_000) }],
     ['two thousand', Object.fromEntries(Array.from({ length: 2_000 }, (_value, index) => [`X-${index}`, 'abcdef']))],
     ['a path of 20 KB', undefined],
-  ])('that are too large are 431: %s', async (_name, headers) => {
+  ])('that are too large return 431: %s', async (_name, headers) => {
     const path = headers === undefined ? `/${'p'.repeat(20_000)}` : '/api/v1/people';
     const wire = await open(head('GET', path, headers));
     await wire.closed;
     expect([statusesOf(wire), wire.received.includes('{"detail":"Request header fields too large"}')]).toEqual([[431], true]);
   });
 
-  it('leave a short line in the log, however long the path is', async () => {
+  it('log a short line, however long the path is', async () => {
     const path = `/${'q'.repeat(15_000)}`;
     expect((await platform.call('GET', path)).status).toBe(404);
     const line = await waitFor(async () => (await platform.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')));
@@ -49,7 +49,7 @@ describe('headers', () => {
   });
 });
 
-/** All are under way together from the first test on: each has 15 seconds for its first request. */
+/** Opened together before the first test: each has 15 seconds for its first request. */
 const silentCount = sized({ smoke: 2_000, release: 10_000 });
 const silent: Wire[] = [];
 let endless: Wire;
@@ -58,7 +58,7 @@ let drip: NodeJS.Timeout;
 const useAgain = () => head('GET', conversation, authorization());
 afterAll(() => clearInterval(drip));
 
-describe('connections that do not send a whole request', () => {
+describe('connections that do not send a complete request', () => {
   it(`keep out no other client, ${silentCount} of them`, async () => {
     const before = await readCost(platform);
     endless = await open('GET / HTTP/1.1\r\nHost: x\r\n');
@@ -73,7 +73,7 @@ describe('connections that do not send a whole request', () => {
 });
 
 describe('pipelining', () => {
-  it('of 5,000 requests in one go gets a few answers and an end', async () => {
+  it('of 5,000 requests at once gets a few responses, then the connection is closed', async () => {
     const before = await countRefused(platform, 'pipelining');
     const wire = await open(head('GET', conversation, authorization()).repeat(5_000));
     await measureOther(platform, conversation);
@@ -91,8 +91,8 @@ describe('pipelining', () => {
   });
 });
 
-describe('answers that nobody takes', () => {
-  it('of 20 clients do not fill the memory, and take no place', async () => {
+describe('responses that clients do not read', () => {
+  it('of 20 clients do not fill the memory, and occupy no slots', async () => {
     const infos = { text: 'x'.repeat(900_000) };
     expect((await platform.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
     const before = await readCost(platform);
@@ -105,19 +105,19 @@ describe('answers that nobody takes', () => {
     };
     await Promise.all(Array.from({ length: 20 }, openGreedy));
     await measureOther(platform, '/api/openapi.json');
-    // Sent away as others need their room; what the kernel keeps of an answer does not count.
-    // While the gateway is too busy to take what they asked for, they are answered 503: then more of them ask.
+    // Responses aborted to free memory; data in kernel buffers does not count. While the gateway is overloaded, further requests get 503,
+    // so more are sent.
     const isFull = async (): Promise<boolean> => (await countRefused(platform, 'no_room_for_answer')) > 0;
     for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++) await openGreedy();
     expect(await isFull()).toBe(true);
     await waitFor(async () => (await readCost(platform)).residentBytes - before.residentBytes < 400 * mebibyte);
-    // What they asked for has its price, and others are served again when it is paid.
+    // The queued requests are processed first; then other clients are served again.
     await waitFor(() => measureOther(platform, conversation));
     for (const wire of greedy) wire.hangUp();
   });
 });
 
-describe('connections that have not sent a whole request in 15 seconds', () => {
+describe('connections without a complete request within 15 seconds', () => {
   it('are closed', async () => {
     await Promise.all(silent.map((wire) => wire.closed));
     expect(silent.every((wire) => wire.received === '')).toBe(true);
@@ -128,7 +128,7 @@ describe('connections that have not sent a whole request in 15 seconds', () => {
     expect(statusesOf(endless)).toEqual([408]);
   });
 
-  it('are kept for the next request when they were used', async () => {
+  it('stay open for the next request after a completed one', async () => {
     await Promise.all(silent.map((wire) => wire.closed));
     used.send(useAgain());
     await waitFor(() => statusesOf(used).length === 2);
@@ -136,8 +136,8 @@ describe('connections that have not sent a whole request in 15 seconds', () => {
   });
 });
 
-describe('uploads', () => {
-  /** As many as the media service takes at a time. */
+describe('slow and aborted uploads', () => {
+  /** Maximum concurrent transfers of the media service. */
   const places = 16;
   const boundary = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
   const begin = (): Promise<Wire> => {
@@ -151,7 +151,7 @@ describe('uploads', () => {
     return (await platform.call('POST', `${conversation}/audio`, { token: user, body })).status;
   };
 
-  it('that drip end with 408 as they pass through, and give their places to others', async () => {
+  it('that trickle end with 408 while they are forwarded, and release their slots', async () => {
     const before = await countRefused(platform, 'body_too_slow');
     const slow = await Promise.all(Array.from({ length: places }, begin));
     const drip = setInterval(() => slow.forEach((wire) => wire.send('x'.repeat(20))), 500);
@@ -168,7 +168,7 @@ describe('uploads', () => {
     await waitFor(async () => (await upload()) === 201);
   });
 
-  it('whose clients go away at any moment give their places back', async () => {
+  it('release their slots when clients disconnect at any time', async () => {
     for (let attempt = 0; attempt < 4 * places; attempt++) {
       const wire = await begin();
       await new Promise((resolve) => setTimeout(resolve, attempt % 16));
@@ -179,7 +179,7 @@ describe('uploads', () => {
   });
 });
 
-describe('headers of answers (D73)', () => {
+describe('response headers (D73)', () => {
   const nosniff = 'nosniff';
   const cases: [string, string, { token?: string | null; method?: string; body?: string; headers?: Record<string, string> }][] = [
     ['a read', 'CONVERSATION', {}],
@@ -199,12 +199,12 @@ describe('headers of answers (D73)', () => {
       headers,
     });
 
-  it.each(cases)('keep %s out of every cache', async (_name, path, call) => {
+  it.each(cases)('prevent caching of %s', async (_name, path, call) => {
     const { headers } = await send(path, call);
     expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', nosniff]);
   });
 
-  it('keep a login out of every cache', async () => {
+  it('prevent caching of a login', async () => {
     const { status, headers } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret },
@@ -213,13 +213,13 @@ describe('headers of answers (D73)', () => {
     expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([200, 'no-store', nosniff]);
   });
 
-  it('still let a client ask whether what it has is current', async () => {
+  it('allow clients to revalidate what they have', async () => {
     const etag = (await platform.call('GET', conversation)).headers.get('etag') ?? '';
     expect((await platform.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
   it.each(['/api/openapi.json', '/api/docs', '/api/docs/assets/start.js', '/media/none', '/nowhere', '/api/nowhere', '/api/v1/nowhere'])(
-    'say of %s what it is, and leave public documents to caches',
+    'declare the type of %s, and allow caching of public documents',
     async (path) => {
       const { status, headers } = await platform.call('GET', path, { token: null });
       expect(headers.get('x-content-type-options')).toBe(nosniff);
@@ -227,7 +227,7 @@ describe('headers of answers (D73)', () => {
     },
   );
 
-  it('are on what the parser refuses, too', async () => {
+  it('are also present on errors of the parser', async () => {
     const wire = await open('NO HTTP\r\n\r\n');
     await wire.closed;
     expect(wire.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-Content-Type-Options: nosniff/i);

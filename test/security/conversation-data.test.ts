@@ -1,6 +1,6 @@
 /**
- * What a conversation holds: nobody fills it until every read is huge (D63), nobody reads on what was deleted (D67), and with
- * CONVERSATION_ACCESS=members nobody reads or writes what is not theirs (D69; OWASP API1, API4).
+ * Attacks on conversation data: a conversation cannot grow until reads are huge (D63), deleted data cannot be read (D67), and with
+ * CONVERSATION_ACCESS=members only members read and write it (D69; OWASP API1, API4).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Route } from '#libs/contract';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => circle.stop());
 
-/** Requests that the routes take, by operation. A route that names a conversation and is missing here fails the tests below. */
+/** Valid requests by operation. A route of a conversation that is missing here fails the tests below. */
 const requests: Readonly<Record<string, () => Call>> = {
   getConversation: () => ({}),
   patchConversation: () => ({ json: { infos: { probe: 1 } } }),
@@ -45,7 +45,7 @@ const requests: Readonly<Record<string, () => Call>> = {
   downloadCaptions: () => ({}),
   readImportEvidence: () => ({}),
 };
-/** Answers that show conversations without one being named in the path. */
+/** Operations that return conversations without naming one in the path. */
 const listings = [
   'findActiveConversations',
   'searchConversations',
@@ -53,10 +53,10 @@ const listings = [
   'browseHolonConversations',
   'browseJourneyConversations',
 ];
-/** Of these services, but nothing of a conversation; `/media` is looked at by itself. */
+/** Operations of these services without conversation data; `/media` is tested separately. */
 const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
 
-/** Operators see work, not what was said, and are let in by their groups (test/e2e/auth-table.drill.test.ts). */
+/** Operators see job data, not conversation content, and are authorized by their groups (test/e2e/auth-table.drill.test.ts). */
 const ofMembers = routes.filter(({ path }) => !path.startsWith('/api/ops/'));
 const naming = ofMembers.filter(({ path }) => path.includes('{conversation_id}'));
 const isRead = ({ method }: Route): boolean => method === 'GET';
@@ -67,7 +67,7 @@ function ask(route: Route, id: number, token: string | null): Promise<Answer> {
   return platform.call(route.method, route.path.replace('{conversation_id}', String(id)), { ...request(), token });
 }
 
-/** What every listing shows to a caller of this event and journey, as text. */
+/** Returns the text of all listings for a caller of this event and journey. */
 async function readListings(token: string): Promise<string> {
   const paths = [
     `${api}/search`,
@@ -81,7 +81,7 @@ async function readListings(token: string): Promise<string> {
     '/api/coherence/browse/conversations?journey_slug=circle&holon_slug=spring',
   ];
   const answers = await Promise.all(paths.map((path) => platform.call('GET', path, { token })));
-  // The shared token searches nothing (rules/discovery#search-and-summary).
+  // The shared token cannot search (rules/discovery#search-and-summary).
   const expected = paths.map((path) => (token === platform.sharedToken && path.includes('/search') ? 403 : 200));
   expect(answers.map(({ status }) => status)).toEqual(expected);
   return answers.map(({ text }) => text).join('\n');
@@ -91,7 +91,7 @@ const findOwn = (token: string, who: string, time: string, journey = 'circle'): 
   platform.call('GET', `${api}?person_id=${people[who]}&journey=${journey}&time=${time}`, { token });
 
 describe('the route table and conversations (D67, D69)', () => {
-  it('has a request for every route that names one, and knows every other route of the services that hold them', () => {
+  it('has a request for every route with a conversation id, and lists every other route of the services that store conversations', () => {
     expect(naming.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(requests).toSorted());
     const holding = ofMembers.filter(
       ({ rpc, handler, path }) =>
@@ -103,7 +103,7 @@ describe('the route table and conversations (D67, D69)', () => {
   });
 });
 
-describe('a stranger with a token, while conversations are for their members (D69; OWASP API1)', () => {
+describe('a stranger with a token, with member-only conversations (D69; OWASP API1)', () => {
   const said = 'told in confidence';
   let id: number;
   let before: Answer;
@@ -113,7 +113,7 @@ describe('a stranger with a token, while conversations are for their members (D6
     expect(before.status).toBe(200);
   });
 
-  it.each(naming)('$method $path is answered as for a conversation that nobody has', async (route) => {
+  it.each(naming)('$method $path responds as for an unknown conversation', async (route) => {
     for (const token of [tokens.carl, tokens.gina]) {
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
       expect([refused.status, refused.text]).toEqual([404, nothing.text]);
@@ -121,16 +121,16 @@ describe('a stranger with a token, while conversations are for their members (D6
     }
   });
 
-  it('has changed nothing with any of them', async () => {
+  it('changes nothing with any of these requests', async () => {
     expect((await platform.call('GET', `${api}/${id}`)).json).toEqual(before.json);
     expect((await platform.call('GET', `${api}/${id}/audio`)).text).toBe(`${said} talk.mp3`);
   });
 
-  it('finds it in no search and no browse', async () => {
+  it('finds the conversation in no search or browse', async () => {
     for (const key of ['carl', 'gina'] as const) expect(await readListings(tokens[key])).not.toContain(said);
   });
 
-  it('is seen by an operator: a metric counts the refusals, and the log names the account', async () => {
+  it('is visible to operators: a metric counts the denials, and the log names the account', async () => {
     expect(await readMetric(platform, 'conversations', 'coherence_conversation_access_refused_total')).toBeGreaterThanOrEqual(
       naming.length,
     );
@@ -141,7 +141,7 @@ describe('a stranger with a token, while conversations are for their members (D6
     );
   });
 
-  it('neither finds nor makes a conversation of somebody else', async () => {
+  it('neither finds nor creates a conversation of another person', async () => {
     const amount = () => platform.sql('select count(*)::integer as n from conversations.conversations');
     const made = await amount();
     const start = (before.json as { start: string }).start;
@@ -153,12 +153,12 @@ describe('a stranger with a token, while conversations are for their members (D6
     const own = await findOwn(tokens.carl, 'carl', '2035-01-01T00:00:00Z');
     expect([own.status, own.json[0].participants[0].id]).toEqual([200, people['carl']]);
     expect((await platform.call('GET', `${api}/${own.json[0].id}`, { token: tokens.carl })).status).toBe(200);
-    // Team authority over the event that owns the journey is enough to make one for somebody else.
+    // Team authority over the event that owns the journey suffices to create a conversation for another person.
     const led = await findOwn(tokens.carl, 'ben', '2035-01-01T00:00:00Z', 'other');
     expect([led.status, led.json[0].participants[0].id]).toEqual([200, people['ben']]);
   });
 
-  it('loses it when the authority over the event ends', async () => {
+  it('loses access when the authority over the event ends', async () => {
     const path = `${api}/${id}/infos`;
     const deactivate = (active: boolean) => platform.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
     expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(200);
@@ -170,7 +170,7 @@ describe('a stranger with a token, while conversations are for their members (D6
   });
 });
 
-describe('those who may know it, while conversations are for their members (D69)', () => {
+describe('callers with access, with member-only conversations (D69)', () => {
   let id: number;
   beforeAll(async () => {
     id = await circle.createRich('told in the circle');
@@ -179,19 +179,19 @@ describe('those who may know it, while conversations are for their members (D69)
   const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? platform.sharedToken : tokens[key]);
 
   it.each(naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))))(
-    '$title is open to: $member',
+    '$title is allowed for: $member',
     async ({ route, member }) => {
       const answer = await ask(route, id, tokenOf(member));
       expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
     },
   );
 
-  it.each(members)('it is listed for: %s', async (member) => {
+  it.each(members)('lists the conversation for: %s', async (member) => {
     expect(await readListings(tokenOf(member))).toContain('told in the circle');
   });
 });
 
-describe('every trace of a deleted conversation (D67)', () => {
+describe('traces of a deleted conversation (D67)', () => {
   const said = 'said before it was deleted';
   let id: number;
   let mediaUrl: string;
@@ -219,7 +219,7 @@ describe('every trace of a deleted conversation (D67)', () => {
     await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
   });
 
-  it.each(naming)('$method $path shows nothing of it to anybody', async (route) => {
+  it.each(naming)('$method $path does not reveal it to any caller', async (route) => {
     for (const token of readers()) {
       if (token === platform.sharedToken && route.auth === 'user') continue;
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
@@ -227,13 +227,13 @@ describe('every trace of a deleted conversation (D67)', () => {
     }
   });
 
-  it('is in no listing, and find-or-create does not find it', async () => {
+  it('is absent from all lists, and find-or-create does not find it', async () => {
     for (const token of readers()) expect(await readListings(token)).not.toContain(said);
     const found = await findOwn(tokens.ben, 'ben', start);
     expect(found.json.map((item: { id: number }) => item.id)).not.toContain(id);
   });
 
-  it('is not served under the addresses that need no token', async () => {
+  it('is not served by URLs that need no token', async () => {
     await eventually(async () => expect((await fetch(`${platform.baseUrl}${mediaUrl}`)).status).toBe(404));
     const [path = ''] = mediaUrl.split('?');
     for (const [method, headers] of [
@@ -245,7 +245,7 @@ describe('every trace of a deleted conversation (D67)', () => {
     }
   });
 
-  it('is nothing to the commands of the admin CLI but those for deleted ones', async () => {
+  it('is unknown to admin CLI commands except those for deleted conversations', async () => {
     for (const command of [
       ['conversations', 'move', String(id), 'held'],
       ['conversations', 'connect', String(id), 'autumn'],
@@ -263,7 +263,7 @@ describe('every trace of a deleted conversation (D67)', () => {
     );
   });
 
-  it('is all there again when it is restored', async () => {
+  it('is completely available again after it is restored', async () => {
     const restored = await platform.cli('conversations', 'restore', String(id), '--json');
     expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
     for (const route of naming.filter(isRead)) {
@@ -277,7 +277,7 @@ describe('every trace of a deleted conversation (D67)', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not deleted')]);
   });
 
-  it('is gone from every service when its days are over', async () => {
+  it('is removed from every service after the retention', async () => {
     const body = JSON.stringify({
       triggerEvent: 'BOOKING_CANCELLED',
       createdAt: new Date().toISOString(),
@@ -295,7 +295,7 @@ describe('every trace of a deleted conversation (D67)', () => {
   });
 });
 
-describe('filling a conversation until every read is huge (D63; OWASP API4)', () => {
+describe('filling a conversation with large values (D63; OWASP API4)', () => {
   const tooLarge = {
     detail: expect.stringContaining('1 MiB'),
     error: 'conversation_data_too_large',
@@ -304,7 +304,7 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
   const text = 'x'.repeat(900_000);
   const readBytes = async (id: number): Promise<number> => (await platform.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
 
-  it('five PATCHes of 4 MB each leave it as it was', async () => {
+  it('rejects five PATCHes of 4 MB each without a change', async () => {
     const id = await circle.createRich('small');
     const before = await readBytes(id);
     for (let index = 0; index < 5; index += 1) {
@@ -341,19 +341,16 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
   it.each([
     ['conversation', 2_000, tooLarge],
     ['body', 500_000, { detail: 'The exponents of its numbers stand for more than 16777216 digits' }],
-  ])(
-    'numbers of a thousand digits each are refused before they are written out, larger than a %s may be',
-    async (_what, count, refusal) => {
-      const id = await circle.createRich('small');
-      const before = await readBytes(id);
-      const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
-      const answer = await platform.call('PATCH', `${api}/${id}`, {
-        token: tokens.ben,
-        body,
-        headers: { 'content-type': 'application/json' },
-      });
-      expect([answer.status, answer.json]).toEqual([413, refusal]);
-      expect(await readBytes(id)).toBe(before);
-    },
-  );
+  ])('rejects numbers of a thousand digits before they are expanded beyond the size of a %s', async (_what, count, refusal) => {
+    const id = await circle.createRich('small');
+    const before = await readBytes(id);
+    const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
+    const answer = await platform.call('PATCH', `${api}/${id}`, {
+      token: tokens.ben,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.status, answer.json]).toEqual([413, refusal]);
+    expect(await readBytes(id)).toBe(before);
+  });
 });

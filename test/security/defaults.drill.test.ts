@@ -1,4 +1,7 @@
-/** What somebody finds who reaches a machine, or an account on it, where the platform runs as it comes (architecture#safe-by-default). */
+/**
+ * Default exposure of a running platform to attackers with network access to the machine, or an account on it
+ * (architecture#safe-by-default).
+ */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -18,14 +21,14 @@ const readEnvironment = (pid: number): Record<string, string> =>
       .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
 
-/** Addresses on which a process listens, as the kernel writes them: `0100007F:1F90`. */
+/** Returns the addresses on which a process listens, in kernel notation: `0100007F:1F90`. */
 function readListening(pid: number): string[] {
   const inodes = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
       try {
         return [/^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? ''];
       } catch {
-        return []; // closed meanwhile
+        return []; // closed since the listing
       }
     }),
   );
@@ -44,7 +47,7 @@ const reached = (address: string, port: number): boolean =>
 
 const loopback = /^(0100007F|0{24}01000000):/;
 
-describe('npm start as it comes', () => {
+describe('npm start with default settings', () => {
   let pad: Launchpad;
   let platform: Launch;
 
@@ -55,7 +58,7 @@ describe('npm start as it comes', () => {
   });
   afterAll(() => pad.clear());
 
-  it('a neighbour in the network reaches no port of it: neither the API nor media, metrics, PostgreSQL, NATS or the object store', () => {
+  it('exposes no port to the network: neither API nor media, metrics, PostgreSQL, NATS or the object store', () => {
     const listening = pad.readRecord().map(({ name, identity }) => ({ name, addresses: readListening(identity.pid) }));
     expect(listening).toHaveLength(10);
     expect(listening.filter(({ addresses }) => addresses.length === 0)).toEqual([]);
@@ -65,10 +68,10 @@ describe('npm start as it comes', () => {
     );
   });
 
-  describe('an account of the machine that took over one process', () => {
+  describe('a local account that has compromised one process', () => {
     const basics = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_ALL|SSL_CERT_(FILE|DIR)|NODE_[A-Z0-9_]+|MALLOC_MMAP_THRESHOLD_)$/;
 
-    it('finds in its environment what its service declares, and nothing of the others or of the caller', async () => {
+    it('finds only the declared settings of the service in its environment, and nothing of other services or the caller', async () => {
       const services = await readServiceSettings();
       expect(services).toHaveLength(7);
       for (const { service, properties } of services) {
@@ -80,7 +83,7 @@ describe('npm start as it comes', () => {
       }
     });
 
-    it('finds no address of an administrator', () => {
+    it('finds no administrator address', () => {
       const gateway = readEnvironment(pad.findIdentity('api-gateway').pid);
       expect(gateway).not.toHaveProperty('DATABASE_URL');
       expect(new URL(gateway['NATS_URL'] ?? '').username).toBe('api-gateway');
@@ -89,18 +92,18 @@ describe('npm start as it comes', () => {
       expect(new URL(media['NATS_URL'] ?? '').username).toBe('media');
     });
 
-    it('finds that webhooks need no secret, since nobody else can post any (D64)', () => {
+    it('finds that webhooks need no secret, because only this machine can post any (D64)', () => {
       expect(readEnvironment(pad.findIdentity('conversations').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
       expect(readEnvironment(pad.findIdentity('agents').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
     });
 
-    it('finds nothing of the caller in the servers either', () => {
+    it('finds no settings of the caller in the servers either', () => {
       const found = pad.readRecord().filter(({ identity }) => Object.values(readEnvironment(identity.pid)).includes('of-another-program'));
       expect(found.map(({ name }) => name)).toEqual([]);
     });
   });
 
-  it('another account of the machine reads no file of it: neither data nor logs, spool or secrets', () => {
+  it('cannot read any file as a different account: neither data nor logs, spool or secrets', () => {
     const open: string[] = [];
     const look = (path: string): void => {
       const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -113,7 +116,7 @@ describe('npm start as it comes', () => {
     expect(readdirSync(pad.dataDir)).toEqual(expect.arrayContaining(['environment.json', 'logs', 'postgres', 'service-secret']));
   });
 
-  describe('opened with HOST to other machines, with the data of a closed one', () => {
+  describe('opened to other machines with HOST, with the data of a closed installation', () => {
     const { API_TOKEN: publicToken, API_LOGIN_SECRET: publicKey, DEMO_PASSWORD: publicPassword } = demoValues;
     let secrets: NodeJS.Dict<string>;
     const ask = (path: string, headers: Record<string, string>, body?: object): Promise<Response> =>
@@ -123,7 +126,7 @@ describe('npm start as it comes', () => {
       });
     const logIn = async (key: string, password: string): Promise<number> =>
       (await ask('/api/v1/auth/login', { 'x-svc-api-key': key }, { email: 'admin@example.org', password })).status;
-    /** 404 with the right token: there is no such conversation. */
+    /** Returns 404 with the right token, because the conversation does not exist. */
     const read = async (token: string): Promise<number> =>
       (await ask('/api/coherence/conversations/999999', { authorization: `Bearer ${token}` })).status;
 
@@ -134,7 +137,7 @@ describe('npm start as it comes', () => {
     let made: { token: string; key: string; cookie: string };
 
     beforeAll(async () => {
-      // They are stored, and good on the loopback address.
+      // They are stored, and accepted on the loopback address.
       const login = await ask(
         '/api/v1/auth/login',
         { 'x-svc-api-key': publicKey },
@@ -157,7 +160,7 @@ describe('npm start as it comes', () => {
       secrets = parseEnv(readFileSync(join(pad.dataDir, 'secrets.env'), 'utf8'));
     });
 
-    it('a neighbour who knows the documents opens nothing: neither with the token nor with the gate key or a password of them', async () => {
+    it('rejects all documented credentials: token, gate key and passwords', async () => {
       expect(await read(publicToken)).toBe(401);
       expect(await logIn(publicKey, publicPassword)).toBe(401);
       expect(await logIn(secrets['API_LOGIN_SECRET'] ?? '', publicPassword)).toBe(401);
@@ -165,33 +168,33 @@ describe('npm start as it comes', () => {
       expect(await read(secrets['API_TOKEN'] ?? '')).toBe(404);
     });
 
-    it('ends what a published password has opened before: tokens, service keys and sessions of the console (D100)', async () => {
+    it('revokes access gained with a published password: tokens, service keys and console sessions (D100)', async () => {
       expect([await whoami(made.token), await whoami(made.key)]).toEqual([401, 401]);
       expect((await ask('/console/api/v1/auth/whoami', { cookie: made.cookie })).status).toBe(401);
     });
 
-    it('gives the demo accounts the password of secrets.env, and says so (D100)', async () => {
+    it('sets the passwords of the demo accounts to the one in secrets.env, and reports it (D100)', async () => {
       expect((await signIn(secrets['DEMO_PASSWORD'] ?? '')).status).toBe(200);
       expect(platform.output()).toMatch(
         /ada@example\.org, .*admin@example\.org: their password was a published one\. It is DEMO_PASSWORD of .*secrets\.env now/,
       );
     });
 
-    it('a neighbour who posts webhooks is believed with a signature alone (D64)', async () => {
+    it('accepts webhooks from other machines only with a signature (D64)', async () => {
       for (const name of ['conversations', 'agents'])
         expect(readEnvironment(pad.findIdentity(name).pid)['ALLOW_UNSIGNED_WEBHOOKS'] ?? 'false').toBe('false');
       expect(readEnvironment(pad.findIdentity('conversations').pid)['BOOKING_WEBHOOK_SECRET']).toBe(secrets['BOOKING_WEBHOOK_SECRET']);
       expect(secrets['BOOKING_WEBHOOK_SECRET']?.length).toBeGreaterThanOrEqual(24);
     });
 
-    it('a neighbour reaches the API, and no other port', () => {
+    it('exposes the API to the network, and no other port', () => {
       const open = pad.readRecord().filter(({ identity }) => readListening(identity.pid).some((address) => !loopback.test(address)));
       expect(open.map(({ name }) => name)).toEqual(['api-gateway']);
       for (const list of Object.values(networkInterfaces()))
         for (const { address, family } of list ?? []) if (family === 'IPv4') expect(reached(address, pad.port)).toBe(true);
     });
 
-    it('whoever opens it is told where its secrets are, and weak ones of his own end the start', async () => {
+    it('reports the location of its secrets, and does not start with weak custom ones', async () => {
       expect(platform.output()).toContain(join(pad.dataDir, 'secrets.env'));
       expect(platform.output()).not.toContain(secrets['API_LOGIN_SECRET']);
       expect(lstatSync(join(pad.dataDir, 'secrets.env')).mode & 0o777).toBe(0o600);
@@ -206,7 +209,7 @@ describe('npm start as it comes', () => {
   });
 });
 
-describe('a service of the image with secrets of the documents', () => {
+describe('a service of the image with documented secrets', () => {
   const environment = {
     NODE_ENV: 'production',
     DATABASE_URL: 'postgresql://coherence:coherence@127.0.0.1:1/coherence',
@@ -227,11 +230,18 @@ describe('a service of the image with secrets of the documents', () => {
     events: ['NATS_URL', 'DATABASE_URL'],
   };
 
-  it.each(sampled(Object.entries(refused), { every: 2 }))('%s ends before it connects to anything, and names each', (service, names) => {
-    const env = { ...environment, PATH: process.env['PATH'] };
-    const { status, stderr } = spawnSync(process.execPath, [join('services', service, 'main.ts')], { cwd: repoDir, env, encoding: 'utf8' });
-    expect(status).toBe(1);
-    for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run --silent cli -- secrets generate`));
-    expect(stderr).not.toMatch(/ECONNREFUSED|minioadmin|demo-api-token/);
-  });
+  it.each(sampled(Object.entries(refused), { every: 2 }))(
+    '%s exits before it connects to anything, and names each such secret',
+    (service, names) => {
+      const env = { ...environment, PATH: process.env['PATH'] };
+      const { status, stderr } = spawnSync(process.execPath, [join('services', service, 'main.ts')], {
+        cwd: repoDir,
+        env,
+        encoding: 'utf8',
+      });
+      expect(status).toBe(1);
+      for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run --silent cli -- secrets generate`));
+      expect(stderr).not.toMatch(/ECONNREFUSED|minioadmin|demo-api-token/);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * What an editor may store for others to read (OWASP API3, API4, API8:2023; D72, D74): no link that a browser runs, no name that hides or
- * forges what stands beside it, no text that occupies the database. Every refusal changes nothing.
+ * Limits on texts that an editor stores for others (OWASP API3, API4, API8:2023; D72, D74): no executable links, no names that hide or
+ * forge adjacent text, no texts that overload the database. A rejected write changes nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
@@ -48,7 +48,7 @@ const peopleAndHolons = () =>
     `select name, contact::text as links, description from directory.people union all select name, links::text, description from directory.holons order by 1`,
   );
 
-describe('links that a browser runs (D72)', () => {
+describe('links that run code in a browser (D72)', () => {
   const evil = [
     'javascript:alert(document.cookie)',
     ' JaVaScript:alert(1)',
@@ -63,7 +63,7 @@ describe('links that a browser runs (D72)', () => {
     'ftp://example.org/x',
   ];
 
-  it.each(evil)('%j is refused wherever a request may have an address', async (address) => {
+  it.each(evil)('%j is rejected wherever a request can contain a URL', async (address) => {
     const before = await peopleAndHolons();
     const answers = [
       await update({ links: { website: address } }),
@@ -77,7 +77,7 @@ describe('links that a browser runs (D72)', () => {
     expect(await peopleAndHolons()).toEqual(before);
   });
 
-  it('a workspace file with them is refused whole, with the line of each', async () => {
+  it('rejects a workspace file with such links completely, with the line of each', async () => {
     const before = await peopleAndHolons();
     const file = {
       holons: evil.map((website, index) => ({ slug: `new-${index}`, name: 'New', class: 'place', links: { website } })),
@@ -94,7 +94,7 @@ describe('links that a browser runs (D72)', () => {
     expect(await peopleAndHolons()).toEqual(before);
   });
 
-  it('text that only looks like one stays harmless: without a scheme in contact data, and refused in links', async () => {
+  it('accepts text that only resembles such a link without a scheme in contact data, and rejects it in links', async () => {
     expect(shown(await update({ links: { website: '//evil.example.org' } }))).toEqual(validationError);
     expect(shown(await update({ links: { website: 'javascript&#58;alert(1)' } }))).toEqual(validationError);
     const { status, json } = await post('/people', {
@@ -104,7 +104,7 @@ describe('links that a browser runs (D72)', () => {
     expect([status, json.person.contact]).toEqual([201, { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' }]);
   });
 
-  it('rich text keeps neither scripts nor such links, however they are nested', async () => {
+  it('removes scripts and such links from rich text, however they are nested', async () => {
     const html =
       '<p onclick=x>a<a href="jAvA&Tab;script:alert(1)">b</a><a href="https://example.org" target=_top>c</a></p>' +
       '<scr<script>ipt>alert(1)</scr</script>ipt><svg><a xlink:href="javascript:x">d</a></svg><math><mtext></p><img src=x onerror=alert(1)>';
@@ -115,7 +115,7 @@ describe('links that a browser runs (D72)', () => {
   });
 });
 
-describe('names that forge (D74)', () => {
+describe('deceptive names (D74)', () => {
   const characters = [
     '\u0000',
     '\u0007',
@@ -133,7 +133,7 @@ describe('names that forge (D74)', () => {
     ' \u200d',
   ];
 
-  it.each(characters)('%j is refused in every name, title and slug of a body', async (character) => {
+  it.each(characters)('%j is rejected in every name, title and slug of a body', async (character) => {
     const before = await peopleAndHolons();
     const bad = `A${character}B`;
     const room = (json: unknown): Promise<Answer> =>
@@ -162,7 +162,7 @@ describe('names that forge (D74)', () => {
   });
 
   it.each(['%00', '%07', '%0A', '%1B', '%7F', '%C2%85', '%C2%9B', '%E2%80%AE', '%E2%80%8B', '%F3%A0%81%81'])(
-    'no slug in a path has %s: 404',
+    'returns 404 for a slug with %s in a path',
     async (character) => {
       const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
       for (const path of paths) expect([path, (await platform.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
@@ -171,7 +171,7 @@ describe('names that forge (D74)', () => {
     },
   );
 
-  it('keep the joiners of a word, and are blank when nothing of them can be seen', async () => {
+  it('preserves joiners within a word, and treats names without a visible character as blank', async () => {
     const name = '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645';
     expect(await post('/people', { name })).toMatchObject({ status: 201, json: { person: { name } } });
     for (const blank of ['\u3164', ' \u2800 ', '\u115f\ufe0f']) {
@@ -185,20 +185,20 @@ describe('names that forge (D74)', () => {
     }
   });
 
-  it('the workspace file is held to the same, with the line of each', async () => {
+  it('applies the same rules to the workspace file, with the line of each', async () => {
     const file = { people: [{ key: 'ed', name: 'E\u001b[31md' }], holons: [{ slug: 'plaza', name: 'P\n' }] };
     await expect(platform.apply(file)).rejects.toThrow(
       /people\[0\]\.name: must have no control characters[^]*holons\[0\]\.name: must have no control/,
     );
   });
 
-  it('texts of several lines keep their lines', async () => {
+  it('preserves the line breaks of multi-line texts', async () => {
     const description = '<p>One</p>\n\t<p>Two</p>';
     expect((await update({ description })).json.holon.description).toBe(description);
   });
 });
 
-describe('texts that occupy the database', () => {
+describe('texts that are expensive for the database', () => {
   const dear: Readonly<Record<string, string>> = {
     'one letter': 'a'.repeat(100_000),
     'different characters': Array.from({ length: 100_000 }, (_value, index) =>
@@ -208,13 +208,13 @@ describe('texts that occupy the database', () => {
     'marks that are out of order': `a${'\u0591'.repeat(50_000)}${'\u05b0'.repeat(49_999)}`,
   };
 
-  it.each(Object.entries(dear))('the longest description of %s is stored, and nobody waits meanwhile', async (_name, description) => {
+  it.each(Object.entries(dear))('stores the longest description of %s without delaying other requests', async (_name, description) => {
     const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
     for (let round = 0; round < 3; round += 1) expect((await platform.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
     expect((await stored).map(({ status }) => status)).toEqual([200, 201]);
   });
 
-  it('one character more is refused', async () => {
+  it('rejects one character more', async () => {
     const description = 'a'.repeat(100_001);
     for (const answer of [await update({ description }), await post('/people', { name: 'Long', description })]) {
       expect([answer.status, answer.json.detail[0].type, answer.text.length < 1_000]).toEqual([422, 'string_too_long', true]);

@@ -1,4 +1,4 @@
-/** Somebody who has taken over a service puts what they like into the stream of the feed (docs/adr/service-accounts.md; V2, V4). */
+/** An attacker with a compromised service publishes arbitrary messages to the feed's stream (docs/adr/service-accounts.md; V2, V4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
 import { startService, waitFor } from '#libs/testing';
@@ -34,7 +34,7 @@ const write = (changes: object): string => JSON.stringify({ told: [{ ...event, .
 const levels = 200_000;
 const deep = write({ data: 'here' }).replace('"here"', `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
-/** Puts messages into the stream as the media service does, and waits until the writer has settled them. */
+/** Publishes messages to the stream as the media service does, and waits until the writer has processed them. */
 async function tell(...messages: string[]): Promise<void> {
   for (const message of messages) media.connection.publish(media.subject('feed.media'), message);
   await media.connection.flush();
@@ -51,7 +51,7 @@ async function begin(): Promise<{ id: number; about: { subject_type: 'conversati
   return { id, about };
 }
 
-describe('what is told by somebody who has taken over a service', () => {
+describe('events published by a compromised service', () => {
   it.each([
     ['nothing', ''],
     ['half a message', '{"told":['],
@@ -63,7 +63,7 @@ describe('what is told by somebody who has taken over a service', () => {
     ['an id that is none', write({ subject_id: 1e300 })],
     ['a number that is none', write({ number: 1e300 })],
     ['holons that are none', write({ access: { holons: [2 ** 40], people: [] } })],
-  ])('does not stop the feed: %s', async (_name, message) => {
+  ])('do not stop the feed: %s', async (_name, message) => {
     const { id, about } = await begin();
     await tell(message);
     await fixture.patch(id, { infos: { n: 1 } });
@@ -71,7 +71,7 @@ describe('what is told by somebody who has taken over a service', () => {
     expect(await feed.told(0, { types: 'video.*' })).toEqual([]);
   });
 
-  it('does not stop it as a word of the broker that is led there either', async () => {
+  it('do not stop the feed as redirected broker messages either', async () => {
     await startService('media', fixture.env);
     const { id, about } = await begin();
     const stream = `${fixture.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
@@ -84,7 +84,7 @@ describe('what is told by somebody who has taken over a service', () => {
     expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
   });
 
-  it('is no event of another service, nor one about what the type is not about', async () => {
+  it('are rejected for another service, or for a subject that does not match the type', async () => {
     const { id } = await begin();
     const { next: after } = await feed.read({ after: 'latest' });
     await tell(
@@ -97,7 +97,7 @@ describe('what is told by somebody who has taken over a service', () => {
     expect(await feed.told(1, { after })).toEqual([['video.available', {}]]);
   });
 
-  it('says neither who may read the subject of another service nor that it is gone', async () => {
+  it('can neither change the readers of a subject of another service nor mark it as deleted', async () => {
     const { id, about } = await begin();
     const readSubject = (): Promise<unknown> =>
       fixture.env.sql(`select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`, [id]);

@@ -1,6 +1,6 @@
 /**
- * Every documented operation under requests that are large in every dimension (OWASP API4:2023; D60): whatever it answers is small when it
- * refuses, nothing stays behind, and others do not notice. `LARGE_REQUESTS=all` sends each dimension to each place, for hours.
+ * Every documented operation with requests that are large in every dimension (OWASP API4:2023; D60): rejections are small, memory is
+ * released, and other clients are unaffected. `LARGE_REQUESTS=all` sends each dimension to each position, for hours.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -13,16 +13,16 @@ import { attackedOperations } from './operations.ts';
 
 const maxErrorBytes = 65_536;
 const mebibyte = 1_048_576;
-/** What may stay of a request. */
+/** Maximum memory retained after a request. */
 const maxHeapGrowth = 50 * mebibyte;
-/** What the heap may grow by while a request is under way, garbage included: the gateway's container has 512 MiB in all. */
+/** Maximum heap growth during a request, including garbage: the gateway's container has 512 MiB in total. */
 const maxPeakGrowth = 256 * mebibyte;
-/** Another client's wait. On a machine that is busy otherwise, as a multiple of a parse of 4 MiB that is measured next to it. */
+/** Maximum latency of another client. On a busy machine, a multiple of the time to parse 4 MiB, measured at the same time. */
 const maxOtherMs = 1_000;
 const maxOtherParses = 8;
-/** Its heap is asked for no more often: each time it writes all of its metrics. */
+/** Minimum interval between heap readings, because each one renders all metrics. */
 const heapEveryMs = 25;
-/** A longer wait counts when it comes back. */
+/** A longer latency counts only if it repeats. */
 const tries = 3;
 const operations = attackedOperations;
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   platform = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services });
   const demo = await applyDemo(platform, 'large');
   await platform.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
-  // Parameters of small requests are 1: the conversation, people and holons with that id are there.
+  // Ids in small requests are 1: a conversation, people and holons with that id exist.
   await createConversation(platform, demo);
   other = `/api/coherence/conversations/${(await createConversation(platform, demo, '2031-01-01T10:00:00Z')).id}`;
   userToken = await platform.login('root-large@example.org', 'secret-of-root-large');
@@ -73,17 +73,17 @@ function describeWorst(): string {
 
 function send({ method, id, security }: DocumentedOperation, { path, headers, body }: LargeRequest): Promise<Answer> {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
-  // A session that logs out is gone.
+  // A logout ends its session.
   const token = schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
   const gate = schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {};
   return platform.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
 }
 
-/** Of the dimensions of an operation, one in so many is tried; its neighbours get the others. Bodies take megabytes. */
+/** One in this many dimensions of an operation is tested; neighbouring operations test the others. Bodies are megabytes. */
 const everyBody = sized({ smoke: 32, release: 2 });
 const everyParameter = sized({ smoke: 8, release: 1 });
 
-/** Each dimension once, at places in turn. */
+/** Returns each dimension once, at alternating positions. */
 function choose(operation: DocumentedOperation): readonly LargeRequest[] {
   const all = [...largeRequests(operation)];
   if (process.env['LARGE_REQUESTS'] === 'all') return all;
@@ -95,8 +95,8 @@ function choose(operation: DocumentedOperation): readonly LargeRequest[] {
 }
 
 /**
- * The longest that another client waited while an attack was under way, and the largest heap of the gateway meanwhile: it is looked at as soon as the
- * gateway has done a piece of work of some milliseconds, and before what that has left is collected.
+ * Returns the maximum latency of another client and the maximum heap of the gateway during an attack. The heap is read right after a few
+ * milliseconds of gateway work, before garbage collection.
  */
 async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number; heapBytes: number }> {
   const state = { isOver: false };
@@ -115,7 +115,7 @@ async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number;
 
 const manyFields = `{${Array.from({ length: 380_000 }, (_value, index) => `"k${index}":1`).join(',')}}`;
 
-/** What another client may wait at the moment. */
+/** Returns the currently allowed latency of another client. */
 function measureAllowance(): number {
   const startedAt = performance.now();
   JSON.parse(manyFields);
@@ -123,42 +123,45 @@ function measureAllowance(): number {
 }
 
 describe('large requests (D60)', () => {
-  it.each(operations)('$id answers them in few bytes and little memory, keeps nothing, and others do not notice', async (operation) => {
-    const { heapBytes: before } = await readCost(platform);
-    const found: Worst = { answerBytes: 0, heapBytes: 0, peakBytes: 0, otherMs: 0, otherName: '' };
-    worst.set(operation.id, found);
-    for (const request of choose(operation)) {
-      const name = `${request.dimension} at ${request.place}`;
-      for (let left = tries; left > 0; left--) {
-        const attack = send(operation, request);
-        const [answer, { otherMs, heapBytes }] = await Promise.all([attack, watchOthers(attack)]);
-        found.peakBytes = Math.max(found.peakBytes, heapBytes - before);
-        const bytes = Buffer.byteLength(answer.text);
-        expect([name, answer.status === 500]).toEqual([name, false]);
-        expect([name, heapBytes - before <= maxPeakGrowth ? 'little' : heapBytes - before]).toEqual([name, 'little']);
-        if (answer.status >= 400) {
-          expect([name, bytes <= maxErrorBytes ? 'small' : bytes]).toEqual([name, 'small']);
-          found.answerBytes = Math.max(found.answerBytes, bytes);
+  it.each(operations)(
+    '$id answers them with few bytes and little memory, stores nothing, and does not affect other callers',
+    async (operation) => {
+      const { heapBytes: before } = await readCost(platform);
+      const found: Worst = { answerBytes: 0, heapBytes: 0, peakBytes: 0, otherMs: 0, otherName: '' };
+      worst.set(operation.id, found);
+      for (const request of choose(operation)) {
+        const name = `${request.dimension} at ${request.place}`;
+        for (let left = tries; left > 0; left--) {
+          const attack = send(operation, request);
+          const [answer, { otherMs, heapBytes }] = await Promise.all([attack, watchOthers(attack)]);
+          found.peakBytes = Math.max(found.peakBytes, heapBytes - before);
+          const bytes = Buffer.byteLength(answer.text);
+          expect([name, answer.status === 500]).toEqual([name, false]);
+          expect([name, heapBytes - before <= maxPeakGrowth ? 'little' : heapBytes - before]).toEqual([name, 'little']);
+          if (answer.status >= 400) {
+            expect([name, bytes <= maxErrorBytes ? 'small' : bytes]).toEqual([name, 'small']);
+            found.answerBytes = Math.max(found.answerBytes, bytes);
+          }
+          const isInTime = otherMs <= maxOtherMs || otherMs <= measureAllowance();
+          if (!isInTime && left > 1) continue;
+          if (otherMs > found.otherMs) Object.assign(found, { otherMs, otherName: name });
+          expect([name, isInTime ? 'in time' : otherMs]).toEqual([name, 'in time']);
+          break;
         }
-        const isInTime = otherMs <= maxOtherMs || otherMs <= measureAllowance();
-        if (!isInTime && left > 1) continue;
-        if (otherMs > found.otherMs) Object.assign(found, { otherMs, otherName: name });
-        expect([name, isInTime ? 'in time' : otherMs]).toEqual([name, 'in time']);
-        break;
+        await waitFor(
+          async () => {
+            const grown = (await readCost(platform)).heapBytes - before;
+            if (grown > maxHeapGrowth) return false;
+            found.heapBytes = Math.max(found.heapBytes, grown);
+            return true;
+          },
+          { what: `the heap to shrink after ${name}`, intervalMs: 200 },
+        );
       }
-      await waitFor(
-        async () => {
-          const grown = (await readCost(platform)).heapBytes - before;
-          if (grown > maxHeapGrowth) return false;
-          found.heapBytes = Math.max(found.heapBytes, grown);
-          return true;
-        },
-        { what: `the heap to shrink after ${name}`, intervalMs: 200 },
-      );
-    }
-  });
+    },
+  );
 
-  it('all together leave nothing behind', async () => {
+  it('leave no allocated memory or stored data after all of them ran', async () => {
     await waitFor(async () => (await readCost(platform)).heapBytes - heapAtStart <= maxHeapGrowth);
   });
 });

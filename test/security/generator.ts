@@ -1,26 +1,26 @@
 /**
- * Requests that are large in every dimension of what an operation takes, made from its document alone: long texts, lists, names and
- * numbers, many wrong items and undeclared fields, deep nesting, at every place of its body; and parameters as long as a head can be.
+ * Generates requests that are large in every dimension of an operation, from its document alone: long texts, lists, names and numbers, many
+ * invalid items and undeclared fields, deep nesting, at every position of the body; and parameters up to the head limit.
  */
 import type { DocumentedOperation, Json } from '../e2e/contract/served-documents.ts';
 
 export interface LargeRequest {
   readonly dimension: string;
-  /** What is large, for messages. */
+  /** The large part, for messages. */
   readonly place: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Makes the text of the body; all of them together are gigabytes. */
+  /** Generates the body lazily; all bodies together are gigabytes. */
   readonly body?: () => string;
 }
 
-/** Of the value that is large; with what is around it, the body is as large as one may be (rules/http#json-body-cap). */
+/** Length of the large value; with the surrounding JSON, the body has the maximum size (rules/http#json-body-cap). */
 const valueLength = 4_194_304 - 65_536;
-/** What fits into a head beside its other lines. */
+/** Maximum length that fits into a request head beside the other headers. */
 const maxParameterLength = 14_000;
 const maxDepth = 3;
 
-/** Values as JSON, about as long as asked for, whatever the place is for. */
+/** JSON values of about the requested length, for any position. */
 const dimensions: Readonly<Record<string, (length: number) => string>> = {
   'a long text': (length) => `"${'x'.repeat(length)}"`,
   'a text of U+0000': (length) => `"${String.raw`\u0000`.repeat(length / 6)}"`,
@@ -53,7 +53,7 @@ function join(length: number, item: (index: number) => string): string {
   return parts.join(',');
 }
 
-/** Made once: they take longer to make than to be refused. */
+/** Cached, because generating them takes longer than rejecting them. */
 const made = new Map<string, string>();
 
 function makeOnce(dimension: string, make: (length: number) => string): string {
@@ -62,13 +62,13 @@ function makeOnce(dimension: string, make: (length: number) => string): string {
   return value;
 }
 
-/** A place of a body: the steps to it and the schema of what belongs there. */
+/** A position in a body: its path and schema. */
 interface Place {
   readonly steps: readonly (string | number)[];
   readonly schema: Json;
 }
 
-/** Every large request for an operation; there are hundreds. */
+/** Yields every large request for an operation, hundreds in total. */
 export function* largeRequests(operation: DocumentedOperation): Generator<LargeRequest> {
   yield* largeParameters(operation);
   const schema = operation.requestBody?.content['application/json']?.schema;
@@ -87,7 +87,7 @@ export function* largeRequests(operation: DocumentedOperation): Generator<LargeR
   }
 }
 
-/** What patterns look for, over and over: one that backtracks would look at it for ever. */
+/** Characters that patterns match repeatedly: a backtracking pattern would not terminate. */
 const signs = [
   ' ',
   '\\n',
@@ -116,7 +116,7 @@ const signs = [
 ];
 const fullLength = 20_000;
 
-/** Texts of one sign, as long as their places allow, at places in turn. */
+/** Yields texts of one repeated character with the maximum length, at alternating positions. */
 export function* monotonousRequests(operation: DocumentedOperation): Generator<LargeRequest> {
   const { components } = operation;
   const isText = ({ type, format }: Json): boolean => type === 'string' && format === undefined;
@@ -142,7 +142,7 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
   }
 }
 
-/** Lists and maps of what does belong there. */
+/** Lists and maps of valid items. */
 function ownDimensions(schema: Json, components: Json): typeof dimensions {
   const { items, additionalProperties } = branchOf(schema, components);
   const write = (inner: unknown): string => JSON.stringify(example(inner as Json, components));
@@ -160,7 +160,7 @@ function ownDimensions(schema: Json, components: Json): typeof dimensions {
 
 const hole = '"\u0001"';
 
-/** The value as JSON with a hole at a place. */
+/** Returns the value as JSON with a gap at one position. */
 function write(value: unknown, [step, ...rest]: readonly (string | number)[]): string {
   if (step === undefined) return hole;
   const inner = typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[step] : undefined;
@@ -182,7 +182,7 @@ function* listPlaces(given: Json, components: Json, steps: readonly (string | nu
   if (typeof additionalProperties === 'object') yield* listPlaces(additionalProperties as Json, components, [...steps, 'any']);
 }
 
-/** The schema itself, or the first branch of its union that is not null, behind references. */
+/** Returns the schema itself, or the first non-null branch of its union, with references resolved. */
 function branchOf(schema: Json, components: Json): Json {
   const { $ref, anyOf, oneOf } = schema;
   if (typeof $ref === 'string') {
@@ -194,7 +194,7 @@ function branchOf(schema: Json, components: Json): Json {
   return branch === undefined ? schema : branchOf(branch, components);
 }
 
-/** A small value that fits. */
+/** Returns a small valid value. */
 function example(given: Json, components: Json): unknown {
   const schema = branchOf(given, components);
   if ('const' in schema) return schema['const'];
@@ -237,7 +237,7 @@ function smallRequest(
   };
 }
 
-/** Texts for a parameter; none needs quoting in a URL. */
+/** Parameter values that need no URL encoding. */
 const parameterTexts: Readonly<Record<string, string>> = {
   'a long text': 'x'.repeat(maxParameterLength),
   digits: '9'.repeat(maxParameterLength),

@@ -1,6 +1,6 @@
 /**
- * The media service's ports, reached by somebody who has no business there: from inside the network, and through the gateway
- * (docs/adr/internal-http.md; OWASP API1, API2 and API5:2023).
+ * Unauthorized access to the media service's ports, from inside the network and through the gateway (docs/adr/internal-http.md; OWASP API1,
+ * API2 and API5:2023).
  */
 import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
@@ -27,13 +27,13 @@ interface Given {
 const forged = 'forged bytes';
 const kept = 'kept bytes';
 const refused = [401, { detail: 'The caller cannot be verified' }];
-/** As nobody signs it: how actors were written before they were signed. */
+/** Unsigned actor, in the format used before signing. */
 const unsigned: Readonly<Record<string, string>> = {
   'the platform itself': '{"kind":"system","name":"maintenance"}',
   'a superuser': '{"kind":"user","accountId":1,"personId":1,"superuser":true,"globalEditor":true,"coherenceAccess":true}',
 };
 
-describe("the media service's ports", () => {
+describe('ports of the media service', () => {
   let circle: Circle;
   let signer: ActorSigner;
   let ada: Actor;
@@ -75,7 +75,7 @@ describe("the media service's ports", () => {
     form.append(part, new Blob([bytes]), name);
     return form;
   };
-  /** Head and body go in one write: the other side may hang up once it has seen the head. */
+  /** Head and body are sent in one write, because the server may close the connection after the head. */
   async function ask(
     port: 'MEDIA_URL' | 'MEDIA_INTERNAL_URL',
     method: string,
@@ -102,7 +102,7 @@ describe("the media service's ports", () => {
     intruders.push(intruder);
     return intruder;
   };
-  /** What each operation of the internal port takes. */
+  /** Valid requests for each operation of the internal port. */
   const operations = (): [what: string, method: string, path: string, body?: string | FormData][] => [
     ['reads a recording of voices', 'GET', audioPath()],
     ['replaces it', 'PUT', `${audioPath()}?name=forged.mp3`, forged],
@@ -110,7 +110,7 @@ describe("the media service's ports", () => {
     ['uploads, with a note', 'POST', audioPath(), formOf('audio', 'forged.mp3', forged)],
     ['sets a logo', 'POST', logoPath(), formOf('logo', 'forged.png', logo)],
   ];
-  /** All that the attacks are after is as it was. */
+  /** Checks that the attacked data is unchanged. */
   async function expectUntouched(): Promise<void> {
     const { platform, tokens } = circle;
     const audio = await platform.call('GET', `/api/coherence/conversations/${conversation}/audio`, { token: tokens.ben });
@@ -124,8 +124,8 @@ describe("the media service's ports", () => {
     expect(await platform.findInDatabase('forged.')).toEqual([]);
   }
 
-  describe('the internal one', () => {
-    it('lets nobody in without a credential', async () => {
+  describe('internal port', () => {
+    it('rejects requests without a credential', async () => {
       for (const [what, method, path, body] of operations()) {
         const reply = await askInside(method, path, body === undefined ? {} : { body });
         expect({ what, told: told(reply) }).toEqual({ what, told: refused });
@@ -133,7 +133,7 @@ describe("the media service's ports", () => {
       await expectUntouched();
     });
 
-    it.each(Object.keys(unsigned))('believes no actor whom nobody signed: %s', async (who) => {
+    it.each(Object.keys(unsigned))('rejects an unsigned actor: %s', async (who) => {
       for (const [what, method, path, body] of operations()) {
         const headers = { actor: unsigned[who] ?? '' };
         const reply = await askInside(method, path, { headers, ...(body === undefined ? {} : { body }) });
@@ -142,7 +142,7 @@ describe("the media service's ports", () => {
       await expectUntouched();
     });
 
-    it('lets nobody write in the name of another', async () => {
+    it('rejects writes in the name of another actor', async () => {
       const body = (): FormData => formOf('audio', 'forged.mp3', forged);
       const assertions: Record<string, string> = {
         'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).encodeFor(ada, 'POST', audioPath()),
@@ -159,14 +159,14 @@ describe("the media service's ports", () => {
       for (const [what, actor] of Object.entries(assertions)) {
         expect({ what, told: told(await askInside('POST', audioPath(), { headers: { actor }, body: body() })) }).toEqual({
           what,
-          // It may as well be the clock of this replica.
+          // The clock of this replica may also be the cause.
           told: what.includes('ago') ? [503, refused[1]] : refused,
         });
       }
       await expectUntouched();
     });
 
-    it('lets clients ask again where its own clock may be behind that of the gateway', async () => {
+    it('lets clients retry when its clock may lag behind that of the gateway', async () => {
       const ahead = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + 3_600_000);
       const headers = { actor: ahead.encodeFor(ada, 'POST', audioPath()) };
       const reply = await askInside('POST', audioPath(), { headers, body: formOf('audio', 'forged.mp3', forged) });
@@ -174,7 +174,7 @@ describe("the media service's ports", () => {
       await expectUntouched();
     });
 
-    it('takes an assertion for the request that it was made for, and for no other', async () => {
+    it('accepts an assertion only for the request for which it was made', async () => {
       const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
       expect((await askInside('GET', audioPath(), { headers })).text).toBe(`${kept} talk.mp3`);
       for (const [method, path] of [
@@ -185,7 +185,7 @@ describe("the media service's ports", () => {
         ['PUT', recordingPath()],
       ] as const)
         expect(told(await askInside(method, path, { headers }))).toEqual(refused);
-      // What only a ticket is for.
+      // Requires a ticket.
       const put = { actor: signer.encodeFor(ada, 'PUT', audioPath()) };
       expect(told(await askInside('PUT', `${audioPath()}?name=forged.mp3`, { headers: put, body: forged }))).toEqual(refused);
       await expectUntouched();
@@ -194,7 +194,7 @@ describe("the media service's ports", () => {
     it.each([
       ['is not believed', 401, 0],
       ['is believed by another clock', 503, 3_600_000],
-    ])('reads not a byte of the body of somebody who %s', async (_who, status, aheadMs) => {
+    ])('reads no byte of the body of a client that %s', async (_who, status, aheadMs) => {
       const away = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + aheadMs);
       const credential = aheadMs === 0 ? '' : `Actor: ${away.encodeFor(ada, 'PUT', recordingPath())}\r\n`;
       const { hostname, port } = new URL(setting('MEDIA_INTERNAL_URL'));
@@ -204,31 +204,31 @@ describe("the media service's ports", () => {
       socket.on('error', () => undefined);
       const ended = once(socket, 'close');
       socket.write(`PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\n${credential}Content-Length: 1000000000\r\n\r\n`);
-      await ended; // without a byte of it, and without waiting for one
+      await ended; // without any body byte, and without waiting for one
       expect(received).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} [\s\S]*connection: close`, 'i'));
       await expectUntouched();
     });
   });
 
-  describe('a ticket', () => {
+  describe('media ticket', () => {
     const issueDownload = async (): Promise<string> => {
       const answer = await (await takeAccount('transcripts')).ask('media.tickets.issue-download', { conversation_id: conversation });
       return (answer as { body: { ticket: string } }).body.ticket;
     };
 
-    it.each(['agents', 'conversations', 'directory', 'media'])('is issued to nobody who has taken over %s', async (service) => {
+    it.each(['agents', 'conversations', 'directory', 'media'])('is not issued to a compromised %s', async (service) => {
       const intruder = await takeAccount(service);
-      // Its own subjects it may answer, not call as another.
+      // A service may respond on its own subjects, but not call them as another.
       if (service !== 'media') expect(await intruder.ask('media.tickets.issue-download', { conversation_id: conversation })).toBe('denied');
       expect(await intruder.ask('admin.media.tickets.issue-upload', { conversation_id: conversation, kind: 'full' })).toBe('denied');
     });
 
-    it('for an upload is issued to no service', async () => {
+    it('for an upload is not issued to any service', async () => {
       const request = { conversation_id: conversation, kind: 'full' };
       expect(await (await takeAccount('transcripts')).ask('admin.media.tickets.issue-upload', request)).toBe('denied');
     });
 
-    it('is good once, however many bring it at the same time', async () => {
+    it('is valid once, however many clients use it concurrently', async () => {
       const headers = { ticket: await issueDownload() };
       const replies = await Promise.all(Array.from({ length: 20 }, () => askInside('GET', audioPath(), { headers })));
       expect(replies.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
@@ -238,7 +238,7 @@ describe("the media service's ports", () => {
       expect(told(await askInside('GET', audioPath(), { headers }))).toEqual(refused);
     });
 
-    it('is good for its own file alone', async () => {
+    it('is valid for its file only', async () => {
       const headers = { ticket: await issueDownload() };
       const other = await circle.createRich('of others');
       for (const [method, path] of [
@@ -248,12 +248,12 @@ describe("the media service's ports", () => {
         ['PUT', `${recordingPath()}?name=forged.mp4`],
       ] as const)
         expect(told(await askInside(method, path, { headers, ...(method === 'GET' ? {} : { body: forged }) }))).toEqual(refused);
-      // Nobody has spent it by bringing it elsewhere.
+      // The failed attempts elsewhere did not use up the ticket.
       expect((await askInside('GET', audioPath(), { headers })).text).toBe(`${kept} talk.mp3`);
       await expectUntouched();
     });
 
-    it('is good for a minute', async () => {
+    it('is valid for a minute', async () => {
       const headers = { ticket: await issueDownload() };
       const [{ seconds } = { seconds: 0 }] = await circle.platform.sql<{ seconds: number }>(
         'select extract(epoch from max(expires_at) - clock_timestamp())::float8 as seconds from media.tickets',
@@ -273,7 +273,7 @@ describe("the media service's ports", () => {
       expect(told(await askInside('GET', audioPath(), { headers: { ticket } }))).toEqual(refused);
     });
 
-    it('is nowhere in the database', async () => {
+    it('is not stored in the database', async () => {
       expect(await circle.platform.findInDatabase(await issueDownload())).toEqual([]);
     });
   });
@@ -281,7 +281,7 @@ describe("the media service's ports", () => {
   describe('through the gateway', () => {
     const path = (): string => `/api/coherence/conversations/${conversation}/audio`;
 
-    it("a client's own words about who it is change nothing", async () => {
+    it('ignores identity headers of a client', async () => {
       const { platform, tokens } = circle;
       const headers: Record<string, string> = {
         actor: unsigned['a superuser'] ?? '',
@@ -290,7 +290,7 @@ describe("the media service's ports", () => {
         deadline: '9999999999999',
       };
       expect((await platform.call('GET', path(), { token: null, headers })).status).toBe(401);
-      // Carl takes no part in the conversation.
+      // Carl does not take part in the conversation.
       expect((await platform.call('GET', path(), { token: tokens.carl, headers })).status).toBe(404);
       expect(
         (await platform.call('POST', path(), { token: tokens.carl, headers, body: formOf('audio', 'forged.mp3', forged) })).status,
@@ -315,7 +315,7 @@ describe("the media service's ports", () => {
       '/media//internal/',
       '/internal/',
       '/media/recordings/..%2f..%2finternal%2f',
-    ])('no path leads inside: %s', async (start) => {
+    ])('has no path to the internal port: %s', async (start) => {
       const { hostname, port } = new URL(circle.platform.baseUrl);
       const socket = connect(Number(port), hostname);
       let received = '';
@@ -330,7 +330,7 @@ describe("the media service's ports", () => {
     });
   });
 
-  it('are apart: neither serves what is the other’s, whatever is brought', async () => {
+  it('are separate: neither serves routes of the other, with any credential', async () => {
     const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
     expect((await ask('MEDIA_URL', 'GET', audioPath(), { headers })).status).toBe(404);
     for (const [, method, path, body] of operations())
@@ -342,7 +342,7 @@ describe("the media service's ports", () => {
     expect((await ask('MEDIA_URL', 'PUT', video, { body: forged })).status).toBe(405);
   });
 
-  it('tell the operator of it, without what was brought', async () => {
+  it('report rejected requests to the operator, without their content', async () => {
     const reasons = ['no_actor', 'malformed', 'unknown_key', 'expired', 'other_request', 'wrong_kind', 'bad_ticket'];
     const counts = await Promise.all(
       reasons.map((reason) => readMetric(circle.platform, 'media', 'coherence_refused_callers_total', { reason })),

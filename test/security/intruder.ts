@@ -1,8 +1,8 @@
-/** Somebody who has taken over one service: its NATS account, and everything that a bare client can do with it. */
+/** An attacker with the NATS account of one compromised service and a bare client. */
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { listNatsUrls } from '../../libs/servers/service-accounts.ts';
 
-/** `denied`: the broker took the message from nobody. `silent`: nobody answered. */
+/** `denied`: the broker rejected the message. `silent`: no response. */
 export type Answer = 'denied' | 'silent' | { readonly failed: boolean; readonly body: unknown };
 
 export interface Intruder {
@@ -10,7 +10,7 @@ export interface Intruder {
   /** With the installation's prefix. */
   subject(name: string): string;
   ask(subject: string, body: unknown, actor?: string): Promise<Answer>;
-  /** Sends without waiting; true when the broker took it. */
+  /** Sends without waiting; true when the broker accepted it. */
   send(subject: string, body: unknown, given?: { reply?: string; headers?: Readonly<Record<string, string>> }): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export async function takeOver(service: string, settings: Readonly<Record<string
   })();
   const subject = (bare: string): string => (bare.startsWith('_INBOX.') || bare.startsWith('$') ? bare : `${prefix}.${bare}`);
 
-  /** The broker's word about a refusal comes before its answer to this; the client tells it in a turn of its own. */
+  /** The broker reports a rejection before this reply; the client emits it in a separate event loop turn. */
   const hear = async (): Promise<void> => {
     await connection.flush();
     await new Promise(setImmediate);

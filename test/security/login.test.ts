@@ -1,6 +1,6 @@
 /**
- * Denial of login (OWASP API4:2023, API2:2023; D76): who tries keys or passwords may hold back nobody but themselves. The attacker shares
- * an address with everybody (a proxy that appends no address), has the gate key, has many addresses, or many connections.
+ * Denial of login (OWASP API4:2023, API2:2023; D76): a client that guesses keys or passwords delays only itself. The attacker shares an
+ * address with all clients (a proxy that appends no address), has the gate key, has many addresses, or many connections.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
@@ -20,9 +20,9 @@ afterAll(() => platform.stop());
 interface LoginAttempt {
   readonly email?: string;
   readonly password?: string;
-  /** `null`: none is sent. */
+  /** `null` sends no key. */
   readonly key?: string | null;
-  /** As the proxy in front saw it. */
+  /** Client address as reported by the proxy. */
   readonly from?: string;
 }
 
@@ -42,7 +42,7 @@ const times = (count: number, attempt: (index: number) => LoginAttempt): LoginAt
   Array.from({ length: count }, (_value, index) => attempt(index));
 
 describe('POST /auth/login under attack (D76)', () => {
-  it('posts without the right gate key do not lock those out who share the address', async () => {
+  it('does not lock out clients that share the address of posts without the right gate key', async () => {
     const from = '198.51.100.7';
     const statuses = await postMany(times(60, (index) => ({ from, key: index % 2 === 0 ? null : `guess-${index}` })));
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
@@ -50,7 +50,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await owner(from)).status).toBe(200);
   });
 
-  it('whoever has the gate key cannot lock the account of another', async () => {
+  it('does not let a caller with the gate key lock the account of another', async () => {
     const statuses = await postMany(times(40, (index) => ({ from: `203.0.113.${index % 20}` })));
     expect(statuses.filter((status) => status === 401).length).toBe(40);
     const one = await postMany(times(10, () => ({ from: '203.0.113.99', email: ' ADA-door@example.org' })));
@@ -58,7 +58,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await owner('198.51.100.8')).status).toBe(200);
   });
 
-  it('all addresses of an IPv6 /64 are one, for passwords and for gate keys', async () => {
+  it('counts all addresses of an IPv6 /64 as one, for passwords and gate keys', async () => {
     const from = (index: number): string => `2001:db8:0:7::${(index + 1).toString(16)}`;
     const passwords: number[] = [];
     for (const attempt of times(8, (index) => ({ from: from(index) }))) passwords.push((await post(attempt)).status);
@@ -68,7 +68,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect([keys.filter((status) => status === 401).length, keys.filter((status) => status === 429).length]).toEqual([20, 10]);
   });
 
-  it('answers tell nothing of what was wrong, an unknown email that is tried too often included (D40)', async () => {
+  it('does not reveal what was wrong, including for an unknown email that is tried too often (D40)', async () => {
     const from = '198.51.100.9';
     const wrong = await Promise.all([
       post({ from, key: null }),
@@ -85,7 +85,7 @@ describe('POST /auth/login under attack (D76)', () => {
     }
   });
 
-  it('a crowd without the gate key takes no turn of somebody with it', async () => {
+  it('queues callers without the gate key separately from callers with it', async () => {
     const crowd = postMany(times(600, (index) => ({ from: `192.0.2.${index % 200}`, key: null })));
     const logins: number[] = [];
     for (let round = 0; round < 5; round += 1) logins.push((await owner(`198.51.100.${100 + round}`)).status);
@@ -93,7 +93,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await crowd).every((status) => status === 401 || status === 503)).toBe(true);
   });
 
-  it('counts what it refuses', async () => {
+  it('counts rejected logins', async () => {
     for (const reason of ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_failures'])
       expect(await readMetric(platform, 'directory', 'coherence_logins_refused_total', { reason })).toBeGreaterThan(0);
   });

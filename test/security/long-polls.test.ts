@@ -1,4 +1,4 @@
-/** Requests that wait, as many as somebody likes: they keep nobody else out (OWASP API4:2023; V3; rules/http#overload). */
+/** Many waiting requests do not block other clients (OWASP API4:2023; V3; rules/http#overload). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { type Answer, applyDemo, type TestPlatform } from '../e2e/test-platform.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
 const login = (who: string): Promise<string> => platform.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
 const ask = (token: string, query: string): Promise<Answer> => platform.call('GET', `/api/v1/events?${query}`, { token });
 
-/** Requests of one account that wait for half a minute for what never comes. */
+/** Starts requests of one account that wait half a minute for an event that never occurs. */
 async function wait(token: string, count: number): Promise<Wire[]> {
   const { next } = (await ask(token, 'after=latest')).json;
   const path = `/api/v1/events?after=${next}&wait=30&types=question.changed`;
@@ -46,7 +46,7 @@ async function wait(token: string, count: number): Promise<Wire[]> {
 const refusedOf = (opened: readonly Wire[], status: number): number => opened.filter((wire) => statusesOf(wire).includes(status)).length;
 
 describe('requests that wait for events', () => {
-  it('are at most EVENTS_WAITING_PER_ACCOUNT of one account, and leave the places of other requests alone', async () => {
+  it('are limited to EVENTS_WAITING_PER_ACCOUNT per account, and do not occupy slots of other requests', async () => {
     const opened = await wait(ada, maxInFlight);
     await waitFor(() => refusedOf(opened, 429) === maxInFlight - mostOfAccount, { what: 'the refusals' });
     const refused = opened.find((wire) => statusesOf(wire).includes(429));
@@ -62,14 +62,14 @@ describe('requests that wait for events', () => {
     expect(await countRefused(platform, 'too_many_waits')).toBe(maxInFlight - mostOfAccount + 1);
   });
 
-  it('are at most as many of all as there are places', async () => {
+  it('are limited in total to the number of slots', async () => {
     const opened = await wait(ben, maxInFlight - mostOfAccount + 3);
     await waitFor(() => refusedOf(opened, 503) === 3, { what: 'the refusals' });
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token: ben })).status).toBe(200);
   });
 
-  it('end with their connections', async () => {
-    // One goes on waiting: it is not their time that ends the others.
+  it('end when their connection is closed', async () => {
+    // One is still waiting, so the others did not end by timeout.
     const kept = wires.find((wire) => !wire.isClosed && statusesOf(wire).length === 0);
     for (const wire of wires) if (wire !== kept) wire.hangUp();
     const answer = await waitFor(
@@ -85,8 +85,8 @@ describe('requests that wait for events', () => {
   });
 });
 
-describe('messages of visitors that wait for the language model, or for their turn', () => {
-  it('leave the places of documents and logins alone, however many one visitor sends', async () => {
+describe('visitor messages that wait for the language model or for their turn', () => {
+  it('do not occupy slots of documents and logins, however many one visitor sends', async () => {
     const say = (body: string, visitor_id: string | null) =>
       platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id } });
     const { visitor_id: visitor } = (await say('Hello', null)).json;

@@ -1,7 +1,6 @@
 /**
- * Server-side request forgery (OWASP API7:2023): whoever can choose an address that the platform follows must not reach anything inside
- * the network with it. The attacker here is a meeting provider whose download links lead elsewhere, an identity provider whose keys do, and every
- * provider that redirects.
+ * Server-side request forgery (OWASP API7:2023): an address chosen by an attacker must not reach the internal network. The attackers are a
+ * meeting provider with misleading download links, an identity provider with a misleading key URL, and every provider that redirects.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -20,7 +19,7 @@ import { applyDemo, createConversation, eventually, type Demo, type TestPlatform
 import { readMetric, startTarget } from './attacker.ts';
 
 let inner: InnerServer;
-/** A model and a Bot API that send their callers on to it, and an identity provider whose keys are said to be there. */
+/** A model and a Bot API that redirect to it, and an identity provider whose key URL points to it. */
 let misleading: Server;
 let issuer: string;
 let provider: RealtimeKitServer;
@@ -67,7 +66,7 @@ afterAll(async () => {
   misleading.close();
 });
 
-/** A conversation that was met in a room of the provider and has reached the import. */
+/** Creates a conversation that was held in a room of the provider and has reached the import. */
 async function meet(): Promise<number> {
   count += 1;
   const { id } = await createConversation(platform, demo, new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString());
@@ -87,7 +86,7 @@ async function meet(): Promise<number> {
 
 const countRefused = (service: string): Promise<number> => readMetric(platform, service, 'coherence_outbound_refused_total');
 
-/** Each way to write an address inside; `PORT` is that of the server there. */
+/** Notations of an internal address; `PORT` is the port of the internal server. */
 const addresses = [
   'http://127.0.0.1:PORT/latest/meta-data?X-Signature=hush',
   'http://localhost:PORT/?X-Signature=hush',
@@ -105,8 +104,8 @@ const addresses = [
   'ftp://127.0.0.1:PORT/?X-Signature=hush',
 ];
 
-describe('an address that a provider names (D64 to D77; architecture#outgoing-calls)', () => {
-  it.each(addresses)('reaches nothing inside the network from a transcript that is said to be at %s', async (address) => {
+describe('internal addresses named by a provider (D64 to D77; architecture#outgoing-calls)', () => {
+  it.each(addresses)('are not connected to for a transcript located at %s', async (address) => {
     const url = address.replace('PORT', String(inner.port));
     const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };
     provider.addFault('transcript', { status: 200, body: JSON.stringify({ success: true, data }) });
@@ -118,14 +117,14 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     expect(inner.seen).toEqual([]);
   });
 
-  it('reaches nothing inside the network from a recording that is said to be there', async () => {
+  it('are not connected to for a recording located there', async () => {
     const id = await meet();
     await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
     expect(await recordings.waitForError(id)).toContain('is not public');
     expect(inner.seen).toEqual([]);
   });
 
-  it.each(['download', 'transcript', 'sessions'] as const)('is not followed when %s answers with a redirect', async (place) => {
+  it.each(['download', 'transcript', 'sessions'] as const)('are not followed when %s answers with a redirect', async (place) => {
     provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
     const id = await meet();
     expect(await imports.waitForError(id)).toContain('answered with status 302');
@@ -133,7 +132,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     expect(inner.seen).toEqual([]);
   });
 
-  it('is not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
+  it('are not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
     const messaging = { bot_token: '77:inside', webhook_secret: 'inside-inside-inside-inside' };
     await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
     const visitor = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Hello' } });
@@ -154,7 +153,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     expect(inner.seen).toEqual([]);
   });
 
-  it('is not followed when the identity provider says that its keys are there (S5)', async () => {
+  it('are not followed as the key URL of the identity provider (S5)', async () => {
     const seconds = Math.floor(Date.now() / 1_000);
     const claims = { iss: issuer, aud: 'https://api.example.org', sub: 'ada', iat: seconds, exp: seconds + 600 };
     const [header, payload] = [{ alg: 'RS256', typ: 'JWT', kid: 'k' }, claims].map((part) =>
@@ -166,7 +165,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     expect(await countRefused('api-gateway')).toBeGreaterThan(0);
   });
 
-  it('is counted, so that an operator hears of it', async () => {
+  it('are counted in a metric for operators', async () => {
     expect(await countRefused('transcripts')).toBeGreaterThanOrEqual(addresses.length - 3);
   });
 });

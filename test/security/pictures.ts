@@ -1,4 +1,4 @@
-/** Pictures that are small as files. Those that only say that they are huge are made from small ones, by their headers. */
+/** Images that are small as files. Those with only claimed huge dimensions are small ones with modified headers. */
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
@@ -13,7 +13,7 @@ function pngChunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** Black, one bit a pixel, as wide as high; with fewer `rows` than it says, it ends early. */
+/** Black square, one bit per pixel; with fewer `rows` than declared, it is truncated. */
 export function hugePng(size: number, rows = size, extra: readonly Buffer[] = []): Bytes {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
@@ -23,13 +23,13 @@ export function hugePng(size: number, rows = size, extra: readonly Buffer[] = []
   return Buffer.concat([signature, pngChunk('IHDR', header), ...extra, pngChunk('IDAT', pixels), pngChunk('IEND', Buffer.alloc(0))]);
 }
 
-/** A small picture with a packed comment. */
+/** A small image with a compressed comment. */
 export function pngWithText(length: number): Bytes {
   const text = Buffer.concat([Buffer.from('Comment\0\0', 'latin1'), deflateSync(Buffer.alloc(length, 'x'), { level: 9 })]);
   return hugePng(16, 16, [pngChunk('zTXt', text)]);
 }
 
-/** In one colour, of three channels. */
+/** A single colour with three channels. */
 export async function solidPng(size: number): Promise<Bytes> {
   const create = { width: size, height: size, channels: 3, background: '#c02060' } as const;
   return new Uint8Array(await sharp({ create }).png({ palette: true }).toBuffer());
@@ -44,7 +44,7 @@ export async function hugeJpeg(): Promise<Bytes> {
   return bytes;
 }
 
-/** 16,383 by 16,383, the most that its header can say. */
+/** 16,383 by 16,383, the maximum that its header can express. */
 export async function hugeWebp(): Promise<Bytes> {
   const bytes = new Uint8Array(await sharp(small).webp({ lossless: true }).toBuffer());
   const start = Buffer.from(bytes).indexOf('VP8L') + 9;
@@ -60,7 +60,7 @@ export async function hugeGif(): Promise<Bytes> {
   return bytes;
 }
 
-/** The one frame of a small animation many times. */
+/** Repeats the single frame of a small animation. */
 export async function animatedGif(frames: number, size: number): Promise<Bytes> {
   const create = { width: size, height: size, channels: 3, background: '#c02060' } as const;
   const bytes = await sharp({ create }).gif().toBuffer();

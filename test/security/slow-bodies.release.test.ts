@@ -1,11 +1,14 @@
-/** Bodies that keep the pace and do not end, over real connections; on a clock of its own: libs/http/incoming.test.ts (OWASP API4:2023; D62, D77). */
+/**
+ * Bodies that arrive at the minimum rate and do not end, over real connections; with a fake clock: libs/http/incoming.test.ts (OWASP
+ * API4:2023; D62, D77).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 
 const least = 29_000;
 let platform: TestPlatform;
-/** All are under way together: each has half a minute. */
+/** All run in parallel: each has half a minute. */
 let unread: Wire;
 let unreadMs: Promise<number>;
 let read: Wire[];
@@ -38,8 +41,8 @@ afterAll(async () => {
   await platform.stop();
 });
 
-describe('bodies that keep the pace and do not end', () => {
-  it('are 408 after half a minute, and the connection is closed (D62)', async () => {
+describe('bodies that keep the minimum pace and never end', () => {
+  it('get 408 after half a minute, and the connection is closed (D62)', async () => {
     const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
     expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(read.map(() => [[408], true]));
     expect(Math.min(...tookMs)).toBeGreaterThan(least);
@@ -47,7 +50,7 @@ describe('bodies that keep the pace and do not end', () => {
     expect(await countLate()).toEqual([late + 3, slow]);
   });
 
-  it('pass by after their answer for half a minute only (D77)', async () => {
+  it('are drained after the response for half a minute only (D77)', async () => {
     expect(await unreadMs).toBeGreaterThan(least);
     expect(statusesOf(unread)).toEqual([401]);
   });

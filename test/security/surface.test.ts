@@ -1,6 +1,6 @@
 /**
- * What a caller sends beside what was asked for: fields, paths, raw HTTP (OWASP API1, API3, API5, API8 and API9:2023). Who may read what is
- * played in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.drill.test.ts, over the whole route table.
+ * Unexpected input: fields, paths, raw HTTP (OWASP API1, API3, API5, API8 and API9:2023). Read access over the whole route table is tested
+ * in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.drill.test.ts.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Rows that say what somebody may do. */
+/** Rows with rights. */
 const readRights = () =>
   platform.sql('select id, email, superuser, global_editor, is_active, person_id from directory.accounts order by id');
 
@@ -33,7 +33,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     account: { email: 'm@example.org' },
   };
 
-  it('give a new person no account, no rights and no id of its own choice', async () => {
+  it('cannot give a new person an account, rights or a chosen id', async () => {
     const before = await readRights();
     const json = { ...rights, name: 'Mallory', id: 1, person_id: demo.ada, created_at: '2001-01-01T00:00:00Z', infos: { admin: true } };
     const answer = await platform.call('POST', '/api/v1/people', { token: superuser, json });
@@ -42,7 +42,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     expect(await readRights()).toEqual(before);
   });
 
-  it('move a holon to no other class, owner, slug or visibility', async () => {
+  it('cannot change class, owner, slug or visibility of a holon', async () => {
     const read = () => platform.sql('select * from directory.holons where id = $1', [demo.event]);
     const [before] = await read();
     const json = { ...rights, id: 1, slug: 'taken', class: 'other', class_id: 1, parent_id: demo.event, private: true };
@@ -52,7 +52,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   });
 
   it.each(['config.booking', 'config.pipeline', 'room', 'booking', 'updated_at', 'id', 'deleted_at', 'question_state'])(
-    'leave %s of a conversation as it is',
+    'do not change %s of a conversation',
     async (path) => {
       const [field = '', inner] = path.split('.');
       const { id } = await createConversation(platform, demo);
@@ -67,7 +67,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     },
   );
 
-  it('end nobody else’s session', async () => {
+  it('cannot end a session of another account', async () => {
     const other = await platform.login('ada-surface@example.org', 'secret-of-ada-surface');
     const [, key = ''] = /^svc_agentic_([a-z0-9]{32})_/.exec(other) ?? [];
     const mine = await platform.login('ben-surface@example.org', 'secret-of-ben-surface');
@@ -78,12 +78,12 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   });
 });
 
-describe('functions of others (OWASP API5:2023)', () => {
+describe('functions of other roles (OWASP API5:2023)', () => {
   it.each([
     ['POST', '/api/v1/people', { name: 'Mallory' }],
     ['POST', '/api/v1/holons/EVENT/update', { name: 'Taken' }],
     ['POST', '/api/v1/holons/EVENT/memberships:bulk-add', { memberships: [{ person_id: 1, journey_slug: 'journey-surface' }] }],
-  ])('are refused to an account without rights: %s %s', async (method, path, json) => {
+  ])('are denied to an account without rights: %s %s', async (method, path, json) => {
     const rows = () =>
       platform.sql(`select (select count(*) from directory.people) people, (select max(updated_at) from directory.holons) holons,
       (select count(*) from directory.memberships) memberships`);
@@ -93,7 +93,7 @@ describe('functions of others (OWASP API5:2023)', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])('are not reached by %s', async (header) => {
+  it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])('cannot be reached by %s', async (header) => {
     const { id } = await createConversation(platform, demo);
     const path = `/api/coherence/conversations/${id}`;
     const plain = await platform.call('GET', path);
@@ -110,13 +110,13 @@ describe('functions of others (OWASP API5:2023)', () => {
     ['actor', '{"kind":"user","accountId":1,"personId":1,"superuser":true,"globalEditor":true,"coherenceAccess":true}'],
     ['x-user-id', '1'],
     ['cookie', 'session=1; token=1'],
-  ])('are not opened by the header %s', async (header, value) => {
+  ])('are not enabled by the header %s', async (header, value) => {
     const answer = await platform.call('GET', '/api/v1/people', { token: null, headers: { [header]: value } });
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
   });
 });
 
-/** Sends bytes as they are and reads until the connection ends. */
+/** Sends raw bytes and reads until the connection ends. */
 async function speak(text: string): Promise<string> {
   const { hostname, port } = new URL(platform.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -129,7 +129,7 @@ async function speak(text: string): Promise<string> {
   return answer;
 }
 
-describe('requests that two servers would read differently', () => {
+describe('requests that two servers would interpret differently', () => {
   const body = '0\r\n\r\nGET /api/v1/people HTTP/1.1\r\nHost: x\r\n\r\n';
   it.each([
     ['a length and chunks', `Content-Length: ${body.length}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`],
@@ -138,13 +138,13 @@ describe('requests that two servers would read differently', () => {
     ['a space before the colon', `Content-Length : 5\r\n\r\nhello`],
     ['a folded header', `X-A: 1\r\n Content-Length: 5\r\n\r\nhello`],
     ['a length with a sign', `Content-Length: +5\r\n\r\nhello`],
-  ])('are refused and answered once: %s', async (_name, rest) => {
+  ])('are rejected and answered once: %s', async (_name, rest) => {
     const answer = await speak(`POST /api/coherence/hook/booking/1 HTTP/1.1\r\nHost: x\r\n${rest}`);
     expect(answer.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 400']);
   });
 });
 
-describe('paths (OWASP API8 and API9:2023)', () => {
+describe('undeclared paths and methods (OWASP API8 and API9:2023)', () => {
   it.each([
     '/metrics',
     '/livez',
@@ -165,18 +165,18 @@ describe('paths (OWASP API8 and API9:2023)', () => {
     '/api/v1/../coherence/browse',
     '/api/coherence/%00',
     '/api/coherence/conversations/1%00',
-  ])('lead to nothing that is not declared: %s', async (path) => {
+  ])('return 404 for undeclared paths: %s', async (path) => {
     const answer = await speak(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 (400|401|404|422) /);
     expect(answer).not.toMatch(/"scripts"|root:|location:/i);
   });
 
-  it.each(['TRACE', 'CONNECT', 'DEBUG', 'get'])('take no method %s', async (method) => {
+  it.each(['TRACE', 'CONNECT', 'DEBUG', 'get'])('reject the method %s', async (method) => {
     const answer = await speak(`${method} /api/coherence/browse HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer === '' || /^HTTP\/1\.1 (400|404|405|501) /.test(answer)).toBe(true);
   });
 
-  it('never answer with what Host, Origin or X-Request-Id would put into headers or pages', async () => {
+  it('do not reflect Host, Origin or X-Request-Id in headers or pages', async () => {
     for (const path of ['/api/docs', '/api/openapi.json', '/api/v1/docs', '/chat/nobody', '/nowhere']) {
       const answer = await speak(
         `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nOrigin: https://evil.example\r\nX-Request-Id: a\tSet-Cookie: evil.example\r\nConnection: close\r\n\r\n`,
@@ -186,12 +186,12 @@ describe('paths (OWASP API8 and API9:2023)', () => {
     }
   });
 
-  it('are all in the documents, but for the documents, pages and bytes that need no credential', async () => {
+  it('are all in the documents, except documents, pages and files that need no credential', async () => {
     const { routes } = await import('../../services/api-gateway/routes/index.ts');
-    // What assistants speak to describes itself (test/e2e/mcp.test.ts).
+    // The MCP endpoint describes itself (test/e2e/mcp.test.ts).
     const hidden = routes.filter(({ documented, path }) => documented === false && path !== '/mcp');
     expect(hidden.filter(({ auth }) => auth !== 'none').map(({ path }) => path)).toEqual([]);
-    // The console's door takes what its own pages send, and nothing else (test/e2e/console-door.test.ts).
+    // The console's own routes only accept requests from its pages (test/e2e/console-door.test.ts).
     expect(hidden.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/console/')).map(({ path }) => path)).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** Whoever finds the address of a hook may post anything to it: none of it is believed, none of it stays (D64 to D66, D68; OWASP API2, API4). */
+/**
+ * Any client that knows the address of a hook can post to it: unauthenticated content is neither applied nor stored (D64 to D66, D68; OWASP
+ * API2, API4).
+ */
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
@@ -32,7 +35,7 @@ async function post({ platform, demo }: Place, body: string, headers: Record<str
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
 
-/** Receipts that are settled, once there are so many deliveries. */
+/** Returns the settled receipts once there are that many deliveries. */
 async function settled({ platform }: Place, deliveries: number): Promise<{ outcome: string; deliveries: number }[]> {
   let rows: { outcome: string; deliveries: number }[] = [];
   await eventually(async () => {
@@ -48,10 +51,10 @@ const exists = async ({ platform }: Place, id: number): Promise<boolean> =>
 const countPeople = async ({ platform }: Place): Promise<number> =>
   (await platform.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
-/** A conversation that was booked earlier, under a number that can be guessed. */
+/** Creates an earlier booked conversation with a guessable number. */
 async function book({ platform, demo }: Place, number: number, uid: string): Promise<number> {
   const { id } = await createConversation(platform, demo, '2031-01-01T10:00:00Z');
-  // Its end keeps the next one from being the same.
+  // Its end prevents the next one from matching.
   await platform.sql(`update conversations.conversations set finish_at = '2030-12-01' where id = $1`, [id]);
   await platform.sql(
     `with booking as (
@@ -63,7 +66,7 @@ async function book({ platform, demo }: Place, number: number, uid: string): Pro
   return id;
 }
 
-/** Hours by the clock from now on: what is bounded by the hour is bounded anew in the next one. */
+/** Counts clock hours from now on, because hourly limits reset at the full hour. */
 function countHours(): () => number {
   const hour = () => Math.floor(Date.now() / 3_600_000);
   const first = hour();
@@ -72,7 +75,7 @@ function countHours(): () => number {
 
 const strangers = (count: number) => Array.from({ length: count }, (_value, n) => ({ name: `Stranger ${n}`, email: `s${n}@example.net` }));
 
-describe('an installation whose hooks have no secret (D64)', () => {
+describe('an installation with hooks without a secret (D64)', () => {
   let place: Place;
   let delivered = 0;
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -82,7 +85,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
   });
   afterAll(() => place.platform.stop());
 
-  it('keeps its conversation when somebody guesses the number of the booking', async () => {
+  it('preserves its conversation when an attacker guesses the booking number', async () => {
     const id = await book(place, 501, 'unguessable');
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 501 }));
     const rows = await settled(place, ++delivered);
@@ -90,7 +93,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
     expect(rows).toMatchObject([{ outcome: 'rejected_unsigned' }]);
   });
 
-  it('makes nobody of an event with a thousand attendees', async () => {
+  it('creates no person from an event with a thousand attendees', async () => {
     const before = await countPeople(place);
     const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
     const body = booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata });
@@ -101,7 +104,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
     expect(await countPeople(place)).toBe(before);
   });
 
-  it('has no byte of 60 MB of anonymous bodies afterwards', async () => {
+  it('stores no byte of 60 MB of anonymous bodies', async () => {
     const noise = randomBytes(1_500_000).toString('base64');
     for (let n = 0; n < 15; n++) {
       await post(place, n % 2 === 0 ? `${n}${noise}${noise}` : booking('BOOKING_CREATED', { uid: `noise-${n}`, title: noise + noise }));
@@ -119,7 +122,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
     expect(kept?.headers).toBeLessThan(1_000);
   });
 
-  it('has a bounded number of receipts after many small bodies', async () => {
+  it('stores a bounded number of receipts after many small bodies', async () => {
     const count = async () => (await place.platform.sql('select 1 from conversations.webhook_receipts')).length;
     const hours = countHours();
     const before = await count();
@@ -131,7 +134,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
   });
 });
 
-describe('a development platform that takes unsigned webhooks (D64, D65, D66)', () => {
+describe('a development platform that accepts unsigned webhooks (D64, D65, D66)', () => {
   let place: Place;
   let delivered = 0;
   beforeAll(async () => {
@@ -139,7 +142,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
   });
   afterAll(() => place.platform.stop());
 
-  it('ends no booking by a guessed number', async () => {
+  it('does not cancel a booking by a guessed number', async () => {
     const id = await book(place, 601, 'secret-601');
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 601 }));
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 601, uid: 'made-up' }));
@@ -149,7 +152,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
     expect(await exists(place, id)).toBe(true);
   });
 
-  it('joins no conversation to that of a booking whose uid the sender knows', async () => {
+  it('does not join a conversation to that of a booking whose uid the sender knows', async () => {
     const [mine, theirs] = [await book(place, 701, 'mine'), await book(place, 702, 'theirs')];
     const read = () => place.platform.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
     const before = await read();
@@ -161,7 +164,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
     expect(await read()).toEqual(before);
   });
 
-  it('makes nobody of an event with a thousand attendees, and no conversation either', async () => {
+  it('creates neither a person nor a conversation from an event with a thousand attendees', async () => {
     const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
     const before = await countPeople(place);
     await post(place, booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata }));
@@ -172,7 +175,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
   });
 });
 
-describe('an installation with a secret', () => {
+describe('an installation with a webhook secret', () => {
   let place: Place;
   beforeAll(async () => {
     place = await open('signed', {
@@ -183,7 +186,7 @@ describe('an installation with a secret', () => {
   });
   afterAll(() => place.platform.stop());
 
-  it('acts on what the provider has signed and on nothing else', async () => {
+  it('acts only on webhooks signed by the provider', async () => {
     const id = await book(place, 801, 'signed');
     const body = booking('BOOKING_CANCELLED', { uid: 'signed' });
     await post(place, body);
@@ -195,7 +198,7 @@ describe('an installation with a secret', () => {
     expect(await exists(place, id)).toBe(false);
   });
 
-  it('keeps few bodies, and small ones, of the meeting hook while the key of the provider cannot be read', async () => {
+  it('stores few, small bodies of the meeting hook while the key of the provider cannot be read', async () => {
     const headers = (n: number) => ({ 'rtk-uuid': `unknown-${n}`, 'rtk-signature': randomBytes(256).toString('base64') });
     const hours = countHours();
     const forge = (n: number, noise: string) =>
@@ -215,7 +218,7 @@ describe('an installation with a secret', () => {
     });
   });
 
-  it('loses no booking when somebody fills the stream through the hook of a service that is away', async () => {
+  it('loses no booking when the stream is filled through the hook of an unavailable service', async () => {
     const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = place.platform.runtime.settings;
     const bus = await connectBus({ url, name: 'operator', prefix, logger: createLogger({ service: 'test', level: 'silent' }) });
     const limit = 1_000_000;
@@ -231,7 +234,7 @@ describe('an installation with a secret', () => {
         await post(place, body, sign(body));
       }
       expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(limit);
-      // The service comes back and works what waits for it.
+      // The service restarts and processes its backlog.
       const worker = await bus.consume({ ...agents.consumers.updates, concurrency: 4 }, (delivery) => Promise.resolve(delivery.ack()));
       const booked = () =>
         place.platform.sql<{ uid: string }>(

@@ -12,8 +12,8 @@ export interface Step {
 }
 
 /**
- * A worker keeps the modules of all its test files, and marking them takes half a second. These flags delay the marking until much garbage exists,
- * and prevent it while tests wait and for every 64 MB of memory outside the heap.
+ * A worker retains the modules of all its test files, and marking them takes half a second. These flags delay the marking until much
+ * garbage exists, and prevent it while tests wait and for every 64 MB of memory outside the heap.
  */
 const heapOptions = [
   '--initial-old-space-size=512',

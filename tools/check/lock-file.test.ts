@@ -31,19 +31,19 @@ describe('the check of package-lock.json', () => {
       { version: '1.0.0', integrity, optionalDependencies: { '@tool/win32-x64': '1.0.0' } },
       /@tool\/win32-x64 is missing/,
     ],
-  ])('refuses a package with or from %s', (_what, item, problem) => {
+  ])('rejects a package with or from %s', (_what, item, problem) => {
     expect(findLockProblems({ packages: { ...sound, 'node_modules/tool': item } })).toEqual([expect.stringMatching(problem)]);
   });
 
   it.each(['git+https://example.org/a.git', 'github:a/b', 'a/b', 'https://example.org/a.tgz', 'file:../a', './a', '../a'])(
-    'refuses a dependency on "%s"',
+    'rejects a dependency on "%s"',
     (spec) => {
       const packages = { ...sound, '': { dependencies: { tool: spec } } };
       expect(findLockProblems({ packages })).toEqual([expect.stringContaining(`package.json: tool is "${spec}"`)]);
     },
   );
 
-  it('finds a package that lies beside its user', () => {
+  it('finds a package nested next to its dependent', () => {
     const packages = {
       'node_modules/a': { version: '1.0.0', integrity },
       'node_modules/a/node_modules/b': { version: '1.0.0', integrity, optionalDependencies: { c: '^1.0.0' } },

@@ -1,4 +1,4 @@
-/** `npm run check`: what CI runs first. */
+/** `npm run check`: the first step of CI. */
 import { jestCommand, runStepsTogether, type Step } from './commands.ts';
 import { staticSteps } from './static-steps.ts';
 

@@ -1,9 +1,9 @@
-/** Each planted migration changes a table of the last release in a way that stops requests; its online form passes. */
+/** Each test migration changes a table of the last release in a way that blocks requests; its online form passes. */
 import { describe, expect, it } from '@jest/globals';
 import { Migration, OnlineMigration } from '#libs/orm/migrations';
 import { findMigrationProblems } from './migrations.ts';
 
-/** The rules that a migration of these statements breaks. */
+/** Rules violated by a migration of these statements. */
 async function rulesOf(kind: 'transaction' | 'online', ...statements: string[]): Promise<string[]> {
   const Base = kind === 'online' ? OnlineMigration : Migration;
   class Planted extends Base {
@@ -71,7 +71,7 @@ describe('the check of migrations', () => {
       ['batch-changes-of-rows'],
     ],
     ['statements that cannot be seen', 'transaction', ['do $$ begin update app.old set a = 1; end $$'], ['no-anonymous-block']],
-  ] as const)('refuses %s', async (_title, kind, statements, rules) => {
+  ] as const)('rejects %s', async (_title, kind, statements, rules) => {
     expect(await rulesOf(kind, ...statements)).toEqual(rules);
   });
 
@@ -98,7 +98,7 @@ describe('the check of migrations', () => {
     expect(await rulesOf(kind, ...statements)).toEqual([]);
   });
 
-  it('allows to change rows in batches, and looks at the statement of the batch', async () => {
+  it('allows changing rows in batches, and checks the statement of the batch', async () => {
     class Planted extends OnlineMigration {
       override up(): void {
         this.addBackfill({ table: 'app.old', key: 'id', sql: 'update app.old set a = 1 where id > $1 and id <= $2' });

@@ -30,12 +30,12 @@ describe('the check of regular expressions', () => {
     expect(findSuperLinear({ source, flags })).toBeUndefined();
   });
 
-  it('names the place of a literal, of a text that becomes an expression, and of the pattern of a schema', () => {
+  it('reports the position of a literal, of a text that becomes an expression, and of the pattern of a schema', () => {
     const text = `${dashes}\nnew RegExp('(a+)+$', 'u');\nType.String({ pattern: '^(a+)+$' });`;
     expect(findProblems('x.ts', text).map((line) => line.split(' ')[0])).toEqual(['x.ts:2:', 'x.ts:3:', 'x.ts:4:']);
   });
 
-  it('accepts one whose reason stands on its line or the one before, and no empty reason', () => {
+  it('accepts an expression with a reason on its line or the line before, but not an empty reason', () => {
     expect(findProblems('x.ts', `${dashes} // super-linear: at most 9 characters`)).toEqual([]);
     expect(findProblems('x.ts', dashes.replace('\n', '\n// super-linear: at most 9 characters\n'))).toEqual([]);
     expect(findProblems('x.ts', `${dashes} // super-linear: `)).toHaveLength(1);

@@ -17,8 +17,8 @@ function median(numbers: readonly number[]): number {
 }
 
 /**
- * Folders of a service, its root being one, and the length of the longest chain of imports between them; those that import each other are
- * on one level.
+ * Number of folders of a service, including its root, and the length of the longest import chain between them; folders that import each
+ * other are on one level.
  */
 function measureFolders(service: string): { folders: number; levels: number } {
   const files = list(new RegExp(`^services/${service}/.*\\.ts$`)).filter((file) => !file.endsWith('.test.ts'));

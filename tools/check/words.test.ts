@@ -35,7 +35,7 @@ describe('the check of words', () => {
     ['a whole name', 'function once() {}', 'libs/a/b.ts:1: once: use a store'],
     ['a log message', 'logger.info({ a: 1 }, "drops keys for good");', 'libs/a/b.ts:1: "drops keys for good": "for good": use permanently'],
     ['an error message', 'throw new AppError("x", `${a} is no number`);', 'libs/a/b.ts:1: "is no number": "is no": use permanently'],
-  ])('refuses a word in %s', (_place, text, problem) => {
+  ])('rejects a word in %s', (_place, text, problem) => {
     expect(findIn(text)).toEqual([problem]);
   });
 

@@ -1,7 +1,7 @@
 /**
- * `node tools/check/words.ts`: refuses the words that docs/glossary.md lists as not used, in declared names, file names, log messages, error
- * messages, and in the texts of the API, the CLI and the pages. `--list` prints the hits without failing, `--count` their number per replacement.
- * `--at-most N` allows N hits, for the time in which the code is cleaned up.
+ * `node tools/check/words.ts`: rejects the words that docs/glossary.md lists as not used, in declared names, file names, log messages,
+ * error messages, and in the texts of the API, the CLI and the pages. `--list` prints the hits without failing, `--count` their number per
+ * replacement. `--at-most N` allows N hits while the code is being cleaned up.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Vocabulary {
   /** Parts of camelCase names: `holder` has no part `hold`. */
   readonly parts: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
-  /** Phrases in sentences, without regard to case. */
+  /** Case-insensitive phrases in sentences. */
   readonly phrases: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ interface Node {
   readonly start: number;
 }
 
-/** Exceptions with their reasons; a name that ends with `…` stands for all names with this prefix. */
+/** Exceptions with their reasons; a name ending with `…` is a prefix. */
 const allowed: Readonly<Record<string, string>> = {
   'SayInThread…': 'operation of the API',
   'sayInThread…': 'operation of the API',
@@ -36,7 +36,7 @@ const allowed: Readonly<Record<string, string>> = {
   mostValues: 'field of the settings in the chart',
 };
 
-/** Texts of these are read by people: contracts and routes, command line, pages. */
+/** User-facing texts: contracts and routes, command line, pages. */
 const textFiles = /contract|routes\/|story\/|^cli\/|-page\/|introduction|declarations|^tools\/start\//;
 const logMethod = /^(trace|debug|info|warn|error|fatal)$/;
 
@@ -60,7 +60,7 @@ export function readVocabulary(glossary: string): Vocabulary {
   };
 }
 
-/** @returns one line per hit: place, name or text, and what to use. */
+/** @returns one line per hit: location, name or text, and the replacement */
 export function findProblems(file: string, text: string, vocabulary: Vocabulary): string[] {
   const lineOf = (offset: number): number => text.slice(0, offset).split('\n').length;
   const { names, texts } = collect(file, text);
@@ -97,7 +97,7 @@ function findInText(text: string, { phrases }: Vocabulary): string[] {
   return [...phrases].flatMap(([phrase, instead]) => (patternOf(phrase).test(text) ? [`"${phrase}": use ${instead}`] : []));
 }
 
-/** "There is no job" and "is no longer" are plain English. A phrase with a capital letter is one at the start of a sentence. */
+/** "There is no job" and "is no longer" are plain English. A phrase with a capital letter matches only at the start of a sentence. */
 function patternOf(phrase: string): RegExp {
   return new RegExp(String.raw`(?<![\w-]|there )${phrase}(?![\w-]| longer)`, /^[A-Z]/.test(phrase) ? '' : 'i');
 }
@@ -107,7 +107,7 @@ interface Found {
   readonly start: number;
 }
 
-/** Declared names in camelCase (those of JSON and SQL are in snake_case), and sentences for people. */
+/** Collects declared names in camelCase (JSON and SQL names are in snake_case) and user-facing sentences. */
 function collect(file: string, text: string): { names: Found[]; texts: Found[] } {
   const names: Found[] = [];
   const texts: Found[] = [];
@@ -134,7 +134,7 @@ function collect(file: string, text: string): { names: Found[]; texts: Found[] }
   return { names, texts };
 }
 
-/** Identifiers or patterns that this node declares. */
+/** Identifiers or patterns declared by this node. */
 function listDeclared(node: Node): Node[] {
   const own = (): Node[] => (node['computed'] === true ? [] : [node['key'] as Node]);
   const params = Array.isArray(node['params']) ? (node['params'] as Node[]) : [];
@@ -161,7 +161,7 @@ function listDeclared(node: Node): Node[] {
   }
 }
 
-/** A destructured property keeps the name of its declaration, which is counted there. */
+/** A destructured property has the name of its declaration, which is counted there. */
 function visitPattern(node: Node | null | undefined, add: (node: Node) => void): void {
   switch (node?.type) {
     case 'Identifier':

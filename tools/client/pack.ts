@@ -1,4 +1,4 @@
-/** The TypeScript client as a package: JavaScript and declarations, packed by npm as it would be published. */
+/** Builds the TypeScript client as a package: JavaScript and declarations, packed by npm like a published package. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const repoDir = join(import.meta.dirname, '..', '..');
 const sourceDir = join(repoDir, 'clients', 'typescript');
 
-/** Builds below `dir`, which is emptied. @returns the tarball. @throws Error with what the compiler or npm printed */
+/** Builds below `dir`, which is emptied. @returns the tarball. @throws Error with the output of the compiler or npm */
 export async function packClient(dir: string): Promise<string> {
   const packageDir = join(dir, 'package');
   rmSync(dir, { recursive: true, force: true });

@@ -1,30 +1,30 @@
 /**
- * The transcript artifact that the demo's meeting provider hands out: an hour, four speakers, in the provider's JSON dialect
- * (rules/providers#realtimekit-artifact). The same every time.
+ * Transcript artifact of the demo's meeting provider: an hour, four speakers, in the provider's JSON dialect
+ * (rules/providers#realtimekit-artifact). Identical on every run.
  */
 import type { ArtifactRow } from '../../libs/testing/realtimekit.ts';
 import { createRandom, makeAside, makeStatement, pick, type Random } from './sentences.ts';
 
 export interface Speaker {
-  /** The platform's own id of the participant in the meeting. */
+  /** The platform's id of the participant in the meeting. */
   customParticipantId: string;
   displayName: string;
 }
 
 export interface Meeting {
-  /** The provider's session, milliseconds since the epoch. */
+  /** Start of the provider's session, milliseconds since the epoch. */
   startedAtMs: number;
   endedAtMs: number;
-  /** The approved transcript window, milliseconds since the epoch. */
+  /** Start of the approved transcript window, milliseconds since the epoch. */
   windowStartMs: number;
   windowEndMs: number;
 }
 
 export interface Artifact {
   rows: ArtifactRow[];
-  /** The exact bytes that are handed out. */
+  /** The exact bytes that the provider returns. */
   text: string;
-  /** What was said before, after and across the edges of the window. */
+  /** Utterances before, after and across the edges of the window. */
   outside: string[];
 }
 
@@ -33,7 +33,7 @@ const seed = 20_260_501;
 const warmUpMs = 4 * minuteMs;
 const conversationMs = 60 * minuteMs;
 const goodbyeMs = 3 * minuteMs;
-/** Half of the rows that lie across an edge of the window. */
+/** Half the duration of rows that cross an edge of the window. */
 const acrossMs = 2_000;
 
 /** A meeting that ended just before `nowMs`: four minutes before the window, an hour in it, three after it. */
@@ -43,7 +43,7 @@ export function planMeeting(nowMs: number): Meeting {
   return { startedAtMs, endedAtMs, windowStartMs: startedAtMs + warmUpMs, windowEndMs: startedAtMs + warmUpMs + conversationMs };
 }
 
-/** Rows before, in and after the window, one across each of its edges, and the odd rows that real artifacts have. */
+/** Rows before, in and after the window, one across each of its edges, and irregular rows as in real artifacts. */
 export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Artifact {
   const random = createRandom(seed);
   const peers = speakers.map((speaker, index) => toPeer(speaker, index, meeting));
@@ -58,13 +58,13 @@ export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Ar
   ];
   const middle = Math.floor(rows.length / 2);
   const [atMs] = [Number(rows[middle]?.startTime)];
-  // Real artifacts have rows without words and rows whose end got lost; neither is imported.
+  // Real artifacts have rows without text and rows without an end; neither is imported.
   rows.splice(middle, 0, row(peers[2], atMs - 400, atMs - 300, '  '), { startTime: atMs - 200, sentence: 'Hm.', peerData: peers[3] });
   const outside = rows.filter(({ startTime, endTime }) => Number(startTime) < from || Number(endTime) > until);
   return { rows, text: JSON.stringify(rows), outside: outside.map(({ sentence }) => String(sentence)) };
 }
 
-/** Turns of one to four sentences each, one row per sentence, with pauses, wholly between two times. */
+/** Turns of one to four sentences, one row per sentence, with pauses, entirely between two times. */
 function talk(random: Random, peers: readonly Peer[], fromMs: number, untilMs: number, log: () => string): ArtifactRow[] {
   const rows: ArtifactRow[] = [];
   let atMs = fromMs;

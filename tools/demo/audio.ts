@@ -1,4 +1,4 @@
-/** Scene 4: the recording's sound goes up and comes back, byte for byte. */
+/** Scene 4: uploads the audio recording and downloads it again, byte for byte. */
 import { createHash } from 'node:crypto';
 import type { AudioMetadata } from '#services/media';
 import type { HostSession } from './booking.ts';
@@ -41,7 +41,7 @@ function makeForm(fileName: string, bytes: Uint8Array<ArrayBuffer>): FormData {
   return form;
 }
 
-/** Five minutes of a soft chord: 16 bit, mono. */
+/** Five minutes of a quiet chord: 16 bit, mono. */
 function makeWav(): Uint8Array<ArrayBuffer> {
   const samples = sampleRate * seconds;
   const view = new DataView(new ArrayBuffer(44 + samples * 2));

@@ -1,4 +1,4 @@
-/** Scene 1: somebody books an hour, and the platform makes a conversation of it. */
+/** Scene 1: a guest books an hour, and the platform creates a conversation. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyOf } from '#libs/contract';
@@ -34,7 +34,7 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
   return { token, personId: person.id };
 }
 
-/** Sends Cal.com's webhook and finds the conversation that it made. */
+/** Sends Cal.com's webhook and finds the resulting conversation. */
 export async function book(
   platform: DemoPlatform,
   narrator: Narrator,
@@ -77,8 +77,8 @@ async function findBooked(platform: DemoPlatform, personId: number, time: string
 type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
 
 /**
- * Waits until the webhook has been worked, as an operator sees it: a lookup that comes too early would make an unscheduled
- * conversation. Without a way to the broker it waits a moment.
+ * Waits until the webhook is processed, using the operator's view: an earlier lookup would create an unscheduled conversation. Without
+ * access to the broker it waits a fixed time.
  */
 async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
   const context = createContext({ json: false });
@@ -101,7 +101,7 @@ async function waitForReceipt(personId: number, uid: string): Promise<Receipt | 
   }
 }
 
-/** As Cal.com does with the secret of its webhook. */
+/** Signs like Cal.com, with the webhook secret. */
 function sign({ bookingSecret }: DemoPlatform, body: string): Record<string, string> {
   return bookingSecret === undefined ? {} : { 'x-cal-signature-256': createHmac('sha256', bookingSecret).update(body).digest('hex') };
 }

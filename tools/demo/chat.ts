@@ -1,4 +1,4 @@
-/** Scene 5: a visitor without an account talks with the agent. */
+/** Scene 5: a visitor without an account chats with the agent. */
 import type { LlmServer } from '../../libs/testing/llm.ts';
 import type { Narrator } from './narrator.ts';
 import { agentSlug } from './people.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: one whole conversation through the public interface of a running platform, from the booking to the transcript,
- * the audio and a chat. The meeting provider and, when none is configured, the language model are played here.
+ * `npm run demo`: a complete conversation through the public API of a running platform, from the booking to the transcript, the audio and a
+ * chat. Simulates the meeting provider and, if none is configured, the language model.
  */
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { startRealtimeKit, type RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** The servers of others, where the platform looks for them. */
+/** Starts the simulated third-party servers at the addresses that the platform uses. */
 async function playOthers({ provider, model }: DemoPlatform): Promise<{ provider: RealtimeKitServer; model: LlmServer | undefined }> {
   const taken =
     (what: string, port: number) =>

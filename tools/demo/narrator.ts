@@ -1,13 +1,13 @@
-/** How the demo speaks: numbered steps in plain words, with what came back below them. */
+/** Output of the demo: numbered steps in plain words, each with its results. */
 
 const width = 100;
 
 export interface Narrator {
-  /** A new step: a title, and one or two sentences on what happens and why. */
+  /** Starts a step with a title and one or two sentences on what happens and why. */
   step(title: string, explanation: string): void;
-  /** What came of it. */
+  /** Prints a result of the step. */
   result(line: string): void;
-  /** Text as it came, set off from ours. */
+  /** Prints received text, set off from the demo's own. */
   quote(text: string): void;
   plain(line: string): void;
 }

@@ -1,4 +1,4 @@
-/** Who takes part: people of the demo workspace, and a guest whom nobody knows yet. */
+/** Participants: people of the demo workspace, and a guest not yet in the directory. */
 export const host = { email: 'ada@example.org', name: 'Ada Okafor' };
 export const invited = [
   { email: 'ben@example.org', name: 'Ben Hartmann' },

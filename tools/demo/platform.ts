@@ -1,27 +1,27 @@
-/** The running platform as the demo reaches it: its public HTTP interface, and who plays the servers of others. */
+/** Access of the demo to the running platform: its public HTTP API, and the addresses of simulated third-party servers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoValues, listSecretValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { readSettings } from '../../cli/settings.ts';
 
-/** Ends the demo with a text that says what to do. */
+/** Ends the demo with a message that says what to do. */
 export class DemoError extends Error {}
 
 export interface DemoPlatform {
   readonly baseUrl: string;
   readonly apiToken: string;
   readonly loginSecret: string;
-  /** Of the accounts of the demo workspace. */
+  /** Password of the accounts of the demo workspace. */
   readonly password: string;
-  /** Signs the booking; undefined = the platform takes unsigned ones. */
+  /** Signs the booking; undefined = the platform accepts unsigned ones. */
   readonly bookingSecret: string | undefined;
-  /** Where the platform looks for the meeting provider; the demo must play it there. */
+  /** Address at which the platform expects the meeting provider; the demo simulates it there. */
   readonly provider: { readonly port: number; readonly token: string };
-  /** Where the platform looks for a language model that the demo plays; undefined = it has one. */
+  /** Address at which the platform expects a simulated language model; undefined = another one is configured. */
   readonly model: { readonly port: number; readonly key: string } | undefined;
 }
 
-/** @throws DemoError when no platform runs, or when it uses a meeting provider that cannot be played here. */
+/** @throws DemoError if no platform is running, or if its meeting provider cannot be simulated here */
 export function findPlatform(): DemoPlatform {
   const settings = readSettings();
   const { DEMO_PROVIDER_PORT: providerPort, DEMO_PASSWORD: password } = settings;
@@ -52,21 +52,21 @@ export interface Answer {
   headers: Headers;
   bytes: Uint8Array;
   text: string;
-  /** Undefined when the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   json: unknown;
 }
 
 export interface Request {
-  /** Bearer token; default: the shared token. Null sends none. */
+  /** Bearer token; default: the shared token. Null sends no token. */
   token?: string | null;
   headers?: Record<string, string>;
   json?: unknown;
   body?: FormData;
-  /** Status that the demo counts on; another one ends it. Default 200. */
+  /** Expected status; any other ends the demo. Default 200. */
   expect?: number;
 }
 
-/** @throws DemoError when the platform is away or answers something else than expected. */
+/** @throws DemoError if the platform is unreachable or returns an unexpected status */
 export async function callApi(platform: DemoPlatform, method: string, path: string, request: Request = {}): Promise<Answer> {
   const { token = platform.apiToken, headers = {}, json, body, expect = 200 } = request;
   const init: RequestInit = {
@@ -89,7 +89,7 @@ export async function callApi(platform: DemoPlatform, method: string, path: stri
   return { status: response.status, headers: response.headers, bytes, text, json: parse(text) };
 }
 
-/** Asks again until `attempt` gives something. @throws DemoError after `timeoutMs`. */
+/** Repeats `attempt` until it returns a value. @throws DemoError after `timeoutMs` */
 export async function waitUntil<T>(what: string, timeoutMs: number, attempt: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -10,7 +10,7 @@ export interface MeetingRoom {
   speakers: Speaker[];
 }
 
-/** Everyone claims a name in the room; the meeting and its participants become known to the platform. */
+/** Claims a name in the room for each participant; the platform learns the meeting and its participants. */
 export async function claimRoom(
   platform: DemoPlatform,
   narrator: Narrator,
@@ -41,7 +41,7 @@ export async function claimRoom(
   return { meetingId, speakers };
 }
 
-/** The boundaries outside which nothing may ever be stored. */
+/** Stores the window outside of which nothing may ever be stored. */
 export async function storeWindow(platform: DemoPlatform, narrator: Narrator, conversationId: number, meeting: Meeting): Promise<void> {
   narrator.step(
     'The transcript window is stored',
@@ -58,7 +58,7 @@ export async function storeWindow(platform: DemoPlatform, narrator: Narrator, co
   narrator.result(`ten minutes more? ${conflict.status} ${(conflict.json as { error: string }).error}`);
 }
 
-/** `/recorded`, twice with one key: the second call finds everything done. */
+/** Calls `/recorded` twice with one key: the second call has no further effect. */
 export async function markRecorded(platform: DemoPlatform, narrator: Narrator, before: ConversationOut): Promise<void> {
   narrator.step(
     'The conversation is recorded',

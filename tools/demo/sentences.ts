@@ -1,4 +1,4 @@
-/** What people say in the demo's conversation: invented, and put together anew for each turn. */
+/** Sentences of the demo's conversation: fictional, and combined anew for each turn. */
 
 const openings = [
   'When I think of this question,',
@@ -72,7 +72,7 @@ const farewells = [
   'Did you get my message, by the way?',
 ];
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 export type Random = () => number;
 
 export function createRandom(seed: number): Random {
@@ -89,12 +89,12 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[Math.floor(random() * items.length)] as Item;
 }
 
-/** Something said in the conversation itself. */
+/** A sentence of the conversation itself. */
 export function makeStatement(random: Random): string {
   return `${pick(random, openings)} ${pick(random, middles)}${pick(random, endings)}`;
 }
 
-/** Something said before the recording was approved, or after it had ended: it must never be stored. */
+/** A sentence before the recording was approved or after it had ended: it must never be stored. */
 export function makeAside(random: Random, when: 'before' | 'after'): string {
   return pick(random, when === 'before' ? smallTalk : farewells);
 }

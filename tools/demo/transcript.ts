@@ -1,4 +1,4 @@
-/** Scene 3: the meeting provider hands out what was said; the platform keeps what was approved, and can prove it. */
+/** Scene 3: the platform imports the transcript from the meeting provider, stores only the approved part, and can prove it. */
 import { createHash } from 'node:crypto';
 import type { RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
 import type { ConversationOut } from '#services/conversations';
@@ -10,7 +10,7 @@ import type { MeetingRoom } from './room.ts';
 
 const printedLines = 22;
 
-/** Gives the played provider the session and its transcript. */
+/** Adds the session and its transcript to the simulated provider. */
 export function playMeeting(narrator: Narrator, provider: RealtimeKitServer, room: MeetingRoom, meeting: Meeting): Artifact {
   narrator.step(
     'The meeting takes place',

@@ -1,4 +1,4 @@
-/** `README.md` of the chart: the last section, a table of the secret settings, is generated. */
+/** Generates the last section of the chart's `README.md`, a table of the secret settings. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartDir, readPlatformFacts } from './chart.ts';

@@ -1,6 +1,6 @@
 /**
- * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed on to Kubernetes. The names of
- * settings and secrets come from the services' schemas, so that a misspelt one is refused before anything is installed.
+ * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed to Kubernetes. Names of settings and
+ * secrets come from the services' schemas, so that a misspelled one is rejected before installation.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
 import { maxReplicas, streamNames } from '#libs/nats';
@@ -14,7 +14,7 @@ const flag: Schema = { type: 'boolean' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 };
 const textMap: Schema = { type: 'object', additionalProperties: text };
-/** Passed on to Kubernetes, which knows its shape. */
+/** Passed unchanged to Kubernetes, which validates it. */
 const passedObject: Schema = { type: 'object' };
 const passedList: Schema = { type: 'array', items: { type: 'object' } };
 const orEmpty = (schema: Schema): Schema => ({ anyOf: [schema, { const: '' }] });
@@ -25,7 +25,7 @@ function object(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', additionalProperties: false, properties };
 }
 
-/** A section of the values that may be left out as a whole. */
+/** A section of the values that can be omitted. */
 const spread = oneOf('', 'ScheduleAnyway', 'DoNotSchedule');
 const probe = object({
   initialDelaySeconds: count,
@@ -42,7 +42,7 @@ const image = object({
 });
 const textList: Schema = { type: 'array', items: text };
 const account = object({ create: flag, name: text, annotations: textMap });
-/** Keys of every pod of the platform, whatever makes it. */
+/** Keys of every pod of the platform, whatever creates it. */
 const pod: Record<string, Schema> = {
   resources: passedObject,
   extraEnv: passedList,
@@ -126,7 +126,7 @@ function describeComponent(env: Schema): Record<string, Schema> {
   };
 }
 
-/** The text of `values.schema.json`. */
+/** Returns the text of `values.schema.json`. */
 export async function describeChartSchema(): Promise<string> {
   const facts = await readPlatformFacts();
   const { plain, secret } = listSettings(facts);
@@ -192,7 +192,7 @@ function describeComponents({ components }: PlatformFacts, envOf: (names: readon
   return Object.fromEntries(described);
 }
 
-/** Jobs of the release, and what may run beside it. */
+/** Jobs of the release, and optional parts. */
 function describeTasks(): Record<string, Schema> {
   return {
     migrations: object({
@@ -270,7 +270,7 @@ function describeNetwork(): Record<string, Schema> {
   };
 }
 
-/** Metrics, tests of the release, and the servers of an evaluation. */
+/** Metrics, release tests, and evaluation servers. */
 function describeWatching(): Record<string, Schema> {
   return {
     metrics: object({

@@ -1,4 +1,4 @@
-/** What the Helm chart needs to know of the code: components, their settings, the upload limit. */
+/** Facts about the code for the Helm chart: components, their settings, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, minSecretLength } from '#libs/config';
@@ -15,24 +15,24 @@ export interface PlatformFacts {
   readonly recordingLimitBytes: number;
   /** Characters. */
   readonly shortestSecret: number;
-  /** What nobody may use for one. */
+  /** Published values that are rejected as secrets. */
   readonly publicSecrets: readonly string[];
-  /** By the component's name in the values. */
+  /** By component name in the values. */
   readonly components: Readonly<Record<string, ComponentFacts>>;
-  /** Of the job that verifies and shortens the audit logs (A2). */
+  /** Settings of the job that verifies and truncates the audit logs (A2). */
   readonly audit: Pick<ComponentFacts, 'settings'>;
 }
 
 interface SettingFacts {
   readonly required: boolean;
   readonly secret: boolean;
-  /** Of a secret that must be long. */
+  /** Secret with a minimum length. */
   readonly own?: true;
-  /** Of what names an account, and is no secret by itself. */
+  /** Account name, not a secret. */
   readonly name?: true;
-  /** Needed too, unless this setting is true. */
+  /** Required unless this setting is true. */
   readonly neededUnless?: string;
-  /** Of a secret that may have several values, separated by white space (K8). */
+  /** Maximum number of values of a secret that can have several, separated by whitespace (K8). */
   readonly mostValues?: number;
 }
 
@@ -55,15 +55,15 @@ export async function readPlatformFacts(): Promise<PlatformFacts> {
   };
 }
 
-/** `files/platform.json` of the chart. */
+/** Returns `files/platform.json` of the chart. */
 export async function describePlatform(): Promise<string> {
   return `${JSON.stringify(await readPlatformFacts(), null, 2)}\n`;
 }
 
-/** `files/demo-workspace.yaml` of the chart: what `npm start` applies too. */
+/** Returns `files/demo-workspace.yaml` of the chart, the workspace that `npm start` applies. */
 export function describeDemoWorkspace(): string {
   const text = readFileSync(join(chartDir, '..', '..', '..', 'test', 'fixtures', 'demo-workspace.yaml'), 'utf8');
-  // The path to the schema of editors is good where the file is written.
+  // The schema path for editors is only valid in the original file.
   return text.replace(/^# yaml-language-server: .*\n/, '');
 }
 

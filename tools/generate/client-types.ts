@@ -1,4 +1,4 @@
-/** JSON Schema of the OpenAPI documents as TypeScript types, with descriptions as doc comments. */
+/** Converts JSON Schema of the OpenAPI documents to TypeScript types, with descriptions as doc comments. */
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ const scalars: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The type expression of a schema; nested objects are indented from `indent`. */
+/** TypeScript type expression of a schema; nested objects are indented from `indent`. */
 export function toType(schema: Schema, indent = ''): string {
   const { $ref, enum: choices, type } = schema;
   if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);
@@ -43,12 +43,12 @@ function toObject(schema: Schema, indent: string): string {
   return typeof rest === 'object' && rest !== null ? `${object} & Record<string, ${index}>` : object;
 }
 
-/** A property's name, quoted where it has to be. */
+/** Property name, quoted if necessary. */
 export function toKey(name: string): string {
   return plainName.test(name) ? name : `'${name.replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** A doc comment of the texts that are there; no lines when none is. */
+/** Doc comment of the defined texts; no lines if there are none. */
 export function toComment(texts: readonly unknown[], indent: string): string[] {
   const lines = texts
     .filter((text): text is string => typeof text === 'string' && text !== '')

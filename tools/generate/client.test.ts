@@ -39,7 +39,7 @@ const document = { paths: { '/things/{thing_id}': { get: read }, '/things': { po
 describe('generated client', () => {
   const text = writeClient([document]);
 
-  it('has one method with its documentation for every operation', () => {
+  it('has one documented method for every operation', () => {
     expect(text).toContain('readThing(request: ReadThingRequest, options?: CallOptions): Promise<ReadThingReply>;');
     expect(text).toContain(
       'readThing(request: ReadThingRequest & Conditional, options?: CallOptions): Promise<ReadThingReply | NotModified>;',
@@ -47,7 +47,7 @@ describe('generated client', () => {
     expect(text).toContain('   * Reads *\\/ one\n   * `GET /things/{thing_id}`');
   });
 
-  it('groups parameters by place, optional where none of them is needed', () => {
+  it('groups parameters by location, optional where none is required', () => {
     expect(text).toContain(`export interface ReadThingRequest {
   path: {
     thing_id: number;
@@ -62,13 +62,13 @@ describe('generated client', () => {
 }`);
   });
 
-  it('tells replies and errors apart by status', () => {
+  it('distinguishes responses and errors by status', () => {
     expect(text).toContain('export type ReadThingReply = ApiReply<200, (string | null)[]>;');
     expect(text).toContain('  | { readonly status: 404; readonly body: Failure }');
     expect(text).toContain('export type UploadThingReply = ApiReply<201, ReadableStream<Uint8Array>>;');
   });
 
-  it('lets the format decide about the type of the reply', () => {
+  it('derives the response type from the format', () => {
     const content = { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'integer' } } };
     const format = { name: 'format', in: 'query', required: false, schema: { type: 'string', enum: ['txt', 'json'] } };
     const many = { ...read, parameters: [format], responses: { 200: { description: 'OK', content }, 404: failure } };
@@ -83,12 +83,12 @@ describe('generated client', () => {
     );
   });
 
-  it('tells the transport what to send', () => {
+  it('describes each request for the transport', () => {
     expect(text).toContain("readThing: { method: 'GET', path: '/things/{thing_id}', credential: 'token', replies: [200,304] }");
     expect(text).toContain("credential: 'none', replies: [201], body: 'multipart', part: 'sound' }");
   });
 
-  it('refuses two operations of one name and two schemas of one name', () => {
+  it('rejects two operations or two schemas with the same name', () => {
     expect(() => writeClient([document, { paths: { '/other': { get: { ...read, operationId: 'readThing' } } }, components }])).toThrow(
       'readThing',
     );

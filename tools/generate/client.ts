@@ -1,6 +1,6 @@
 /**
- * The operations of the TypeScript client, written from the two OpenAPI documents of the route table: one method for every
- * documented route, with the types of its parameters, body, replies and errors.
+ * Generates the operations of the TypeScript client from the two OpenAPI documents of the route table: one method per documented route,
+ * with types of parameters, body, replies and errors.
  */
 import type { OpenApiDocument } from '#libs/http';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
@@ -39,15 +39,15 @@ interface Described {
   readonly hints: RouteHints;
 }
 
-/** What the documents do not say of a route. */
+/** Facts about a route that the documents do not contain. */
 export interface RouteHints {
-  /** Milliseconds that the server gives it, where that is not the usual time. */
+  /** Server deadline in milliseconds if it differs from the default. */
   readonly deadlineMs?: number;
-  /** Representations of its answer by the values of `format`, the usual one first. */
+  /** Representations of the answer by value of `format`, the default first. */
   readonly formats?: Readonly<Record<string, { readonly contentType: string }>>;
 }
 
-/** The text of clients/typescript/operations.ts. */
+/** Returns the text of clients/typescript/operations.ts. */
 export function describeClient(): string {
   const { api, v1, ops } = buildDocuments(routes);
   return writeClient([api, v1, ops], new Map(routes.map((route) => [route.operationId, route])));
@@ -55,7 +55,7 @@ export function describeClient(): string {
 
 /**
  * @param hints by operation id
- * @throws Error when two operations would be one method, or two different schemas one type.
+ * @throws Error if two operations have the same method name, or two different schemas the same type name
  */
 export function writeClient(
   documents: readonly Pick<OpenApiDocument, 'paths' | 'components'>[],
@@ -136,7 +136,7 @@ function writeOperationTypes({ name, operation, hints: { formats } }: Described)
   ];
 }
 
-/** The body of the reply in each format. */
+/** Type of the reply body per format. */
 function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>, content: Content = {}): string[] {
   const fields = Object.entries(formats).map(
     ([format, { contentType }]) => `  ${toKey(format)}: ${toReplyType({ [contentType]: content[contentType] ?? {} }, '  ')};`,
@@ -144,7 +144,7 @@ function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>
   return [`export interface ${title}Formats {`, ...fields, '}'];
 }
 
-/** `hasFormats`: the query's `format` decides about the type of the reply. */
+/** `hasFormats`: the type of the reply depends on the query's `format`. */
 function writeRequest({ parameters = [], requestBody }: Operation, hasFormats: boolean): string {
   const groups = (['path', 'query', 'header'] as const).flatMap((location) => {
     const own = parameters.filter((parameter) => parameter.in === location);
@@ -172,7 +172,7 @@ function writeBody(body: Operation['requestBody']): string[] {
 
 const findPart = (schema: Schema): string => Object.keys(schema['properties'] ?? {})[0] ?? 'file';
 
-/** JSON as its type, text as text, everything else as a stream. */
+/** JSON as its type, text as string, everything else as a stream. */
 function toReplyType(content: Content | undefined, indent = ''): string {
   const [contentType, entry] = Object.entries(content ?? {})[0] ?? [];
   if (contentType === undefined) return 'undefined';
@@ -189,7 +189,7 @@ function writeMethod({ name, method, path, operation, hints: { formats } }: Desc
   const chosen = usual === undefined ? '' : '<Format>';
   const signature = (request: string, reply: string): string =>
     `  ${name}${parameter}(${request}, options?: CallOptions): Promise<${reply}>;`;
-  // Only a caller that names what it holds can be told that it holds it already.
+  // Only callers that send a validator can receive 304.
   const conditional = signature(`request: ${title}Request${chosen} & Conditional`, `${title}Reply${chosen} | NotModified`);
   const plain = signature(`request${needed ? '' : '?'}: ${title}Request${chosen}`, `${title}Reply${chosen}`);
   return operation.responses['304'] === undefined ? [...comment, plain] : [...comment, conditional, ...comment, plain];
@@ -214,7 +214,7 @@ function writeEntry({ name, method, path, operation, hints: { deadlineMs } }: De
   return `  ${name}: { ${fields.join(', ')} },`;
 }
 
-/** `get_agent` and `getAgent` alike become `getAgent`. */
+/** Converts `get_agent` and `getAgent` alike to `getAgent`. */
 function camel(operationId: string): string {
   return operationId.replace(/[_-]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

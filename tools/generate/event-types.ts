@@ -1,9 +1,9 @@
-/** The types of events for the TypeScript client, written from what the services declare that they tell the feed of (V8). */
+/** Generates the event types of the TypeScript client from the services' feed declarations (V8). */
 import { feedTypes } from '#services/events';
 import { describeEvent, nameOf } from '../../services/api-gateway/asyncapi.ts';
 import { toComment, toType } from './client-types.ts';
 
-/** The text of clients/typescript/event-types.ts. */
+/** Returns the text of clients/typescript/event-types.ts. */
 export function describeEventTypes(): string {
   const types = feedTypes.map((event) => {
     const name = `${nameOf(event).replace(/^./, (letter) => letter.toUpperCase())}Event`;

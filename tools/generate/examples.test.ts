@@ -6,7 +6,7 @@ import { collectExamples } from './examples.ts';
 import { showStory, type StoryStep } from './story.ts';
 
 describe('the story of the documents', () => {
-  it('shows in the place of each marker what it stands for, under its name later on too', () => {
+  it('shows the value of each marker, also under its name later on', () => {
     const steps: StoryStep[] = [
       {
         operation: 'make',
@@ -22,11 +22,11 @@ describe('the story of the documents', () => {
     ]);
   });
 
-  it('refuses a name that no earlier step brings', () => {
+  it('rejects a name that is not defined by an earlier step', () => {
     expect(() => showStory([{ operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200 }])).toThrow('{{thing}}');
   });
 
-  it('gives an operation the request of its first success and the first answer of each status', () => {
+  it('assigns to an operation the request of its first success and the first response of each status', () => {
     const steps: StoryStep[] = [
       { operation: 'make', as: 'ada', body: {}, status: 422, answer: { detail: [] } },
       {
@@ -52,7 +52,7 @@ describe('the examples of the documents', () => {
   const documents = buildDocuments(routes);
 
   it.each(listOperations(Object.values(documents)))(
-    '$id: what is shown fits the schema beside it',
+    '$id: the example fits its schema',
     ({ parameters, requestBody, responses, components }) => {
       const shown: { schema?: Record<string, unknown>; example?: unknown }[] = [
         ...parameters,

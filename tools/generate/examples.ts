@@ -1,9 +1,9 @@
-/** The examples of the documents: the written story, by operation. */
+/** Generates the examples of the documents from the written story, by operation. */
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import type { OpenApiExamples } from '#libs/http';
 import { readStory, showStory, type StoryStep } from './story.ts';
 
-/** The text of services/api-gateway/examples.json. */
+/** Returns the text of services/api-gateway/examples.json. */
 export function describeExamples(): string {
   const known = new Set(routes.filter(({ documented }) => documented !== false).map(({ operationId }) => operationId));
   const examples = collectExamples(showStory(readStory()));
@@ -12,7 +12,7 @@ export function describeExamples(): string {
   return `${JSON.stringify(examples, null, 2)}\n`;
 }
 
-/** The first request of an operation that succeeds is its example, and the first answer of each status. */
+/** An operation's example is its first successful request, and the first answer of each status. */
 export function collectExamples(steps: readonly StoryStep[]): OpenApiExamples {
   return Object.fromEntries(
     [...Map.groupBy(steps, ({ operation }) => operation)].map(([operation, own]) => {

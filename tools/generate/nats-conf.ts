@@ -1,11 +1,11 @@
 /**
- * `files/nats.conf` of the chart, which compose.yaml uses too: the users of the contracts, whose passwords the server takes from its environment.
- * `files/nats-nsc.sh`, beside it, makes the same users with nsc, for servers in operator mode.
+ * Generates `files/nats.conf` of the chart, also used by compose.yaml: the users of the contracts, with passwords from the server's
+ * environment. `files/nats-nsc.sh` creates the same users with nsc, for servers in operator mode.
  */
 import { componentOf } from '#libs/release';
 import { describePermissions } from '../../libs/servers/nats-permissions.ts';
 
-/** The same permissions as data, for what checks them: a line for each user. */
+/** Returns the same permissions as data for checks: one line per user. */
 export function describeNatsPermissions(): Promise<string> {
   const users = describePermissions().flatMap(({ user, permissions }) =>
     permissions === undefined
@@ -15,7 +15,7 @@ export function describeNatsPermissions(): Promise<string> {
   return Promise.resolve(`{\n${users.join(',\n')}\n}\n`);
 }
 
-/** A subject a line; the authorization is JSON, except for the passwords. */
+/** One subject per line; the authorization is JSON except for the passwords. */
 export function describeNatsConf(): Promise<string> {
   const users = describePermissions().map(({ user, permissions }) => ({
     user,
@@ -36,7 +36,7 @@ authorization: ${authorization}
 `);
 }
 
-/** A permission a line. Subjects have no character that is special within single quotes. */
+/** One permission per line. Subjects contain no character that is special within single quotes. */
 export function describeNscScript(): Promise<string> {
   const users = describePermissions().map(({ user, permissions }) => {
     const flags = [
@@ -49,8 +49,9 @@ export function describeNscScript(): Promise<string> {
 }
 
 /**
- * Permissions are those of scoped signing keys, in the JWT of the account: in the JWT of the user they would exceed what servers take of a CONNECT
- * (`max_control_line`, 4 KiB), and each release would need other credentials files. Added before others are removed: an empty list allows everything.
+ * Permissions are in scoped signing keys in the account JWT: in the user JWT they would exceed the maximum size of a CONNECT
+ * (`max_control_line`, 4 KiB), and each release would need new credentials files. New permissions are added before old ones are removed,
+ * because an empty list allows everything.
  */
 const nscFunctions = `#!/bin/sh
 # Written from the contracts by \`npm run fix\`: the users of files/nats.conf for NATS in operator mode (JWT), made with nsc.

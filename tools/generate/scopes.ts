@@ -1,8 +1,8 @@
-/** Derives the page of scopes from the route table (rules/access#scopes). */
+/** Generates the page of scopes from the route table (rules/access#scopes). */
 import { type Route, scopes } from '#libs/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 
-/** Markdown: the operations of each scope, and those that need none. */
+/** Markdown: the operations of each scope, and those without one. */
 export function describeScopes(): string {
   const documented = routes.filter((route) => route.documented !== false);
   const listOf = (scope: Route['scope'], loginOnly?: true): string =>

@@ -1,4 +1,4 @@
-/** Derives the reference of environment variables from the services' schemas. */
+/** Generates the reference of environment variables from the services' schemas. */
 import { backupSettings } from '../../cli/backup/settings.ts';
 import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../../libs/servers/service-settings.ts';
 import { auditSettings } from '../audit.ts';
@@ -11,7 +11,7 @@ interface Setting {
   required: boolean;
 }
 
-/** Programs beside the services. */
+/** Programs besides the services. */
 const programs: ServiceSettings[] = Object.entries({
   migrations: migrationSettings,
   streams: streamSettings,

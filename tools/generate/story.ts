@@ -1,7 +1,7 @@
 /**
- * The story that the documents show: services/api-gateway/story, one list of requests and answers in the order in which they happen on a
- * fresh platform with the demo workspace. What a platform makes at random stands as `{{name=shown}}` where it first appears, later
- * as `{{name}}`, and as `{{=shown}}` when nothing asks for it again; the documents show `shown`.
+ * The story shown in the documents: services/api-gateway/story, a list of requests and answers in order on a fresh platform with the demo
+ * workspace. Random values are written as `{{name=shown}}` at their first use, later as `{{name}}`, and as `{{=shown}}` if they are not
+ * used again; the documents show `shown`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,28 +11,28 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface StoryStep {
   readonly operation: string;
-  /** `shared` token, login `gate`, `nobody`, or whose token: the part of an account's email before the @. */
+  /** `shared` token, login `gate`, `nobody`, or an account: the part of its email before the @. */
   readonly as: string;
   readonly path?: Values;
   readonly query?: Values;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body?: unknown;
-  /** A body that is no JSON. */
+  /** A body that is not JSON. */
   readonly raw?: string;
-  /** Form field and name of the file. */
+  /** Form field and file name. */
   readonly upload?: Readonly<Record<string, string>>;
-  /** Is asked again until the answer is there, for what happens after the request before it was answered. */
+  /** Repeated until the answer matches, for effects after the previous request's answer. */
   readonly eventually?: boolean;
   readonly status: number;
-  /** Its lists may have more than the answer shows. */
+  /** Its lists may contain more than the answer shows. */
   readonly part?: boolean;
   /** JSON or text; absent for files. */
   readonly answer?: unknown;
 }
 
 const storyDir = join(import.meta.dirname, '..', '..', 'services', 'api-gateway', 'story');
-/** Its groups: the name, and what is shown. */
+/** Groups: the name, and the shown value. */
 export const marker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
 
 export function readStory(): StoryStep[] {
@@ -40,7 +40,7 @@ export function readStory(): StoryStep[] {
   return files.flatMap((file) => parse(readFileSync(join(storyDir, file), 'utf8')) as StoryStep[]);
 }
 
-/** The text with each marker replaced; a text that is a marker alone becomes the value itself. */
+/** Replaces each marker in the text; a text that consists of one marker becomes the value itself. */
 export function fillText(text: string, valueOf: (name: string, documented: string | undefined) => unknown): unknown {
   const markers = [...text.matchAll(marker)];
   const [only] = markers;
@@ -48,7 +48,7 @@ export function fillText(text: string, valueOf: (name: string, documented: strin
   return text.replace(marker, (_all, name: string, documented: string | undefined) => String(valueOf(name, documented)));
 }
 
-/** Every text of a value filled. */
+/** Fills every text of a value. */
 export function fillTexts(value: unknown, fill: (text: string) => unknown): unknown {
   if (typeof value === 'string') return fill(value);
   if (Array.isArray(value)) return value.map((item) => fillTexts(item, fill));
@@ -56,7 +56,7 @@ export function fillTexts(value: unknown, fill: (text: string) => unknown): unkn
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillTexts(item, fill)]));
 }
 
-/** The story as the documents show it. @throws Error for a name that no earlier step brings */
+/** The story as shown in the documents. @throws Error for a name that no earlier step defines */
 export function showStory(steps: readonly StoryStep[]): StoryStep[] {
   const known = new Map<string, unknown>();
   const show = (name: string, documented: string | undefined): unknown => {

@@ -1,4 +1,4 @@
-/** docs/guides/workspace-file.md: the lists and fields of the workspace file, from its schema. */
+/** Generates docs/guides/workspace-file.md: the lists and fields of the workspace file, from its schema. */
 import { makeWorkspaceSchema, type Schema } from './workspace-schema.ts';
 import { listTexts } from './workspace-texts.ts';
 
@@ -77,7 +77,7 @@ function listRows(item: Described, path = ''): string[] {
   });
 }
 
-/** Fields that have a description of their own are told, those of free objects are not. */
+/** Lists fields that have a description; fields of free-form objects have none. */
 const listTextsKnow = ({ properties = {} }: Described): boolean =>
   Object.values(properties).length > 0 &&
   Object.values(properties).every(({ description }) => description !== undefined) &&

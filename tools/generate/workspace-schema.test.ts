@@ -12,7 +12,7 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const check = compileSchemaForAll(makeWorkspaceSchema());
 const findProblems = (document: unknown): string[] => check(document).map(({ path, message }) => `${path.join('.')} ${message}`);
 
-/** What the services find, without the lists that the directory does not own. */
+/** Errors found by the services, without lists that the directory does not own. */
 function findByCode(document: Record<string, unknown>): unknown[] {
   const { agents: _agents, conversations = [], ...own } = document;
   const problems: ItemProblem[] = [];
@@ -26,11 +26,11 @@ const withoutVariables = (value: unknown): unknown =>
   );
 
 describe('the schema of the workspace file (docs/workspace.schema.json)', () => {
-  it.each(['demo-workspace.yaml', 'v1-network.yaml'])('takes test/fixtures/%s', (file) => {
+  it.each(['demo-workspace.yaml', 'v1-network.yaml'])('accepts test/fixtures/%s', (file) => {
     expect(findProblems(parse(readFileSync(join(repoDir, 'test', 'fixtures', file), 'utf8')))).toEqual([]);
   });
 
-  it.each(Object.entries(listTexts))('takes the example of %s, as the code does', (name, { example }) => {
+  it.each(Object.entries(listTexts))('accepts the example of %s, as the code does', (name, { example }) => {
     const document = { [name]: parse(example) as unknown };
     expect([findProblems(document), findByCode(document)]).toEqual([[], []]);
   });
@@ -57,7 +57,7 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     ['a conversation without a key', { conversations: [{ journey: 'a' }] }],
     ['a row of a transcript without text', { conversations: [{ key: 'a', transcript: [{ start_ms: 0, end_ms: 1 }] }] }],
     ['a file of a recording that nobody knows', { conversations: [{ key: 'a', recording: { half: 'a.mp4' } }] }],
-  ])('refuses %s, as the code does', (_what, document) => {
+  ])('rejects %s, as the code does', (_what, document) => {
     expect([findProblems(document).length > 0, findByCode(document).length > 0]).toEqual([true, true]);
   });
 
@@ -72,7 +72,7 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     ],
     ['a list', { people: null, agents: null }],
     ['fields of a conversation', { conversations: [{ key: 'a', start: null, participants: null, audio: null, recording: null }] }],
-  ])('takes null for %s, as the code does', (_what, document) => {
+  ])('accepts null for %s, as the code does', (_what, document) => {
     const { agents: _agents, ...own } = document as Record<string, unknown>;
     expect([findProblems(document), findByCode(own)]).toEqual([[], []]);
   });

@@ -1,4 +1,4 @@
-/** JSON Schema of the workspace file, for editors: made from the vocabulary by which the file is checked. */
+/** JSON Schema of the workspace file for editors, generated from the rules that validate the file. */
 import {
   type FieldRule,
   type Fields,
@@ -23,7 +23,7 @@ const fromEnvironment: Schema = {
   additionalProperties: false,
 };
 
-/** The text of docs/workspace.schema.json. */
+/** Returns the text of docs/workspace.schema.json. */
 export function describeWorkspaceSchema(): string {
   return `${JSON.stringify(makeWorkspaceSchema(), null, 2)}\n`;
 }
@@ -56,7 +56,7 @@ function textOf(name: string): (typeof listTexts)[string] {
   return text;
 }
 
-/** @param place list and, below a field, that field's name with a dot */
+/** @param location list and, for nested fields, the name of the parent field with a dot */
 function itemOf(fields: Fields, name: string, location = ''): Schema {
   return {
     type: 'object',
@@ -77,7 +77,7 @@ function describeValue(name: string, field: string, rule?: FieldRule): string {
   return rule?.needed === 'create' ? `${text} Required for new items.` : text;
 }
 
-/** null empties a text, list or object, unless the field is needed; elsewhere it must have a meaning of its own. */
+/** null clears a text, list or object, unless the field is required; for other types the rule must define its meaning. */
 function schemaOf(rule: FieldRule, name: string, location: string): Schema {
   const { kind } = rule.field;
   const schema = rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, location)) : simple[kind as keyof typeof simple];
@@ -155,7 +155,7 @@ const row: Schema = {
 };
 const keys = { type: ['array', 'null'], items: { type: 'string', pattern: '\\S' }, uniqueItems: true };
 
-/** Lists that other services own; conversations as cli/bulk-import/check-item.ts reads them. */
+/** Lists owned by other services; conversations in the format of cli/bulk-import/check-item.ts. */
 const foreignItems: Readonly<Record<string, Schema>> = {
   agents: AgentItem as unknown as Schema,
   conversations: {
@@ -184,7 +184,7 @@ const foreignItems: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The schema with what the reference says of each of its fields. */
+/** Adds the reference's description of each field to the schema. */
 function describe(schema: Schema, name: string, location = ''): Schema {
   const { properties, items, ...rest } = schema as { properties?: Record<string, Schema>; items?: Schema };
   return {

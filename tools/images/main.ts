@@ -1,6 +1,6 @@
 /**
- * `npm run images`: the images of others that compose.yaml, the Dockerfiles and the chart name, and whether their registries have them. For
- * platform teams: `--pin` writes the digests into the files, `--mirror` says what to copy where.
+ * `npm run images`: lists the third-party images in compose.yaml, the Dockerfiles and the chart, and checks that their registries have
+ * them. For platform teams: `--pin` writes the digests into the files, `--mirror` prints what to copy where.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ if (options.help) console.log(usage);
 else if (options.mirror !== undefined) printCopies(listImages(repoDir), options.mirror);
 else process.exitCode = await check();
 
-/** As `global.imageRegistry` of the chart finds them. */
+/** Target names as expected with the chart's `global.imageRegistry`. */
 function printCopies(images: readonly NamedImage[], prefix: string): void {
   for (const { registry, repository, tag, digest } of images) {
     const source = digest === '' ? `${registry}/${repository}:${tag}` : `${registry}/${repository}@${digest}`;
@@ -41,7 +41,7 @@ function printCopies(images: readonly NamedImage[], prefix: string): void {
   }
 }
 
-/** @returns the exit status: 1 when an image is missing, 2 when it is not known of one whether it is there. */
+/** @returns the exit status: 1 if an image is missing, 2 if an image could not be checked */
 async function check(): Promise<number> {
   const credentials = process.env['REGISTRY_CREDENTIALS'] || undefined;
   const rows: Row[] = [];

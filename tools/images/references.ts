@@ -1,4 +1,4 @@
-/** The images of others that we name: where, and how to write a digest there. */
+/** References to third-party images: where they are, and how to pin a digest. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -7,12 +7,12 @@ export interface ImageReference {
   registry: string;
   repository: string;
   tag: string;
-  /** `sha256:…`; empty when none is pinned. */
+  /** `sha256:…`; empty if not pinned. */
   digest: string;
 }
 
 export interface NamedImage extends ImageReference {
-  /** Where it is named, for people. */
+  /** Readable locations of the reference. */
   files: string[];
 }
 
@@ -33,7 +33,7 @@ export function formatReference({ registry, repository, tag }: ImageReference): 
   return `${registry}/${repository}:${tag}`;
 }
 
-/** @throws Error when it leaves the registry or the tag to whoever pulls it. */
+/** @throws Error if the registry or the tag is missing */
 export function parseReference(text: string): ImageReference {
   const digest = digestPattern.exec(text)?.[1] ?? '';
   const match = /^([^/]*[.:][^/]*|localhost)\/(.+):([\w.-]+)$/.exec(text.replace(digestPattern, ''));
@@ -43,7 +43,7 @@ export function parseReference(text: string): ImageReference {
   return { registry, repository, tag, digest };
 }
 
-/** Each once, in the order of the files. What is built here is left out. @throws Error on a name that is not complete. */
+/** Each image once, in file order, without images built here. @throws Error for an incomplete name */
 export function listImages(repoDir: string): NamedImage[] {
   const read = (file: string): string => readFileSync(join(repoDir, file), 'utf8');
   const named: [string, ImageReference][] = [];
@@ -67,7 +67,7 @@ export function listImages(repoDir: string): NamedImage[] {
   return [...images.values()];
 }
 
-/** What the files hold once every image of `digests` (by `registry/repository:tag`) is pinned; those that change. */
+/** Returns the changed files with every image of `digests` (by `registry/repository:tag`) pinned. */
 export function pinImages(repoDir: string, digests: ReadonlyMap<string, string>): Map<string, string> {
   const changed = new Map<string, string>();
   for (const file of [composeFile, ...dockerfiles, valuesFile]) {
@@ -84,7 +84,7 @@ export function pinImages(repoDir: string, digests: ReadonlyMap<string, string>)
   return changed;
 }
 
-/** Names of images have no other character that a pattern would take for something else. */
+/** Image names contain no other character that is special in a regular expression. */
 function escape(name: string): string {
   return name.replaceAll('.', '\\.');
 }

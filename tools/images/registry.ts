@@ -1,17 +1,17 @@
-/** Asks a registry for an image (OCI Distribution Specification 1.1). */
+/** Queries a registry for an image (OCI Distribution Specification 1.1). */
 import { createHash } from 'node:crypto';
 import { type ImageReference, formatReference } from './references.ts';
 
 export type Finding =
-  | { state: 'found'; digest: string; /** `os/architecture`, of an image for several. */ platforms: string[] }
+  | { state: 'found'; digest: string; /** `os/architecture` of each entry of a multi-platform image. */ platforms: string[] }
   | { state: 'missing'; reason: string }
-  /** The registry cannot be asked from here. */
+  /** The registry cannot be reached. */
   | { state: 'unknown'; reason: string };
 
 export interface RegistryOptions {
-  /** `http(s)://host[:port][/path]` of a mirror that is asked instead of the image's own registry. */
+  /** `http(s)://host[:port][/path]` of a mirror to query instead of the image's registry. */
   from?: string | undefined;
-  /** `user:password` for it. */
+  /** `user:password` for the mirror. */
   credentials?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ function manifestUrl({ registry, repository, tag }: ImageReference, from: string
   return new URL(`/v2${path}/${repository}/manifests/${tag}`, base);
 }
 
-/** Once more with the token or the credentials that the registry asks for. */
+/** Retries with the token or the credentials that the registry requires. */
 async function fetchPath(url: URL, credentials: string | undefined): Promise<Response> {
   const send = (to: URL, authorization?: string): Promise<Response> => {
     const headers = { accept: manifestTypes, ...(authorization === undefined ? {} : { authorization }) };

@@ -1,7 +1,7 @@
 /**
- * Writes the JSON schemas by which kubeconform judges the chart's objects (test/helm/schemas), one strict file for each kind, so that
- * the tests need no network: `node tools/kube-schemas/main.ts SWAGGER_JSON [CRD_YAML...]`. SWAGGER_JSON is api/openapi-spec/swagger.json
- * of the Go module k8s.io/kubernetes; the CRDs are those of Gateway API, KEDA and the Prometheus operator. Run when a version is raised.
+ * Writes the JSON schemas with which kubeconform validates the chart's objects (test/helm/schemas), one strict file per kind, so that the
+ * tests need no network: `node tools/kube-schemas/main.ts SWAGGER_JSON [CRD_YAML...]`. SWAGGER_JSON is api/openapi-spec/swagger.json of the
+ * Go module k8s.io/kubernetes; the CRDs are those of Gateway API, KEDA and the Prometheus operator. Run after a version upgrade.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ interface CustomResource {
 }
 
 const targetDir = join(import.meta.dirname, '..', '..', 'test', 'helm', 'schemas');
-/** What the chart renders. */
+/** Kinds that the chart renders. */
 const kinds = new Set(
   [
     'ConfigMap',
@@ -53,7 +53,7 @@ for (const file of resourceFiles) {
   }
 }
 
-/** The schema with its references filled in; a type inside itself is left open. */
+/** Inlines references; a recursive type is left open. */
 function inline(schema: unknown, path: readonly string[]): Schema {
   if (Array.isArray(schema)) return schema.map((item) => inline(item, path)) as unknown as Schema;
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
@@ -63,7 +63,7 @@ function inline(schema: unknown, path: readonly string[]): Schema {
   return path.includes(name) ? {} : inline(definitions[name] ?? {}, [...path, name]);
 }
 
-/** Without prose; objects that list their properties take no others; what may be a number or text takes both. */
+/** Removes descriptions; closes objects that list their properties; int-or-string accepts both. */
 function tighten(schema: unknown, inProperties = false): Schema {
   if (Array.isArray(schema)) return schema.map((item) => tighten(item)) as unknown as Schema;
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
@@ -75,7 +75,7 @@ function tighten(schema: unknown, inProperties = false): Schema {
     if (key === 'description' || key === 'format' || key.startsWith('x-kubernetes')) continue;
     result[key] = tighten(value, key === 'properties');
   }
-  // A quantity may be written as a number.
+  // A quantity can be a number.
   if (result['type'] === 'string' && given['format'] === undefined && /quantity/i.test(String(given['description'])))
     result['type'] = ['string', 'number'];
   if (result['properties'] !== undefined && given['x-kubernetes-preserve-unknown-fields'] !== true)

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('FollowedFile', () => {
-  it('gives the last lines of what is there, then what comes, each line when it is complete', () => {
+  it('yields the last existing lines, then new ones, each when it is complete', () => {
     writeFileSync(path, 'a\nb\nc\n');
     expect(followed.read(2)).toEqual(['b', 'c']);
     expect(followed.read(2)).toEqual([]);
@@ -29,13 +29,13 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['dä', 'e', 'f']);
   });
 
-  it('waits for a file that is not there yet', () => {
+  it('waits for a file that does not exist yet', () => {
     expect(followed.read(2)).toEqual([]);
     writeFileSync(path, 'first\n');
     expect(followed.read(2)).toEqual(['first']);
   });
 
-  it('reads a file that was put aside to its end, and goes on with the one in its place', () => {
+  it('reads a rotated file to its end, and continues with the new one', () => {
     writeFileSync(path, 'a\n');
     followed.read(2);
     appendFileSync(path, 'b\n');
@@ -48,7 +48,7 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['e']);
   });
 
-  it('begins again with a file that was emptied', () => {
+  it('restarts with a truncated file', () => {
     writeFileSync(path, 'a long line\n');
     followed.read(2);
     truncateSync(path);
@@ -56,14 +56,14 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['b']);
   });
 
-  it('shows of a long log its last lines, none of them cut', () => {
+  it('yields the last lines of a long log, each complete', () => {
     writeFileSync(path, `${'x'.repeat(100_000)}\nlast\n`);
     expect(followed.read(10)).toEqual(['last']);
   });
 });
 
 describe('mergeByTime', () => {
-  it('puts lines of several logs in the order of their times, what has none behind its own', () => {
+  it('orders lines of several logs by time, lines without a time after the line before them', () => {
     const at = (second: number, text: string): string => `{"time":"2026-01-01T00:00:0${second}.000Z","msg":"${text}"}`;
     const [one, two] = [
       [at(1, 'a'), '  at somewhere', at(4, 'd')],

@@ -1,17 +1,17 @@
-/** Follows log files as `tail -F` does: what is written, and goes on when a file is cut, put aside or made anew. */
+/** Follows log files like `tail -F`: continues when a file is truncated, rotated or recreated. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Of what was written before, at most this much is looked at for the last lines. */
+/** Maximum number of earlier bytes to search for the last lines. */
 const earlierBytes = 64 * 1024;
 const readBytes = 64 * 1024;
-/** A line without an end is given as it is from this length on. */
+/** A line of this length without a line break is returned as is. */
 const longestLine = 1024 * 1024;
 
 interface OpenFile {
   readonly fd: number;
   readonly inode: number;
-  /** What has been read of it. */
+  /** Bytes read so far. */
   offset: number;
 }
 
@@ -21,12 +21,12 @@ export class FollowedFile {
   #decoder = new StringDecoder('utf8');
   #rest = '';
 
-  /** @param path need not exist yet */
+  /** @param path may not exist yet */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Complete lines that have come since the last call; the first time the last `earlier` ones. */
+  /** Complete lines since the last call; the first call returns the last `earlier` lines. */
   read(earlier: number): string[] {
     const isFirst = this.#file === undefined;
     this.#file ??= this.#open();
@@ -59,7 +59,7 @@ export class FollowedFile {
     return now !== undefined && now.ino !== inode;
   }
 
-  /** The file that took the place of the one that was put aside, from its beginning. */
+  /** Reads the file that replaced a rotated one, from its start. */
   #readNext(): string[] {
     this.close();
     const unfinished = this.#rest === '' ? [] : [this.#rest];
@@ -70,7 +70,7 @@ export class FollowedFile {
   }
 
   #readLines(file: OpenFile): string[] {
-    if (fstatSync(file.fd).size < file.offset) file.offset = 0; // it was emptied
+    if (fstatSync(file.fd).size < file.offset) file.offset = 0; // truncated
     const buffer = Buffer.alloc(readBytes);
     const lines: string[] = [];
     for (let size = -1; size !== 0; file.offset += size) {
@@ -86,7 +86,7 @@ export class FollowedFile {
   }
 }
 
-/** JSON lines of several files in the order of their times; a line without one stays behind the line before it in its file. */
+/** Merges JSON lines of several files by time; a line without a time follows its predecessor. */
 export function mergeByTime(files: readonly (readonly string[])[]): string[] {
   const timed = files.flatMap((lines) => {
     let time = '';

@@ -1,6 +1,6 @@
 /**
- * `npm run logs [service…]`: follows the logs that `npm start` keeps, of the seven services when none is named, until Ctrl-C: readable lines in a
- * terminal, JSON when piped. Servers and tools have logs too, by the names of their files in `.data/logs`.
+ * `npm run logs [service…]`: follows the logs of `npm start` until Ctrl-C, by default of the seven services: readable lines in a terminal,
+ * JSON when piped. Logs of servers and tools are selected by their file names in `.data/logs`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,7 +13,7 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
 const logsDir = join(dataDir, 'logs');
 const pollMs = 200;
-/** Of each log that was written before. */
+/** Earlier lines to print per log. */
 const earlierLines = 10;
 
 /** @throws Error that says what to do */
@@ -39,7 +39,7 @@ async function follow(names: readonly string[]): Promise<never> {
   }
 }
 
-process.stdout.on('error', () => process.exit(0)); // nobody reads any more
+process.stdout.on('error', () => process.exit(0)); // the reader has closed the pipe
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
 try {
   await follow(chooseLogs(process.argv.slice(2)));

@@ -1,4 +1,4 @@
-/** `npm run --silent sbom > sbom.json`: what a production install is made of, in CycloneDX. */
+/** `npm run --silent sbom > sbom.json`: writes the contents of a production install in CycloneDX. */
 import { join } from 'node:path';
 import { createSbom } from './sbom.ts';
 

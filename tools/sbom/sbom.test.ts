@@ -15,20 +15,20 @@ describe('npm run sbom', () => {
     await expect(new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(JSON.stringify(sbom))).resolves.toBeNull();
   });
 
-  it('names every production dependency of the lock file once, and nothing else', () => {
+  it('lists exactly the production dependencies of the lock file, each once', () => {
     expect(refs().toSorted()).toEqual([...listProductionPackages(repoDir)].toSorted());
-    // Needed by development too, which makes npm leave them out by itself.
+    // Packages also used in development, which npm would omit.
     expect(refs()).toEqual(expect.arrayContaining([expect.stringMatching(/^pg@/), expect.stringMatching(/^ajv@/)]));
     expect(refs().filter((ref) => /^(jest|oxlint|node)@/.test(ref))).toEqual([]);
   });
 
-  it('gives each its hash and its licence, and the whole its name', () => {
+  it('contains hash and licence of each package, and the name of the whole', () => {
     const incomplete = sbom.components.filter(({ hashes, licenses }) => hashes[0]?.alg !== 'SHA-512' || (licenses ?? []).length === 0);
     expect(incomplete.map((component) => component['bom-ref'])).toEqual([]);
     expect(sbom.metadata.component.name).toBe('coherence');
   });
 
-  it('points at nothing that it does not list', () => {
+  it('references only listed components', () => {
     const known = new Set([...refs(), sbom.metadata.component['bom-ref']]);
     const used = sbom.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
     expect(used.filter((ref) => !known.has(ref))).toEqual([]);

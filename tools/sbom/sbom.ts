@@ -1,17 +1,17 @@
 /**
- * The list of what a production install is made of, in CycloneDX, from package-lock.json. npm makes it for all dependencies; what only
- * development needs is left out here, because `npm sbom --omit dev` also leaves out what development needs as well (pg, ajv).
+ * Generates the CycloneDX list of a production install from package-lock.json. npm generates it for all dependencies, and development-only
+ * packages are removed here, because `npm sbom --omit dev` also omits packages used by both (pg, ajv).
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface LockedPackage {
-  /** Of a package that is installed under another name. */
+  /** Real name of a package that is installed under another name. */
   name?: string;
   version?: string;
   dev?: boolean;
-  /** Of the development stack (package.json, peerDependencies). */
+  /** Part of the development stack (package.json, peerDependencies). */
   peer?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** `name@version` of every package of a production install, whatever the platform. */
+/** `name@version` of every package of a production install, for all platforms. */
 export function listProductionPackages(repoDir: string): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
   return new Set(
@@ -36,7 +36,7 @@ export function listProductionPackages(repoDir: string): Set<string> {
   );
 }
 
-/** @throws Error with what npm said. */
+/** @throws Error with the output of npm */
 export function createSbom(repoDir: string): Sbom {
   const included = listProductionPackages(repoDir);
   const { name } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { name: string };
@@ -44,7 +44,7 @@ export function createSbom(repoDir: string): Sbom {
   const root = metadata.component['bom-ref'];
   return {
     ...rest,
-    metadata: { ...metadata, component: { ...metadata.component, name } }, // npm names it after the folder
+    metadata: { ...metadata, component: { ...metadata.component, name } }, // npm uses the folder name
     components: components.filter((component) => included.has(component['bom-ref'])),
     dependencies: dependencies
       .filter(({ ref }) => ref === root || included.has(ref))

@@ -1,17 +1,17 @@
-/** A webhook endpoint with deliveries of several fates, for the picture of its page. */
+/** A webhook endpoint with deliveries in various states, for the screenshot of its page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoValues } from '#libs/config';
 import { createClient } from '../../clients/typescript/index.ts';
 import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
 
-/** In the order of the tests that are sent: the second comes again after some seconds, the last one later. */
+/** In the order of the sent tests: the second is retried after some seconds, the last one later. */
 const answers = [204, 503, 204, 'drop'] as const;
 const secondTryMs = 8_000;
-/** As WEBHOOK_ALLOWED_HOSTS has it. */
+/** Allowed by WEBHOOK_ALLOWED_HOSTS. */
 const receiverPort = 3_000;
 
 interface EndpointSetup {
-  /** Of its page. */
+  /** Path of the endpoint's page. */
   readonly path: string;
   end(): Promise<void>;
 }

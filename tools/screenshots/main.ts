@@ -1,8 +1,8 @@
 /**
- * Takes the pictures of the pages, the console and the admin CLI in docs/images, of a platform that runs:
- * `node tools/screenshots/main.ts [ADDRESS [NAME …]]`, by default all, of the one that `npm start` of this folder runs. Its demo password signs in to the
- * console; it was started with `WEBHOOK_ALLOWED_HOSTS=localhost:3000`, since a webhook endpoint is among them, and `npm run demo` was there. What the pages show
- * stays there: take one that is for nothing else.
+ * Takes the screenshots of the pages, the console and the admin CLI in docs/images from a running platform: `node tools/screenshots/main.ts
+ * [ADDRESS [NAME …]]`, by default all, from the `npm start` of this folder. Signs in to the console with its demo password. Start the
+ * platform with `WEBHOOK_ALLOWED_HOSTS=localhost:3000`, needed for a webhook endpoint, and run `npm run demo` first. The created data is
+ * not removed: use a throwaway platform.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const isSelected = ({ name }: { readonly name: string }): boolean => names.lengt
 const [email, password] = ['admin@example.org', process.env['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD];
 const scene = await createScene(baseUrl, email, password);
 const endpoint = await makeEndpoint(baseUrl, email, password);
-/** Of the console; `ready` is what is there when the figures are. */
+/** Console pages; `ready` selects an element that exists once the data is loaded. */
 const consolePages = [
   { name: 'console-jobs', path: '/console/jobs?state=dead', ready: 'td', options: desk },
   { name: 'console-jobs-phone', path: '/console/jobs?state=dead', ready: 'td', options: phone },
@@ -37,16 +37,16 @@ const consolePages = [
   { name: 'console-conversation-dark', path: scene.conversation, ready: 'video', options: { ...desk, colorScheme: 'dark' } },
   { name: 'console-keys', path: '/console/keys', ready: 'td', options: desk },
   { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
-  // Webhooks come while these are looked at.
+  // Webhooks are received while these pages are open.
   { name: 'console', path: '/console', ready: 'canvas', options: desk },
   { name: 'console-dark', path: '/console', ready: 'canvas', options: { ...desk, colorScheme: 'dark' } },
   { name: 'console-phone', path: '/console', ready: 'canvas', options: phone },
 ] as const;
 
-/** Pages ask anew by themselves. */
+/** Refresh interval of the pages. */
 const refreshMs = 10_000;
 
-/** What the picture of the CLI shows, in a terminal of this width. */
+/** Commands in the CLI screenshot, in a terminal of this width. */
 const commands = [['conversations', 'list'], ['jobs', 'list', '--limit', '6'], ['doctor']] as const;
 const columns = 110;
 
@@ -75,7 +75,7 @@ try {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator(ready).first().waitFor();
     if (ready === 'video') await showRecording(page);
-    // The plots show what the page has seen.
+    // The plots show data received while the page is open.
     const views = ready === 'canvas' ? 9 : 0;
     for (let view = 0; view < views; view++) {
       await scene.goOn(view);
@@ -96,7 +96,7 @@ try {
   await endpoint.end();
 }
 
-/** Some way into it, with its captions, and what was said below. */
+/** Plays the recording for a while, with captions and the transcript below. */
 async function showRecording(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Show transcript' }).click();
   await page.locator('video').focus();
@@ -117,14 +117,14 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   await page.close();
 }
 
-/** A command and what it writes to a terminal (that of script, of util-linux), as HTML. */
+/** Runs a command in a terminal (`script` of util-linux) and returns its output as HTML. */
 function showCommand(args: readonly string[]): string {
   const command = `stty cols ${columns}; exec node cli/coherence.mjs ${args.join(' ')}`;
   const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], { encoding: 'utf8' });
   return `<b>$ coherence ${args.join(' ')}</b>\n${toHtml(stdout)}`;
 }
 
-/** Colours that `styleText` writes: each is begun by a number of its own, and ended by one that is no class here. */
+/** Converts colours of `styleText`: each starts with its own number, and ends with one that has no class here. */
 function toHtml(text: string): string {
   const escape = String.fromCharCode(27);
   const parts = text.replaceAll('\r', '').split(new RegExp(`${escape}\\[(\\d+)m`));

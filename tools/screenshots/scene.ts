@@ -1,4 +1,4 @@
-/** What pages of the console show in pictures: jobs that died, webhooks, conversations on their way, one with its recording, and keys. */
+/** Data for console screenshots: dead jobs, webhooks, conversations in progress, one with a recording, and keys. */
 import { execFileSync } from 'node:child_process';
 import { randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,9 +37,9 @@ const deadJobs = [
 ] as const;
 
 export interface Scene {
-  /** Of the conversation's page. */
+  /** Path of the conversation's page. */
   readonly conversation: string;
-  /** Something happens: webhooks come, more of them the later it is. */
+  /** Adds activity: receives webhooks, more with each turn. */
   goOn(turn: number): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ function request(...args: string[]): unknown {
   return JSON.parse(execFileSync(process.execPath, [join(repoDir, 'cli', 'main.ts'), ...args, '--json'], { encoding: 'utf8' }));
 }
 
-/** One with everything, and others that wait in a step for their transcripts. */
+/** Creates one complete conversation, and others that wait in a step for their transcripts. */
 async function makeConversations(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'stage-'));
   try {
@@ -100,7 +100,7 @@ async function makeConversations(): Promise<number> {
   }
 }
 
-/** As they would be after an hour without the provider. @returns the id of a person who has a hook of bookings */
+/** Simulates an hour without the provider. @returns the id of a person with a booking webhook */
 async function makeJobs(conversation: number): Promise<number> {
   const url = readSettings()['DATABASE_URL'] ?? '';
   const logger = createLogger({ service: 'screenshots', level: 'warn' });

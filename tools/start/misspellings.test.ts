@@ -16,11 +16,11 @@ describe('variables that look like settings', () => {
     ['API_TOKENS', 'API_TOKEN'],
     ['BOOKING_WEBHOOKS_SECRET', 'BOOKING_WEBHOOK_SECRET'],
     ['REALTIMEKIT_BASEURL', 'REALTIMEKIT_BASE_URL'],
-  ])('%s is told to be none, and %s to be meant', (given, meant) => {
+  ])('reports %s as unknown, and suggests %s', (given, meant) => {
     expect(findMisspellings([given], known)).toEqual([`${given} is not a setting and is ignored. Did you mean ${meant}?`]);
   });
 
-  it('are no others: not those of the system, of npm, or of other programs', () => {
+  it('ignores variables of the system, npm and other programs', () => {
     const others =
       `PATH HOME HOSTNAME LOGNAME PWD OLDPWD SHELL TERM LANG USER SHLVL EDITOR COLOR NODE NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_COMPILE_CACHE npm_config_cache npm_lifecycle_event INIT_CWD AWS_REGION AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY OPENAI_API_KEY GITHUB_TOKEN NPM_TOKEN NO_COLOR CI PGHOST PGPASSWORD REDIS_URL SENTRY_DSN VAULT_TOKEN OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_PROTOCOL XDG_CACHE_HOME`.split(
         ' ',

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 describe('the folder of npm start', () => {
-  it('is made for its owner alone', () => {
+  it('is created for its owner only', () => {
     makePrivateDir(join(dir, 'deep'));
     expect(modeOf(join(dir, 'deep'))).toBe('700');
   });
@@ -25,7 +25,7 @@ describe('the folder of npm start', () => {
     ['/dev/null/data', /^\/dev\/null exists and is not a folder\. Choose another folder/],
     ['/dev/null', /^\/dev\/null exists and is not a folder\./],
     [`/tmp/${'x'.repeat(300)}`, /cannot be created there/],
-  ])('is refused at once where none can be: %s', (path, message) => {
+  ])('is rejected immediately if it cannot be created: %s', (path, message) => {
     expect(() => makePrivateDir(path)).toThrow(message);
   });
 
@@ -33,12 +33,12 @@ describe('the folder of npm start', () => {
     ['ENOSPC', /^The disk of .* is full\. Free some space and start again \(the data is kept\)/],
     ['EROFS', /^\/a\/b is on a read-only file system\. Choose another folder/],
     ['EACCES', /^\/a\/b is not writable by this user\. Choose another folder/],
-  ])('is told to be unusable in words: %s', (code, message) => {
+  ])('is reported as unusable in words: %s', (code, message) => {
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code, path: '/a/b' }))).toMatch(message);
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code: 'ECONNREFUSED' }))).toBeUndefined();
   });
 
-  it('that an earlier release left open is closed, with everything in it, and nothing outside', () => {
+  it('from an earlier release with open permissions is closed with all its contents, and nothing outside', () => {
     mkdirSync(join(dir, 'logs'), { recursive: true });
     for (const [file, mode] of [
       ['logs/media.log', 0o644],

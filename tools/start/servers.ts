@@ -112,7 +112,7 @@ function runNats(location: ServerLocation): Promise<Started> {
   });
 }
 
-/** Keeps MinIO for folders in which an earlier release stored objects with it. */
+/** Uses MinIO for folders in which an earlier release stored objects with it. */
 function runObjectStore(location: ServerLocation, env: Variables): Promise<Started> {
   const kind = existsSync(join(location.dataDir, 'minio')) ? 'minio' : 'versitygw';
   return location.screen.step(`${kind}, the object store`, (progress) => {

@@ -28,13 +28,13 @@ describe('summary of npm test', () => {
     expect(summarize(result, status, steps).failed).toBe(failed);
   });
 
-  it('counts the others as nothing when tests are selected by name, unless none was found', () => {
+  it('ignores the other results when tests are selected by name, unless no test was found', () => {
     const isSelection = true;
     expect(summarize({ ...green, numPendingTests: 9 }, 0, [], { isSelection }).failed).toBe(0);
     expect(summarize({ ...green, numPassedTests: 0, numPendingTests: 9 }, 0, [], { isSelection }).failed).toBe(1);
   });
 
-  it('names the tests that failed, and the files that could not run', () => {
+  it('names failed tests, and files that could not run', () => {
     const testResults = [
       { name: '/repo/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'a holds' }] },
       {

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..', '..');
 const projects = await readProjects(root);
 const files = listTestFiles(projects, root);
 
-describe('test files that npm test is asked for', () => {
+describe('test file arguments of npm test', () => {
   it.each([
     [
       ['libs/json', 'test/e2e'],
@@ -20,16 +20,16 @@ describe('test files that npm test is asked for', () => {
     [['--testNamePattern', 'title'], []],
     [['--selectProjects', 'unit', 'e2e', '--silent', 'libs/json'], ['libs/json']],
     [['--testNamePattern=title', 'x'], ['x']],
-  ])('takes from %j the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
+  ])('from %j are the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
 
-  it('knows the files of each project', () => {
+  it('select the files of each project', () => {
     expect(files).toEqual(
       expect.arrayContaining(['tools/test/test-files.test.ts', 'test/e2e/upgrade.release.test.ts', 'test/helm/rendered.test.ts']),
     );
     expect(listTestFiles(projects, root, ['helm']).every((file) => file.startsWith('test/helm/'))).toBe(true);
   });
 
-  it('accepts a part of a path, a whole path and a regular expression in any case', () => {
+  it('may be a part of a path, a whole path and a regular expression in any case', () => {
     expect(findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root)).toEqual([]);
   });
 
@@ -37,18 +37,18 @@ describe('test files that npm test is asked for', () => {
     ['libs/jsn/json.test.ts', 'libs/json/json.test.ts'],
     ['tets-files', 'tools/test/test-files.test.ts'],
     ['test/e2e/upgrades', 'test/e2e/upgrade.release.test.ts'],
-  ])('suggests for %s the file %s', (pattern, file) => {
+  ])('suggest for %s the file %s', (pattern, file) => {
     const [message, ...more] = findUnmatched(['libs/json', pattern], files, root);
     expect(message).toContain(`No test file matches "${pattern}". Similar names:\n`);
     expect(message?.split('\n').map((line) => line.trim())).toContain(file);
     expect(more).toEqual([]);
   });
 
-  it('suggests nothing for a name that is like no other', () => {
+  it('suggest nothing for an unknown name without a similar one', () => {
     expect(findUnmatched(['qqqxxxzzz'], files, root)).toEqual(['No test file matches "qqqxxxzzz".']);
   });
 
-  it('are refused by npm test before any server starts', () => {
+  it('are rejected by npm test before any server starts', () => {
     const { status, stderr } = spawnSync(process.execPath, ['tools/test/main.ts', 'libs/jsn'], {
       cwd: root,
       encoding: 'utf8',
@@ -59,7 +59,7 @@ describe('test files that npm test is asked for', () => {
 });
 
 describe('watchdog of tests', () => {
-  it('ends a process that is blocked, and names the test', () => {
+  it('ends a blocked process, and names the test', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts: first', limitMs: 60_000 });
       watch({ what: 'a.test.ts: loops', limitMs: 300 }); for (;;);`;
@@ -67,7 +67,7 @@ describe('watchdog of tests', () => {
     expect([signal, stderr]).toEqual(['SIGKILL', expect.stringContaining('HANGS for 0.3 s, ended: a.test.ts: loops')]);
   });
 
-  it('lets a process end that is watched no more', () => {
+  it('allows a process to end that is no longer watched', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts', limitMs: 60_000 }); watch(undefined);`;
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 }).status).toBe(0);

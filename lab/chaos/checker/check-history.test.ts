@@ -1,4 +1,4 @@
-/** A whole history with everything in it that must not be, each of which must be found (lab/chaos). */
+/** A history that contains every kind of violation, each of which must be found (lab/chaos). */
 import { describe, expect, it } from '@jest/globals';
 import type { Entry, Input, Outcome } from '../history.ts';
 import { describeProblem, checkHistory } from './check-history.ts';
@@ -36,8 +36,8 @@ const right = (): Entry[] => [
   entry('booking', effect('one')),
 ];
 
-describe('the judgement of a run', () => {
-  it('finds nothing wrong with what is right', () => {
+describe('checkHistory', () => {
+  it('allows unknown outcomes: a retryable rejection or no response', () => {
     expect(checkHistory(right(), { effects: { booking: ['one'] }, leftovers: [] })).toEqual([]);
   });
 
@@ -48,20 +48,20 @@ describe('the judgement of a run', () => {
     ['doubled: singleton a of 2', () => [entry('singleton a of 2', find, 8)]],
     ['wrong: refused: x of booking', () => [entry('booking', effect('one'), undefined, 'refused')]],
     ['wrong: answered with an error: x of booking', () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }]],
-  ])('finds %s, and shows it in a few requests', (text, more) => {
+  ])('detects %s, and reports a few requests that prove it', (text, more) => {
     const [problem, ...others] = checkHistory([...right(), ...more()], nothing);
     if (problem === undefined) throw new Error('nothing was found');
     const [first = '', ...shown] = describeProblem(problem).split('\n');
     expect([first.startsWith(text), shown.length <= 4, others]).toEqual([true, true, []]);
   });
 
-  it('lets a client be told to come again, or hear nothing', () => {
+  it('accepts requests that were rejected with a retry or not answered', () => {
     const told = ['503 {"status":503}', 'fetch failed: other side closed'];
     const some = told.map((answer) => ({ ...entry('booking', effect('one'), undefined, 'unknown'), answer }));
     expect(checkHistory([...right(), ...some], nothing)).toEqual([]);
   });
 
-  it('finds a guest who is among those of another booking, and one who has lost the seat', () => {
+  it('detects a guest in another booking, and one who lost the seat', () => {
     const requested = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
     const effects = { booking: ['one'], seat: ['Guest seats-1 stays', 'Guest seats-1 stays in seats-2'] };
     expect(checkHistory([...right(), ...requested], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`)).toEqual([
@@ -70,7 +70,7 @@ describe('the judgement of a run', () => {
     ]);
   });
 
-  it('finds effects that are lost or doubled, and what is left over', () => {
+  it('detects lost, duplicated and leftover effects', () => {
     const leftovers = ['media: upload running'];
     const found = checkHistory([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });
     expect(found.map(({ what, text }) => `${what}: ${text}`)).toEqual([

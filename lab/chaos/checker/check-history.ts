@@ -1,4 +1,4 @@
-/** Everything that is wrong with a run, each with the requests that show it. */
+/** Lists all violations in a run, each with the requests that show it. */
 import { describeEntry, type Entry } from '../history.ts';
 import { checkEffects } from './effects.ts';
 import { checkObject } from './linearizable.ts';
@@ -7,15 +7,15 @@ import { modelOf } from './models.ts';
 export interface Problem {
   readonly what: 'lost' | 'doubled' | 'wrong';
   readonly text: string;
-  /** The smallest history that shows it. */
+  /** Minimal history that shows the violation. */
   readonly entries: readonly Entry[];
 }
 
-/** What was there when everything had come to rest. */
+/** State after the platform has become idle. */
 export interface Facts {
-  /** Keys of effects, one for each that is there, by the object of the requests that asked for them. */
+  /** Keys of effects, one entry per effect, by the object of the requests that triggered them. */
   readonly effects: Readonly<Record<string, readonly string[]>>;
-  /** Lines of what has no place in a platform at rest: jobs without an end, messages not sent, objects without a record. */
+  /** Lines of leftovers in an idle platform: unfinished jobs, unsent messages, objects without a record. */
   readonly leftovers: readonly string[];
 }
 
@@ -41,7 +41,7 @@ function checkObjectHistories(entries: readonly Entry[]): Problem[] {
   });
 }
 
-/** A second thing of a kind that there may be one of, or a key that counted twice; everything else is something that is no longer there. */
+/** A duplicate of a unique object, or a key that was counted twice; any other violation is lost data. */
 function checkKind(object: string, shortest: readonly Entry[]): Problem['what'] {
   if (object.startsWith('singleton ')) return 'doubled';
   if (!object.startsWith('counter ')) return 'lost';
@@ -57,14 +57,14 @@ function checkKindEffects(object: string, entries: readonly Entry[], found: read
   }));
 }
 
-/** The load asks for nothing that may be refused. */
+/** The load sends no request that may be rejected. */
 function checkRefusals(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome }) => outcome === 'refused')
     .map((entry) => ({ what: 'wrong', text: `refused: ${entry.kind} of ${entry.object}`, entries: [entry] }));
 }
 
-/** Whatever is away, a client is told to come again (503) or hears nothing; another error is a fault of ours. */
+/** During faults, clients receive 503 or no answer; any other error is a bug. */
 function checkErrors(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome, answer }) => outcome === 'unknown' && /^5(?!03)\d\d\b/.test(answer))

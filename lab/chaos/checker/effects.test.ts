@@ -16,11 +16,11 @@ const checkHistory = (entries: readonly Entry[], found: readonly string[]) =>
   checkEffects('booking', entries, found).map(({ what, key }) => `${what} ${key}`);
 
 describe('effects of acknowledged requests', () => {
-  it('are there once, of unanswered ones once or not at all', () => {
+  it('of acknowledged requests exist once, of unanswered ones at most once', () => {
     expect(checkHistory([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b'])).toEqual([]);
   });
 
-  it('are lost, doubled or nobody’s', () => {
+  it('are reported when they are lost, duplicated or were never requested', () => {
     const entries = [
       ask('a', 'unknown'),
       ask('a', 'done'),
@@ -32,7 +32,7 @@ describe('effects of acknowledged requests', () => {
     expect(checkHistory(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual(['lost a', 'doubled b', 'doubled c', 'invented d', 'invented z']);
   });
 
-  it('name the requests that asked for them', () => {
+  it('name the requests that caused them', () => {
     const entries = [ask('a', 'unknown'), ask('a', 'done'), ask('b', 'done')];
     expect(checkEffects('booking', entries, ['b'])[0]?.entries).toEqual(entries.slice(0, 2));
   });

@@ -1,15 +1,15 @@
-/** What was asked for and happens later: once for each key that was acknowledged, at most once for every other. */
+/** Checks deferred effects: exactly one per acknowledged key, at most one for every other key. */
 import type { Entry } from '../history.ts';
 
 export interface EffectProblem {
   readonly what: 'lost' | 'doubled' | 'invented';
   readonly object: string;
   readonly key: string;
-  /** The requests for it. */
+  /** Requests that trigger the effect. */
   readonly entries: readonly Entry[];
 }
 
-/** @param found keys of the effects that are there, one for each effect @param object e.g. `booking`, the object of the requests */
+/** @param found keys of the existing effects, one per effect @param object e.g. `booking`, the object of the requests */
 export function checkEffects(object: string, entries: readonly Entry[], found: readonly string[]): EffectProblem[] {
   const requests = Map.groupBy(
     entries.filter((entry) => entry.object === object && entry.input.do === 'effect'),

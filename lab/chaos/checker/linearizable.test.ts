@@ -1,4 +1,4 @@
-/** Histories as a platform must never show them, each planted by hand or made wrong in one place (lab/chaos). */
+/** Invalid histories, written by hand or corrupted in one position (lab/chaos). */
 import { describe, expect, it } from '@jest/globals';
 import type { Entry, Input, Outcome } from '../history.ts';
 import { createRandom } from '../random.ts';
@@ -33,7 +33,7 @@ const shortestOf = (...args: Parameters<typeof checkObject>): number[] => {
 };
 
 describe('a register', () => {
-  it('may show either of two writes at the same time, but not the first again after the second was seen', () => {
+  it('may return either of two concurrent writes, but not the first after the second was read', () => {
     const both = [
       [0, 10, write('a')],
       [0, 10, write('b')],
@@ -43,7 +43,7 @@ describe('a register', () => {
     expect(shortestOf(register, history(...both, [11, 12, read, 'b'], [13, 14, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
-  it('has lost a write that was acknowledged when the value before it is read, and the shortest history says so', () => {
+  it('reports a lost acknowledged write when an earlier value is read, with the shortest history', () => {
     const lost = history(
       [0, 1, write('a')],
       [2, 3, read, 'a'],
@@ -58,13 +58,13 @@ describe('a register', () => {
     expect(shortestOf(register, lost)).toEqual([4, 6, 7]);
   });
 
-  it('shows a stale read after a newer one', () => {
+  it('reports a stale read after a newer one', () => {
     expect(shortestOf(register, history([0, 1, write('a')], [2, 20, write('b')], [3, 4, read, 'b'], [5, 6, read, 'a']))).toEqual([
       1, 2, 3, 4,
     ]);
   });
 
-  it('may or may not have what was asked without an answer, at any later time, but does not go back from it', () => {
+  it('may apply an unanswered write at any later time, but cannot revert it', () => {
     const requested = [
       [0, 1, write('a')],
       [2, 3, write('b'), undefined, 'unknown'],
@@ -74,12 +74,12 @@ describe('a register', () => {
     expect(shortestOf(register, history(...requested, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
-  it('never has what was refused, or what nobody wrote', () => {
+  it('never returns a rejected or unknown value', () => {
     expect(checkObject(register, history([0, 1, write('a'), undefined, 'refused'], [2, 3, read, 'a'])).is).toBe('wrong');
     expect(shortestOf(register, history([0, 1, write('a')], [2, 3, read, 'z'], [4, 5, read, 'a']))).toEqual([2]);
   });
 
-  it('is written as a whole: halves of two writes are nobody’s value', () => {
+  it('is written atomically: a mix of two writes is reported', () => {
     const writes = [
       [0, 10, write({ left: 1, right: 1 })],
       [0, 10, write({ left: 2, right: 2 })],
@@ -88,7 +88,7 @@ describe('a register', () => {
     expect(checkObject(register, history(...writes, [11, 12, read, { left: 1, right: 2 }])).is).toBe('wrong');
   });
 
-  it('is judged with hundreds of unanswered writes that nobody has seen', () => {
+  it('is checked with hundreds of unanswered writes that were never read', () => {
     const unanswered = Array.from({ length: 400 }, (_, n): Requested => [n, n + 50, write(`u${n}`), undefined, 'unknown']);
     const told = [
       [500, 501, write('a')],
@@ -99,8 +99,8 @@ describe('a register', () => {
   });
 });
 
-describe('what is made by the first who asks', () => {
-  it('is one for all, also when who made it was never told', () => {
+describe('an object created by the first request', () => {
+  it('is the same for all clients, also when its creator got no response', () => {
     const lost: Requested = [0, 1, find, undefined, 'unknown'];
     expect(checkObject(singleton, history(lost, [2, 9, find, 7], [2, 9, find, 7])).is).toBe('linearizable');
     expect(shortestOf(singleton, history([0, 9, find, 7], [0, 9, find, 7], [10, 11, find, 8]))).toEqual([2, 3]);
@@ -108,7 +108,7 @@ describe('what is made by the first who asks', () => {
 });
 
 describe('a counter of keys', () => {
-  it('counts a key once, however often it is repeated after no answer', () => {
+  it('counts a key once, however often it is retried without a response', () => {
     const repeated = [
       [0, 1, count('a'), 1],
       [2, 3, count('b'), undefined, 'unknown'],
@@ -120,12 +120,12 @@ describe('a counter of keys', () => {
     expect(shortestOf(keyedCounter, history([0, 1, count('a'), 1], [2, 3, count('a'), 2]))).toEqual([1, 2]);
   });
 
-  it('has lost a key that was acknowledged when it counts fewer', () => {
+  it('reports a lost acknowledged key when the count is too low', () => {
     expect(shortestOf(keyedCounter, history([0, 1, count('a'), 1], [2, 3, read, 1], [4, 5, read, 0]))).toEqual([1, 3]);
   });
 });
 
-/** Clients of a real register: each operation takes effect at a moment between its request and its answer, some are never answered. */
+/** Simulates clients of a real register: each operation takes effect between its request and its answer; some are never answered. */
 function simulate(seed: number): Entry[] {
   const random = createRandom(seed);
   const operations = Array.from({ length: 60 }, (_, n) => {
@@ -151,18 +151,18 @@ function simulate(seed: number): Entry[] {
 describe('simulated clients of one register', () => {
   const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
-  it('are never judged wrong when the register was right', () => {
+  it('are never reported when the register is correct', () => {
     expect(seeds.map((seed) => [seed, checkObject(register, simulate(seed)).is])).toEqual(seeds.map((seed) => [seed, 'linearizable']));
   });
 
-  it('are judged wrong when the register forgets its last value once everybody was answered', () => {
+  it('are reported when the register loses its last value after all requests were answered', () => {
     for (const seed of seeds) {
       const right = simulate(seed);
       const first = right.find(({ input, outcome }) => input.do === 'write' && outcome === 'done');
       const later = right.filter(({ outcome, from }) => outcome === 'done' && from > (first?.to ?? 0)).length;
       if (later === 0) throw new Error(`seed ${seed} has no later operation`);
       const wrong = [...right, ...history([9_000, 9_001, read, null]).map((entry) => ({ ...entry, id: 1_000 }))];
-      // A write that was never answered needs a read that has seen it.
+      // A write without an answer needs a read that observed it.
       expect([seed, shortestOf(register, wrong).length <= 3]).toEqual([seed, true]);
     }
   });

@@ -1,19 +1,18 @@
 /**
- * Whether a concurrent history of one object could have come from that object answering one operation at a time, each somewhere between its
- * request and its answer (Wing and Gong, with the memory of states that Lowe added). An operation of unknown outcome may have happened at any
- * time after its request, or never.
+ * Checks whether a concurrent history of one object is linearizable (Wing and Gong, with Lowe's cache of states). An operation with unknown
+ * outcome can take effect at any time after its request, or never.
  */
 import type { Entry } from '../history.ts';
 import type { Model } from './models.ts';
 
 export type Verdict =
   | { readonly is: 'linearizable' }
-  /** `shortest` is wrong too, and right without any one part of it. */
+  /** `shortest` is a minimal violation: removing any part makes it valid. */
   | { readonly is: 'wrong'; readonly shortest: readonly Entry[] }
-  /** More possibilities than are looked at. */
+  /** The search limit was reached. */
   | { readonly is: 'undecided' };
 
-/** Steps of the search; a history of clients that each wait for their answer takes some thousand. */
+/** Search steps; a history of sequential clients takes some thousand. */
 const maxSteps = 2_000_000;
 
 /** @param entries of one object, in any order */
@@ -25,11 +24,11 @@ export function checkObject(model: Model, entries: readonly Entry[]): Verdict {
 
 interface ListedEntry {
   readonly state: string;
-  /** One bit for each operation that has its place. */
+  /** One bit per operation that is already ordered. */
   readonly listed: bigint;
 }
 
-/** @returns undefined when it was given up */
+/** @returns undefined if the search limit was reached */
 function search(model: Model, entries: readonly Entry[]): boolean | undefined {
   const operations = prepare(entries);
   const certain = operations.reduce((bits, entry, index) => (entry.outcome === 'done' ? bits | (1n << BigInt(index)) : bits), 0n);
@@ -41,7 +40,7 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
     if ((listed & certain) === certain) return true;
     for (const [index, entry] of listCandidates(operations, listed)) {
       const next = model.step(state, entry);
-      // What nobody was told of and what changes nothing may as well come at the very end.
+      // An operation with unknown outcome that changes nothing can be ordered last.
       if (next === undefined || (next === state && entry.outcome === 'unknown')) continue;
       const node = { state: next, listed: listed | (1n << BigInt(index)) };
       const key = `${node.listed.toString(36)} ${next}`;
@@ -54,8 +53,8 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
 }
 
 /**
- * Without what tells nothing: refusals, reads without an answer, and writes of unknown outcome whose value nobody has seen, which may as well
- * never have happened. They are what makes the search long.
+ * Removes entries without information: rejections, reads without an answer, and writes with unknown outcome whose value was never read.
+ * They would make the search long.
  */
 function prepare(entries: readonly Entry[]): Entry[] {
   const visible = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
@@ -66,7 +65,7 @@ function prepare(entries: readonly Entry[]): Entry[] {
   return entries.filter(isInformative).toSorted((one, other) => one.from - other.from);
 }
 
-/** Operations that may come next: nothing without a place was answered before they were asked. The earliest answered is tried first. */
+/** Operations that can be next: those requested before any unordered operation was answered. The earliest answered is tried first. */
 function listCandidates(operations: readonly Entry[], listed: bigint): [number, Entry][] {
   const found: [number, Entry][] = [];
   let earliest = Infinity;
@@ -81,7 +80,7 @@ function listCandidates(operations: readonly Entry[], listed: bigint): [number, 
 
 const endOf = ({ outcome, to }: Entry): number => (outcome === 'done' ? to : Number.MAX_VALUE);
 
-/** The beginning up to the first answer that is wrong, and of it what is needed. */
+/** Returns the prefix up to the first wrong answer, reduced to the entries needed to show it. */
 function shorten(model: Model, entries: readonly Entry[]): Entry[] {
   const isWrong = (some: readonly Entry[]): boolean => search(model, some) === false;
   const ends = entries.filter(({ outcome }) => outcome === 'done').map(({ to }) => to);
@@ -100,7 +99,7 @@ function shorten(model: Model, entries: readonly Entry[]): Entry[] {
   return prepare(left);
 }
 
-/** What was known at this time: whoever had no answer yet may have been done or not. */
+/** History as known at this time: operations answered later have unknown outcome. */
 function cutAfter(entries: readonly Entry[], time: number): Entry[] {
   return entries
     .filter(({ from }) => from <= time)

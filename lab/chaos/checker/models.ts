@@ -1,15 +1,15 @@
-/** What one object may answer: the sequential behaviour that a concurrent history is held against. */
+/** Sequential model of one object, against which a concurrent history is checked. */
 import type { Entry } from '../history.ts';
 
 export interface Model {
-  /** States are texts, so that they can be compared. */
+  /** States are strings, so that they can be compared. */
   readonly initial: string;
-  /** State after the operation; undefined when its answer is impossible in this state. An operation of unknown outcome has no answer to judge. */
-  step(state: string, entry: Entry): string | undefined;
   /**
-   * Sets of operations that can be taken out of a right history without making it wrong, so that what is left of a wrong one shows what is
-   * wrong with it.
+   * State after the operation; undefined if its answer is impossible in this state. Operations with unknown outcome have no answer to
+   * check.
    */
+  step(state: string, entry: Entry): string | undefined;
+  /** Sets of operations that can be removed from a valid history without making it invalid. Used to minimize an invalid history. */
   listRemovable(entries: readonly Entry[]): Entry[][];
 }
 
@@ -17,12 +17,12 @@ const text = (value: unknown): string => JSON.stringify(value ?? null);
 const isKnown = ({ outcome, output }: Entry): boolean => outcome === 'done' && output !== undefined;
 const isRead = ({ input }: Entry): boolean => input.do === 'read';
 
-/** Value that a write gave or a read saw. */
+/** Value written or read. */
 function valueOf(entry: Entry): string {
   return text(entry.input.do === 'write' ? entry.input.value : entry.output);
 }
 
-/** Holds what was written last; every value is written once. */
+/** Stores the last write; every value is written once. */
 export const register: Model = {
   initial: 'null',
   step: (state, entry) => {
@@ -34,7 +34,7 @@ export const register: Model = {
 
 const unknownOutcome = '?';
 
-/** Is made by the first who asks for it; all are told of the same one. */
+/** Created by the first request; all requests return the same object. */
 export const singleton: Model = {
   initial: 'null',
   step: (state, entry) => {
@@ -45,7 +45,7 @@ export const singleton: Model = {
   listRemovable: (entries) => entries.map((entry) => [entry]),
 };
 
-/** Counts the keys that it was given, each once however often it came. */
+/** Counts distinct keys; repeated keys count once. */
 export const keyedCounter: Model = {
   initial: '[]',
   step: (state, entry) => {
@@ -60,7 +60,7 @@ export const keyedCounter: Model = {
 const models = { register, singleton, counter: keyedCounter } as const;
 export type ModelName = keyof typeof models;
 
-/** By the first word of the object's name: `register infos of 7`. */
+/** Selects the model by the first word of the object's name: `register infos of 7`. */
 export function modelOf(object: string): Model | undefined {
   const name = object.split(' ', 1)[0] ?? '';
   return Object.hasOwn(models, name) ? models[name as ModelName] : undefined;

@@ -1,4 +1,4 @@
-/** Lives of a booking provider whose events come in any order: single bookings, guests with seats, and series. */
+/** Simulates a booking provider whose events are received in any order: single bookings, guests with seats, and series. */
 import { signBooking } from '../../../libs/testing/environment.ts';
 import type { Client, Request } from '../client.ts';
 
@@ -12,15 +12,15 @@ interface Event {
   readonly uid: string;
   /** Hours after the first booking. */
   readonly slot: number;
-  /** Of the provider: which of the events of a step came first there. */
+  /** Timestamp of the provider, which orders the events of a step. */
   readonly second: number;
   readonly guests: readonly string[];
-  /** Request for what must be there, or must not, when all is at rest; absent where another event decides that. */
+  /** Effect that must or must not exist at the end; absent if another event decides that. */
   readonly effect?: { readonly object: string; readonly key: string } | undefined;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** A provider sends a webhook again until it is told that it was taken. */
+/** The provider resends a webhook until it is acknowledged. */
 export async function book(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
@@ -30,7 +30,7 @@ export async function book(client: Client): Promise<Step> {
   };
 }
 
-/** Of three guests with seats one stays, one moves to another time and one leaves. */
+/** Three guests with seats: one remains, one is rescheduled, one cancels. */
 export async function bookSeats(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
@@ -62,7 +62,7 @@ export async function bookSeats(client: Client): Promise<Step> {
   };
 }
 
-/** Of three occurrences with one iCalUID one is cancelled. */
+/** Three occurrences with one iCalUID, one of them cancelled. */
 export async function bookSeries(client: Client): Promise<Step> {
   let count = 0;
   return async () => {

@@ -1,4 +1,4 @@
-/** Lives of clients who ask for what happens later, each under a key: it must happen once. */
+/** Clients that request deferred effects, each with a key: the effect must happen exactly once. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client.ts';
 import { describeFind } from './objects.ts';
@@ -6,7 +6,7 @@ import { describeFind } from './objects.ts';
 type Step = () => Promise<void>;
 
 const importedFrom = Date.UTC(2022, 0, 1);
-/** Chats of the bot: what waits in one must not keep others waiting. */
+/** Chats of the bot: a blocked chat must not delay the others. */
 const chats = { from: 9_000, count: 8 } as const;
 
 export async function writeToBot(client: Client): Promise<Step> {
@@ -35,7 +35,7 @@ export async function writeToBot(client: Client): Promise<Step> {
   };
 }
 
-/** The same words under the same name are one turn, however often they are sent. */
+/** The same text under the same name is one turn, however often it is sent. */
 export async function chat(client: Client): Promise<Step> {
   let visitor: string | undefined;
   let count = 0;
@@ -72,7 +72,7 @@ export async function makePerson(client: Client): Promise<Step> {
   };
 }
 
-/** A conversation that was recorded: what was said comes from the provider of meetings. */
+/** A recorded conversation whose transcript is imported from the meeting provider. */
 export async function importTranscript(client: Client): Promise<Step> {
   const { workspace, provider } = client.target;
   const person = workspace.people[client.number] ?? 0;

@@ -1,4 +1,4 @@
-/** Lives of clients that write and read one object: what they were told must be what one object can tell. */
+/** Clients that write and read one object: the answers must be linearizable. */
 import { createHash } from 'node:crypto';
 import { FormData } from 'undici';
 import type { Client, Request } from '../client.ts';
@@ -8,10 +8,10 @@ import type { ChaosPlatform } from '../platform.ts';
 type Step = () => Promise<void>;
 
 const firstTime = Date.UTC(2021, 0, 1);
-/** Clients that work on the same conversations find them by the same person and times. */
+/** Clients sharing conversations find them by the same person and times. */
 const shared = { pair: 20, found: 21 } as const;
 const audioBytes = 24 * 1024;
-/** Uploads and keys of one conversation, until the next one is taken. */
+/** Uploads and keys per conversation before the next one is used. */
 const maxOperationsPerObject = 30;
 
 const at = (count: number): string => new Date(firstTime - count * 3_600_000).toISOString().replace('.000', '');
@@ -19,7 +19,7 @@ const parse = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 const conversation = (id: number, rest = ''): string => `/api/coherence/conversations/${id}${rest}`;
 
-/** Finds the conversation of a person at a time, or makes it; each time is earlier than the one before, so that it is a new one. */
+/** Finds or creates the conversation of a person at a time; each time is earlier than the previous one, so that it is new. */
 export function describeFind(person: number, journey: string, time: string): Request {
   const query = new URLSearchParams({ person_id: String(person), journey, time });
   return {
@@ -32,14 +32,14 @@ export function describeFind(person: number, journey: string, time: string): Req
   };
 }
 
-/** The conversation of this number, of the client's own or of those that share it. 0 when the run was over before. */
+/** The conversation with this number, of this client or of a shared slot. 0 if the run has ended. */
 async function find(client: Client, count: number, slot: number = client.number): Promise<number> {
   const { workspace } = client.target;
   const { output } = await client.insist(describeFind(workspace.people[slot] ?? 0, workspace.journey, at(count)));
   return typeof output === 'number' ? output : 0;
 }
 
-/** Gives the same conversation for so many steps, then the next one. */
+/** Returns the same conversation for `steps` calls, then the next one. */
 function takeTurns(client: Client, steps: number, slot?: number): (count: number) => Promise<number> {
   const found = new Map<number, number>();
   return async (count) => {
@@ -55,7 +55,7 @@ interface Pair {
   readonly right: string;
 }
 
-/** Both halves together, or null. Halves of two writes are shown as they are. */
+/** Both halves together, or null. Halves of two writes are shown unchanged. */
 function readPair(bytes: Buffer): Partial<Pair> | null {
   const { infos } = parse(bytes) as { infos: Partial<Pair> };
   return infos.left === undefined && infos.right === undefined ? null : { left: infos.left ?? '', right: infos.right ?? '' };
@@ -95,11 +95,11 @@ async function patchAndRead(client: Client): Promise<Step> {
   };
 }
 
-/** All three write and read the same conversation at the same time. */
+/** All three write and read the same conversation concurrently. */
 export const patchPair = patchAndRead;
 export const patchPairBeside = patchAndRead;
 
-/** Two clients ask for the same conversations. */
+/** Two clients request the same conversations. */
 export async function findOrMake(client: Client): Promise<Step> {
   let count = 0;
   return async () => void (await find(client, count++, shared.found));
@@ -119,7 +119,7 @@ const describeStepRead = (target: ChaosPlatform, id: number): Request => ({
   read: stepOf(target),
 });
 
-/** Each key moves the conversation one step, however often it is sent. */
+/** Each key advances the conversation by one step, however often it is sent. */
 export async function recordSteps(client: Client): Promise<Step> {
   const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
@@ -183,7 +183,7 @@ const describeAudioRead = (id: number): Request => ({
   read: sha256,
 });
 
-/** What is heard is the file that was uploaded last. */
+/** The audio played back is the last uploaded file. */
 export async function uploadAudio(client: Client): Promise<Step> {
   const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
@@ -236,9 +236,9 @@ export async function renameHolon(client: Client): Promise<Step> {
   };
 }
 
-/** One more look at every object that was written. */
+/** Reads every written object once more. */
 export function finalReads(entries: readonly Entry[], target: ChaosPlatform): Request[] {
-  // Nothing may have come of what was never answered: then there is nothing to look at.
+  // Unanswered requests may have had no effect; then there is nothing to read.
   const objects = new Set(entries.filter(({ input, outcome }) => input.do !== 'effect' && outcome === 'done').map(({ object }) => object));
   return [...objects].flatMap((object) => {
     const id = Number(/ of (?:conversation|holon) (\d+)$/.exec(object)?.[1]);

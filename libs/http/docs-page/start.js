@@ -1,17 +1,17 @@
-/** Starts the page of a document, and mends what the renderer leaves to those who cannot see or point. */
+/** Starts the page of a document, and fixes accessibility problems of the renderer. */
 (() => {
   const element = document.getElementById('reference');
   const { document: url, scheme } = element.dataset;
   globalThis.Scalar.createApiReference(element, {
     url,
-    // Where a token is entered: the panel opens with the credential that most operations take. It is forgotten with the page.
+    // Opens the panel for entering a token with the credential that most operations accept. The token is not stored.
     authentication: { preferredSecurityScheme: scheme },
     persistAuth: false,
     withDefaultFonts: false,
     telemetry: false,
     showDeveloperTools: 'never',
     hideClientButton: true,
-    // These assistants would talk to their maker's servers.
+    // These assistants would send data to the vendor's servers.
     agent: { disabled: true },
     mcp: { disabled: true },
     externalUrls: { dashboardUrl: '', registryUrl: '', proxyUrl: '', apiBaseUrl: '' },
@@ -21,11 +21,11 @@
   const mendPage = () => {
     each('button.scalar-code-copy:not([aria-label])', (button) => button.setAttribute('aria-label', 'Copy'));
     each('.endpoints:not([tabindex])', (list) => list.setAttribute('tabindex', '0'));
-    // A name has to contain the words that are seen ("Show More"), for those who speak to their browser.
+    // For speech control, the accessible name must contain the visible text ("Show More").
     each('.show-more[aria-label^="Show all"]', (button) => {
       button.setAttribute('aria-label', button.getAttribute('aria-label').replace('Show all', 'Show More:'));
     });
-    // One landmark an operation, all of the same name, leads nowhere.
+    // Many landmarks with the same name, one per operation, do not help navigation.
     each('.response-card[role="region"]', (card) => card.removeAttribute('role'));
   };
   let isDue = false;

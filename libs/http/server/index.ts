@@ -1,2 +1,2 @@
-/** The HTTP server of every port, that for metrics and health too (D95), without the edge of the gateway: most services have no use for that. */
+/** The HTTP server of every port, including metrics and health (D95), without the edge of the gateway, which most services do not need. */
 export { createHttpServer } from '../server.ts';

@@ -1,4 +1,4 @@
-/** Kysely's dialect on connections of the library's own: MikroORM runs on it, in a transaction that is open already or on a pool. */
+/** Kysely dialect on this library's connections: MikroORM uses it in an open transaction or on a pool. */
 import {
   PostgresAdapter,
   PostgresIntrospector,
@@ -28,7 +28,7 @@ class PooledConnection implements DatabaseConnection {
     return counts ? { rows, numAffectedRows: BigInt(result.rowCount ?? 0) } : { rows };
   }
 
-  /** Statements of entities have no name; their first word says what they do. */
+  /** Entity statements have no name; their first word identifies the operation. */
   #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const run = (): Promise<pg.QueryResult> => this.client.query(query.sql, [...query.parameters]);
     if (findTracer() === undefined) return run();
@@ -47,7 +47,7 @@ class PooledConnection implements DatabaseConnection {
   }
 }
 
-/** Takes its connections from a pool. Whoever made the pool ends it. */
+/** Uses connections of a pool. The creator of the pool closes it. */
 export class PoolDriver implements Driver {
   readonly #connect: () => Promise<pg.PoolClient>;
 
@@ -92,7 +92,7 @@ export class PoolDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-/** Stays on the connection of a transaction that somebody else begins and ends. */
+/** Uses the connection of a transaction that its caller begins and ends. */
 export class TransactionDriver extends PoolDriver {
   constructor(client: pg.PoolClient) {
     super({ connect: async () => client });
@@ -107,7 +107,7 @@ export class TransactionDriver extends PoolDriver {
   override async releaseConnection(): Promise<void> {}
 }
 
-/** Kysely's parts for PostgreSQL over this driver. */
+/** Creates the Kysely components for PostgreSQL with this driver. */
 export function createDialect(createDriver: () => Driver): Dialect {
   return {
     createDriver,

@@ -10,9 +10,9 @@ import { connectionOf } from '../transaction.ts';
 export type Entities = NonNullable<Options['entities']>;
 
 export interface EntityManagers {
-  /** Made when a unit of work first asks for it: reading the entities of a service takes 30 to 80 ms. */
+  /** Created on first use: reading the entities of a service takes 30 to 80 ms. */
   readonly orm: MikroORM;
-  /** The unit of work of this transaction, the same at each call. It is flushed once the work of the transaction is done. */
+  /** The unit of work of this transaction; every call returns the same one. It is flushed after the work of the transaction. */
   get(tx: Tx): Promise<EntityManager>;
 }
 
@@ -42,7 +42,7 @@ export function createEntityManagers({ schema, entities }: { readonly schema: st
 function createOrm(schema: string, entities: Entities): MikroORM {
   return new MikroORM({
     entities,
-    dbName: 'postgres', // of no effect: there are no connections but those of transactions
+    dbName: 'postgres', // has no effect: only connections of transactions are used
     schema,
     driverOptions: createDialect(() => new PoolDriver({ connect: refuse })),
     discovery: { warnWhenNoEntities: false },
@@ -59,19 +59,19 @@ async function refuse(): Promise<never> {
 const instant = () => p.string().columnType('timestamptz');
 
 export const columns = {
-  /** An instant as PostgreSQL's text, microseconds kept. */
+  /** An instant as PostgreSQL text, with microseconds. */
   instant,
 
-  /** One that the database sets when the row is made. */
+  /** An instant set by the database on insert. */
   now: () => instant().defaultRaw('clock_timestamp()'),
 
-  /** A JSON object, numbers without loss; empty unless given. */
+  /** A JSON object with lossless numbers; default `{}`. */
   jsonObject: () => p.json().$type<JsonObject>().defaultRaw(`'{}'`),
 
-  /** A number of 64 bits, as long as a double holds it. */
+  /** A 64-bit integer within the range of a double. */
   bigint: () => p.bigint('number'),
 
-  /** Text that is empty unless given. */
+  /** Text; default empty. */
   emptyText: () => p.text().default(''),
 
   /** A list of ids. */

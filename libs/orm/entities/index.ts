@@ -1,4 +1,7 @@
-/** MikroORM: entities, the one declaration of a service's tables, and units of work on them. It takes a while to load: who needs it, loads it. */
+/**
+ * MikroORM: entities, the single declaration of a service's tables, and their units of work. It is slow to load, so only modules that need
+ * it import it.
+ */
 export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
 export { columns } from './entity-managers.ts';
 export { createEntityManagers } from './entity-managers.ts';

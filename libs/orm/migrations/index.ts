@@ -1,4 +1,7 @@
-/** Migrations: their base class, and what runs them. Services do not load it: they wait for migrations by name (`waitForMigrations` of #libs/orm). */
+/**
+ * Migrations: their base class and their runner. Services do not load this module: they wait for migrations by name (`waitForMigrations` of
+ * #libs/orm).
+ */
 export { Migration } from '@mikro-orm/migrations';
 export { migrate, migrateSchema } from './migrate.ts';
 export type { MigrateOptions, MigrationClass } from './migrate.ts';

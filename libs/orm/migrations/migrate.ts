@@ -1,4 +1,4 @@
-/** Brings one service's schema up to date: creates it, its SQL functions, and runs the migrations that its history lacks. */
+/** Updates a service's schema: creates it and its SQL functions, and runs the migrations missing in its history. */
 import type pg from 'pg';
 import { Migrator, type Migration } from '@mikro-orm/migrations';
 import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
@@ -10,26 +10,26 @@ import { type MigrationRun, openMigrationRun, type RunOptions, toRunError } from
 import { entityParsers } from '../parsers.ts';
 import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
 
-/** A migration's class, `Migration<yyyymmddhhmmss>_<what>`: its name is the entry in the history. */
+/** A migration class, `Migration<yyyymmddhhmmss>_<what>`; its name is the history entry. */
 export type MigrationClass = Constructor<Migration>;
 
 export interface SchemaOptions {
   readonly schema: string;
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly migrations: readonly MigrationClass[];
-  /** Migrations that replace several former ones: they count as executed where the history lists all of these. */
+  /** Migrations that replace several earlier ones: they count as executed when the history contains all of those. */
   readonly replaced?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Whom the schema's rows are for; absent = the service connects as the migration does. */
+  /** Role that uses the schema; absent: the service connects with the role of the migration. */
   readonly role?: ServiceRole | undefined;
-  /** Narrows what that role may do (`grantServiceRole`). */
+  /** Statements that restrict that role (`grantServiceRole`). */
   readonly rights?: readonly string[] | undefined;
-  /** Roles beside it, each with all that it may do in the schema. */
+  /** Further roles, each with all its rights in the schema. */
   readonly others?: readonly { readonly role: ServiceRole; readonly rights: readonly string[] }[] | undefined;
 }
 
 export type MigrateOptions = SchemaOptions & RunOptions;
 
-/** `migrateSchema` in a run of its own. */
+/** Runs `migrateSchema` in a separate run. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   checkSchema(options);
   const run = await openMigrationRun(options);
@@ -41,10 +41,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 /**
- * Runs the migrations that `<schema>.migrations` does not name yet: each in its own transaction, those that are online step by step. Every
- * statement waits at most two seconds for a lock, so that requests queue behind it no longer than that, and is tried again.
+ * Runs the migrations missing in `<schema>.migrations`: each in one transaction, online migrations step by step. Every statement waits at
+ * most two seconds for a lock and is then retried, so that requests are not queued behind it for longer.
  * @returns names of the migrations that ran.
- * @throws MigrationError naming the migration that failed; what ran before it stays.
+ * @throws MigrationError naming the migration that failed; earlier ones remain applied.
  */
 export async function migrateSchema(run: MigrationRun, options: SchemaOptions): Promise<string[]> {
   checkSchema(options);
@@ -59,7 +59,7 @@ export async function migrateSchema(run: MigrationRun, options: SchemaOptions): 
   };
   const pool = createHostPool(settings, hosts, endWithClient);
   pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {})); // the statement on it fails by itself
+  pool.on('connect', (client) => client.on('error', () => {})); // the running statement reports the error
   pool.on('acquire', (client) => run.watch(client));
   pool.on('release', (_error, client) => run.unwatch(client));
   try {
@@ -81,7 +81,7 @@ function interrupted(schema: string, reason: unknown): Error {
   return new MigrationError(`the migration of schema ${schema} was interrupted: ${why}. What is complete stays; run it again to go on`);
 }
 
-/** A statement ends when its process is gone, where the server's system can tell. */
+/** Ends statements of terminated processes where the server's operating system can detect this. */
 async function endWithClient(client: pg.ClientBase): Promise<void> {
   await client.query(`set client_connection_check_interval = '2s'`).catch(() => {});
 }
@@ -132,9 +132,9 @@ async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations
 }
 
 /**
- * Records those of `replacements` as executed whose former migrations have all run.
+ * Records those `replacements` as executed whose earlier migrations have all run.
  * @returns their names
- * @throws MigrationError when only some of the former migrations of one have run
+ * @throws MigrationError when only some of the earlier migrations of one have run
  */
 async function recordReplacements(
   pool: pg.Pool,
@@ -160,7 +160,7 @@ async function recordReplacements(
   return new Set(recorded.map(([name]) => name));
 }
 
-/** Also for replaced migrations: services of the previous release wait for them. */
+/** Also records replaced migrations: services of the previous release wait for them. */
 async function record(pool: pg.Pool, schema: string, names: readonly string[]): Promise<void> {
   await pool.query(`insert into ${schema}.migrations (name) select unnest($1::text[])`, [names]);
 }
@@ -204,11 +204,10 @@ function checkOrder(migrations: readonly MigrationClass[]): void {
 }
 
 /**
- * `iso_utc(timestamptz)`: an instant as clients see it, made by SQL so that it never loses its microseconds
- * (rules/http#datetimes-out): `Z`, six digits of fraction exactly when the microseconds are not zero, years 0001 to 9999.
+ * `iso_utc(timestamptz)`: formats an instant for clients in SQL, so that microseconds are not lost (rules/http#datetimes-out): `Z`, six
+ * fraction digits only when the microseconds are not zero, years 0001 to 9999.
  *
- * Only immutable functions are used (`to_char` is not one), and the body is one expression, so that PostgreSQL inlines it into the
- * query that calls it.
+ * Uses only immutable functions (`to_char` is not one) and a single expression, so that PostgreSQL inlines it into the calling query.
  */
 export function isoUtcSql(schema: string): string {
   const part = (field: string, digits: number): string =>

@@ -1,24 +1,24 @@
 /**
- * Migrations without a transaction around them, for changes of tables that are in use: each statement is a step of its own, and a run that was
- * interrupted goes on with the step that was not complete.
+ * Migrations without a surrounding transaction, for changes of tables in use: each statement is a separate step, and an interrupted run
+ * continues with the incomplete step.
  */
 import { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
 import { progressTable, MigrationError } from '../migration-lock.ts';
 import type { MigrationRun } from './run.ts';
 
-/** Rows that are changed in batches by the order of an integer key. */
+/** Rows that are changed in batches in the order of an integer key. */
 export interface Backfill {
-  /** `<schema>.<table>` whose rows are gone through, and its key. */
+  /** `<schema>.<table>` to process, and its key. */
   readonly table: string;
   readonly key: string;
-  /** Changes the rows with `key > $1 and key <= $2`. A batch may run again, so it must change nothing when it does. */
+  /** Changes the rows with `key > $1 and key <= $2`. Must be idempotent, since a batch may run again. */
   readonly sql: string;
-  /** Keys of one batch, default 2,000. */
+  /** Keys per batch, default 2,000. */
   readonly batch?: number;
 }
 
-/** Changes rows by what the process computes from them. Each statement is a transaction; the work may run again, so it must change nothing when it does. */
+/** Changes rows with values computed by the process. Each statement is a transaction; must be idempotent, since the work may run again. */
 export type BackfillWork = (query: (sql: string, values: readonly unknown[]) => Promise<object[]>) => Promise<void>;
 
 export type OnlineStep = { readonly sql: string; readonly backfill?: Backfill; readonly work?: BackfillWork };
@@ -30,7 +30,7 @@ export abstract class OnlineMigration extends Migration {
     return false;
   }
 
-  /** One statement. It runs in a transaction of its own, unless it says `concurrently`. */
+  /** Adds one statement. It runs in a transaction unless it contains `concurrently`. */
   override addSql(sql: string): void {
     this.#steps.push({ sql });
   }
@@ -58,7 +58,7 @@ export interface OnlineContext {
   readonly name: string;
 }
 
-/** Runs the steps that are not complete yet, then notes the migration in the history. */
+/** Runs the incomplete steps, then records the migration in the history. */
 export async function runOnline(context: OnlineContext, migration: OnlineMigration): Promise<void> {
   const { pool, schema, name, run } = context;
   await migration.up();
@@ -103,7 +103,7 @@ async function runStep(context: OnlineContext, index: number, sql: string): Prom
   await withoutLockTimeout(context, async (client) => {
     const state = await findIndex(client, context.schema, created ?? dropped ?? '');
     if (created !== undefined && state !== 'valid') {
-      // What an interrupted build left is used by no query, and every write pays for it.
+      // The invalid index of an interrupted build is not used by queries but slows down every write.
       if (state === 'invalid') await client.query(`drop index concurrently ${context.schema}.${created}`);
       await client.query(sql);
     }
@@ -148,7 +148,7 @@ async function backfill(context: OnlineContext, index: number, step: Backfill, f
   }
 }
 
-/** @param position up to where a backfill has come; null = the step is complete */
+/** @param position progress of a backfill; null: the step is complete */
 async function note({ schema, name }: OnlineContext, client: pg.ClientBase, index: number, position: string | null): Promise<void> {
   await client.query(
     `insert into ${schema}.${progressTable} (migration, step, position) values ($1, $2, $3)
@@ -172,8 +172,8 @@ async function inTransaction<T>(context: OnlineContext, work: (client: pg.Client
 }
 
 /**
- * An index that is built or dropped concurrently waits for transactions that are older, with a lock that neither readers nor writers wait
- * for: a lock timeout would only end it, however long it has worked. The run says what it waits for.
+ * Runs without lock timeout. Building or dropping an index concurrently waits for older transactions with a lock that blocks neither reads
+ * nor writes; a lock timeout would only abort it after long work. The run logs what it waits for.
  */
 async function withoutLockTimeout(context: OnlineContext, work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
   await withClient(context, async (client) => {

@@ -1,4 +1,4 @@
-/** The session that holds the lock of migrations for a whole run: it waits for others, watches the steps and cancels them. */
+/** The session that holds the migration lock for a whole run: it waits for other sessions, monitors the steps and cancels them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#libs/logger';
@@ -17,13 +17,13 @@ import {
 export interface RunOptions {
   readonly url: string;
   readonly logger: Logger;
-  /** Cancels the statement that runs and ends the run; what is complete stays. */
+  /** Cancels the running statement and ends the run; completed steps remain. */
   readonly signal?: AbortSignal | undefined;
-  /** Time to wait for another migration, a backup, open transactions or the locks of one step; default 300 000. */
+  /** Milliseconds to wait for another migration, a backup, open transactions or the locks of one step; default 300 000. */
   readonly waitMs?: number | undefined;
-  /** Age from which an open transaction is waited for; default 60 000. */
+  /** Age in milliseconds from which open transactions are waited for; default 60 000. */
   readonly oldTransactionMs?: number | undefined;
-  /** Time that a step waits for a lock before it tries again; default 2 000. */
+  /** Milliseconds that a step waits for a lock before it is retried; default 2 000. */
   readonly lockTimeoutMs?: number | undefined;
 }
 
@@ -31,11 +31,11 @@ export interface MigrationRun {
   readonly options: RunOptions;
   readonly signal: AbortSignal;
   readonly lockTimeoutMs: number;
-  /** Runs a step again while it fails only because others hold its locks. */
+  /** Retries a step as long as it fails only because of locks of other sessions. */
   retry<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** Before the first pending migration: resolves when no transaction is older than a minute. */
+  /** Waits before the first pending migration until no transaction is older than a minute. */
   waitForTransactions(): Promise<void>;
-  /** Its statements are watched while it is in use, and cancelled when the run is. */
+  /** Monitors the client's statements while it is in use, and cancels them when the run is cancelled. */
   watch(client: pg.PoolClient): void;
   unwatch(client: pg.PoolClient): void;
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export interface MigrationRun {
 
 const pollMs = 500;
 const sayEveryMs = 15_000;
-/** A step that waits for less is not worth a line. */
+/** Shorter waits of a step are not logged. */
 const sayFirstMs = 3_000;
 const watchEveryMs = 1_000;
 /** Lock timeout, deadlock, serialization failure. */
@@ -77,7 +77,7 @@ export async function openMigrationRun(options: RunOptions): Promise<MigrationRu
   }
 }
 
-/** A pooler that drops the settings from the start of a connection does not keep a lock either. */
+/** A pooler that drops startup settings does not preserve session locks either. */
 async function refusePooler(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
   if (rows[0]?.path !== lockSchema) throw throughPooler();
@@ -88,13 +88,13 @@ const throughPooler = (): Error =>
     'the address of the migration leads through a pooler: it must lead straight to PostgreSQL, one session of which holds the lock',
   );
 
-/** The error that leaves the library. */
+/** Converts an error for callers of the library. */
 export function toRunError(error: unknown): unknown {
   if (error instanceof MigrationError) return error;
   return refusesStartOptions.test((error as Error).message) ? throughPooler() : toDatabaseError(error);
 }
 
-/** Roles belong to all databases of a server: two migrations may change one at the same time. */
+/** Roles are shared by all databases of a server, so two migrations may change one at the same time. */
 function isPassing(error: unknown): boolean {
   return lockStates.has(sqlStateOf(error) ?? '') || (error as Error).message.includes('tuple concurrently updated');
 }
@@ -108,11 +108,11 @@ class Run implements MigrationRun {
   readonly #waitMs: number;
   readonly #watched = new Set<pg.PoolClient>();
   readonly #watcher: NodeJS.Timeout;
-  /** Sessions that a step waited for when it was looked at last. */
+  /** Sessions that blocked a step at the last check. */
   #blockers: readonly Session[] = [];
   #saidAt = 0;
   #waited = false;
-  /** The statement of the session that was sent last: they follow each other. */
+  /** The last statement sent on the session; statements run in sequence. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(session: pg.PoolClient, options: RunOptions, signal: AbortSignal, end: () => Promise<void>) {
@@ -123,7 +123,7 @@ class Run implements MigrationRun {
     this.#waitMs = options.waitMs ?? 300_000;
     this.lockTimeoutMs = options.lockTimeoutMs ?? 2_000;
     signal.addEventListener('abort', () => void this.#cancel());
-    // Cancelling is repeated: between two statements of a transaction there is nothing to cancel.
+    // Cancelling is repeated: between two statements of a transaction it has no effect.
     this.#watcher = setInterval(() => void (signal.aborted ? this.#cancel() : this.#look()), watchEveryMs).unref();
   }
 
@@ -176,7 +176,7 @@ class Run implements MigrationRun {
     );
   }
 
-  /** Polls until there is nothing to wait for. @returns what is left at the end of the time */
+  /** Polls until the condition is met. @returns the remaining reason after the time limit */
   async #waitUntil(look: () => Promise<string | undefined>, say: (state: string) => string): Promise<string | undefined> {
     const deadline = performance.now() + this.#waitMs;
     let saidAt = -sayEveryMs;
@@ -204,7 +204,7 @@ class Run implements MigrationRun {
         if (this.signal.aborted || !isPassing(error)) throw error;
         const blockers = this.#blockers.length === 0 ? await this.#findUsers() : this.#blockers;
         const holders = blockers.length === 0 ? 'none any more' : describeSessions(blockers);
-        // Between two attempts those pass that were queued behind the step.
+        // Requests queued behind the step run between two attempts.
         const pauseMs = Math.min(250 * 2 ** attempt, 15_000) * (0.75 + Math.random() / 2);
         if (performance.now() + pauseMs > deadline) {
           throw new MigrationError(`${what} did not get its locks in ${this.#waitMs / 1_000} s, which others hold: ${holders}`, {
@@ -233,7 +233,7 @@ class Run implements MigrationRun {
     return [...this.#watched].flatMap((client) => (client as pg.PoolClient & { processID?: number }).processID ?? []);
   }
 
-  /** Notes what a step waits for; of one that waits without a limit (an index built concurrently) it is logged now and then. */
+  /** Logs what a step waits for; periodically for steps without a time limit (concurrent index builds). */
   async #look(): Promise<void> {
     if (this.#watched.size === 0) return;
     try {
@@ -248,11 +248,11 @@ class Run implements MigrationRun {
       this.#saidAt = performance.now();
       this.options.logger.warn({}, `the migration waits for ${describeSessions(rows)}`);
     } catch {
-      // A lost session ends the run by itself.
+      // A lost session ends the run.
     }
   }
 
-  /** Sessions that use tables, for a step that ended before it was looked at. */
+  /** Sessions that use tables, for a step that ended before it was checked. */
   #findUsers(): Promise<Session[]> {
     return this.#ask<Session & pg.QueryResultRow>(
       `select ${sessionColumns} from pg_stat_activity a where a.pid <> all($1::integer[]) and a.pid <> pg_backend_pid() and a.pid in
@@ -269,7 +269,7 @@ class Run implements MigrationRun {
   async close(): Promise<void> {
     clearInterval(this.#watcher);
     await this.#last.catch(() => {});
-    await unlockAfterMigration(this.#session).catch(() => {}); // a lost session has lost its lock as well
+    await unlockAfterMigration(this.#session).catch(() => {}); // a lost session has also lost its lock
     this.#session.release(true);
     await this.#end();
   }

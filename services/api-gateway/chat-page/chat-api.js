@@ -1,14 +1,14 @@
-/** The operations of the public API that the page uses, and their failures in words for visitors. */
+/** Calls of the public API that the page uses, and their failures as messages for visitors. */
 import { readEvents } from './event-stream.js';
 import { say } from './strings.js';
 import { isTurn, isWords } from './thread-store.js';
 
-/** The server answers within 140 s or not at all. */
+/** The server responds within 140 s or not at all. */
 const timeoutMs = 150_000;
 const maxWaitSeconds = 600;
 const updatesTimeoutMs = 20_000;
 
-/** What the visitor is told; the text is still theirs. */
+/** The message is shown to the visitor, and the text is kept. */
 export class ChatFailure extends Error {
   /**
    * @param {string} message
@@ -26,13 +26,13 @@ export class ChatFailure extends Error {
  * @property {string} agent slug
  * @property {string} body
  * @property {string | null} visitorId
- * @property {string} name of this message: sent again under it, it is answered once
+ * @property {string} name idempotency key: a message sent twice with the same name gets one reply
  */
 
 /**
  * @param {Message} message
  * @param {AbortSignal} signal
- * @param {(html: string) => void} onSnapshot called with the reply so far, while it is written, where it comes so
+ * @param {(html: string) => void} onSnapshot called with the partial reply, if it is streamed
  * @returns {Promise<import('./thread-store.js').Turn & { visitor_id: string }>}
  * @throws {ChatFailure}
  */
@@ -41,7 +41,7 @@ export async function sendMessage(message, signal, onSnapshot) {
   if (!response.ok) throw describeRefusal(response);
   const reply = isEvents(response) ? await followReply(response, onSnapshot) : await response.json().catch(() => undefined);
   if (isReply(reply)) return reply;
-  // The line broke, and the reply is written to its end all the same: it is asked for by the name of the message, once.
+  // The connection was lost, but the server completes the reply: requests it once more by the name of the message.
   const again = isEvents(response) ? await request(message, 'application/json', signal) : undefined;
   if (again?.ok === false) throw describeRefusal(again);
   /** @type {unknown} */
@@ -51,10 +51,10 @@ export async function sendMessage(message, signal, onSnapshot) {
 }
 
 /**
- * What a person wrote in the place of the agent. Nobody waits for it, so a failure is told to nobody: the next question comes soon.
+ * Reads messages of an operator who replies instead of the agent. Failures are ignored because the next request follows soon.
  * @param {string} agent slug
  * @param {{ visitorId: string, after: number, isPerson: boolean }} asked
- * @param {number} waitSeconds for something new
+ * @param {number} waitSeconds time to wait for new messages
  * @returns {Promise<{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean } | undefined>}
  */
 export async function readUpdates(agent, { visitorId, after, isPerson }, waitSeconds) {
@@ -86,8 +86,8 @@ function isEvents(response) {
 /**
  * @param {Response} response
  * @param {(html: string) => void} onSnapshot
- * @returns {Promise<unknown>} the whole turn; undefined when the line broke
- * @throws {ChatFailure} when the agent gave up
+ * @returns {Promise<unknown>} the complete turn; undefined when the connection was lost
+ * @throws {ChatFailure} when the agent failed
  */
 async function followReply(response, onSnapshot) {
   for await (const { event, data } of readEvents(response)) {
@@ -160,7 +160,7 @@ function isReply(value) {
   return isTurn(value) && typeof (/** @type {{ visitor_id?: unknown }} */ (value).visitor_id) === 'string';
 }
 
-/** A name for a message: 128 random bits, also where the page came without encryption. */
+/** Returns a name for a message: 128 random bits, also on pages without HTTPS. */
 export function createMessageName() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,7 +1,7 @@
 /**
- * Puts the chat with an agent on another site: `<script src="https://…/chat/embed.js" data-agent="guide" async></script>`. A button at the corner opens
- * the visitor page in a frame; the site sees nothing of what is said in it, and it nothing of the site. Only sites named in CHAT_EMBED_ORIGINS
- * are shown the page (rules/agents#embedded).
+ * Embeds the chat with an agent in another site: `<script src="https://…/chat/embed.js" data-agent="guide" async></script>`. A button in
+ * the corner opens the visitor page in a frame; the site and the frame cannot read each other's content. The page is shown only on sites in
+ * CHAT_EMBED_ORIGINS (rules/agents#embedded).
  */
 (() => {
   const script = document.currentScript;
@@ -82,7 +82,7 @@
   }
 
   /**
-   * By the object model: a site's content security policy may forbid styles in text.
+   * Sets styles through the object model, because a site's content security policy may forbid inline styles.
    * @param {HTMLElement} element
    * @param {Partial<CSSStyleDeclaration>} style
    */

@@ -1,7 +1,7 @@
-/** Server-sent events of an answer to a POST, which the browser's own EventSource cannot make. */
+/** Reads server-sent events of the response to a POST, which the browser's EventSource does not support. */
 
 /**
- * Ends without a word when the line breaks: whoever reads misses the last event.
+ * Ends without an error when the connection is lost: the last event is then missing.
  * @param {Response} response
  * @returns {AsyncGenerator<{ event: string, data: unknown }>}
  */
@@ -24,7 +24,7 @@ export async function* readEvents(response) {
 function parseEvent(text) {
   const name = /^event: (.*)$/m.exec(text)?.[1];
   const data = /^data: (.*)$/m.exec(text)?.[1];
-  if (name === undefined || data === undefined) return undefined; // a comment that kept the line alive
+  if (name === undefined || data === undefined) return undefined; // a keep-alive comment
   try {
     return { event: name, data: /** @type {unknown} */ (JSON.parse(data)) };
   } catch {

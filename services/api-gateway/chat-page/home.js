@@ -1,4 +1,4 @@
-/** The way from the first page to the chat of an agent. */
+/** Opens the chat of an agent from the home page. */
 const form = /** @type {HTMLFormElement} */ (document.getElementById('visit'));
 const agent = /** @type {HTMLInputElement} */ (document.getElementById('agent'));
 

@@ -1,4 +1,4 @@
-/** The conversation on the screen. */
+/** Renders the conversation. */
 import { patch } from './patch.js';
 import { toSafeFragment } from './safe-html.js';
 import { language, say } from './strings.js';
@@ -9,13 +9,13 @@ import { language, say } from './strings.js';
  * @param {{ log: HTMLElement, list: HTMLElement, welcome: HTMLElement, agentName: string }} parts
  */
 export function createLogView({ log, list, welcome, agentName }) {
-  /** What is shown of a message on its way, and of its reply. @type {HTMLElement[]} */
+  /** Elements of a message that is being sent, and of its reply. @type {HTMLElement[]} */
   let passing = [];
-  /** The reply while it is written. @type {HTMLElement | undefined} */
+  /** The partial reply. @type {HTMLElement | undefined} */
   let writing;
-  /** What comes is scrolled to; not while the visitor reads further up. */
+  /** Whether to scroll to new content; false while the visitor reads further up. */
   let follows = true;
-  /** What was said last was said while a person has the conversation: that one has it is written above. */
+  /** Whether the latest message belongs to a takeover, so that the takeover notice is already shown above it. */
   let isTaken = false;
   let lastTop = 0;
 
@@ -43,7 +43,7 @@ export function createLogView({ log, list, welcome, agentName }) {
   return {
     /** @param {readonly (import('./thread-store.js').Turn | import('./thread-store.js').Words)[]} turns */
     showAll(turns) {
-      log.ariaBusy = 'true'; // history is not read out as news
+      log.ariaBusy = 'true'; // screen readers must not announce the history
       passing = [];
       writing = undefined;
       list.replaceChildren();
@@ -73,7 +73,7 @@ export function createLogView({ log, list, welcome, agentName }) {
       else if (follows) scroll(log, topOf(reply), 'instant');
     },
 
-    /** A person has the conversation from here on; what is on its way stays below. */
+    /** Shows that an operator has taken over; a pending message stays below. */
     showTakeover() {
       if (isTaken) return;
       isTaken = true;
@@ -82,42 +82,42 @@ export function createLogView({ log, list, welcome, agentName }) {
       if (passing.length === 0) scroll(log, log.scrollHeight);
     },
 
-    /** @param {import('./thread-store.js').Words} words of a person in the place of the agent; what is on its way stays below them */
+    /** @param {import('./thread-store.js').Words} words of an operator; a pending message stays below them */
     addWords({ operator_html: html, created_at: createdAt }) {
       this.showTakeover();
       const item = createMessage('agent', say('person'), toSafeFragment(html), createdAt);
       item.classList.add('person');
       const who = createElement('span', 'who', say('person'));
-      who.ariaHidden = 'true'; // those who do not see the sides hear it before the words
+      who.ariaHidden = 'true'; // screen readers announce the speaker before the message
       item.querySelector('.words')?.before(who);
       list.insertBefore(item, passing[0] ?? null);
       if (passing.length === 0) scroll(log, topOf(item));
     },
 
-    /** @param {string} html the reply so far */
+    /** @param {string} html the partial reply */
     showWriting(html) {
       if (writing === undefined) {
         passing.pop()?.remove();
         writing = append(createMessage('agent', agentName, document.createDocumentFragment()));
         writing.classList.add('writing');
-        writing.ariaHidden = 'true'; // read out when it is whole
+        writing.ariaHidden = 'true'; // announced when it is complete
         passing.push(writing);
       }
       const words = writing.querySelector('.words');
       const soFar = toSafeFragment(html);
-      // What is not read out is not walked through with the keyboard either.
+      // Links in content that is hidden from screen readers must not be focusable.
       for (const link of soFar.querySelectorAll('a')) link.tabIndex = -1;
       if (words !== null) patch(words, soFar);
-      // A long reply stays with its beginning before the eyes.
+      // Scrolls no further than the start of a long reply.
       if (follows) scroll(log, topOf(writing), 'instant');
     },
 
-    /** The reply is left as it is, although its rest will come. */
+    /** Stops updating the reply, although the rest is still received. */
     stopWriting() {
       writing?.classList.remove('writing');
     },
 
-    /** @param {string} text what was just sent, and that its answer is being written */
+    /** @param {string} text of the message that was just sent; also shows that the reply is pending */
     showSending(text) {
       removePassing();
       follows = true;
@@ -127,12 +127,12 @@ export function createLogView({ log, list, welcome, agentName }) {
       scroll(log, log.scrollHeight);
     },
 
-    /** The message goes back to where it was written. */
+    /** Removes the message, whose text returns to the input field. */
     showNotSent: removePassing,
   };
 }
 
-/** The end of the log, but no further than the beginning of a long message. @param {HTMLElement} message */
+/** Position of the end of the log, but no further than the start of a long message. @param {HTMLElement} message */
 function topOf(message) {
   return message.offsetTop - 16;
 }
@@ -140,7 +140,7 @@ function topOf(message) {
 /**
  * @param {HTMLElement} log
  * @param {number} top
- * @param {ScrollBehavior} [behavior] default: what the style says
+ * @param {ScrollBehavior} [behavior] default: as in the style sheet
  */
 function scroll(log, top, behavior = 'auto') {
   log.scrollTo({ top, behavior });
@@ -148,7 +148,7 @@ function scroll(log, top, behavior = 'auto') {
 
 /**
  * @param {Speaker} speaker
- * @param {string} name for those who do not see the sides
+ * @param {string} name for screen readers
  * @param {DocumentFragment} content
  * @param {string} [createdAt]
  */
@@ -163,7 +163,7 @@ function createMessage(speaker, name, content, createdAt) {
 }
 
 /**
- * What was not waited for is there all the same.
+ * Shows the rest of a stopped reply on request.
  * @param {HTMLElement} reply
  * @param {import('./thread-store.js').Turn} turn
  */
@@ -179,7 +179,7 @@ function createRest(reply, turn) {
   return button;
 }
 
-/** Seen only: the status line says it in words. */
+/** Visual only: the status line has the text for screen readers. */
 function createTyping() {
   const item = createElement('li', 'message agent typing');
   item.ariaHidden = 'true';

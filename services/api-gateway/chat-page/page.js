@@ -1,4 +1,4 @@
-/** The visitor page: what is written, what is sent, what came of it. It knows the public API only (rules/agents#visitor-chat). */
+/** The visitor page: composing, sending and receiving messages. It uses only the public API (rules/agents#visitor-chat). */
 import { ChatFailure, createMessageName, readUpdates, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
 import { language, say } from './strings.js';
@@ -27,31 +27,34 @@ const view = createLogView({
   agentName,
 });
 
-/** The request on its way; at most one. @type {AbortController | undefined} */
+/** The request in progress; at most one. @type {AbortController | undefined} */
 let sending;
-/** Text on its way; what is typed meanwhile is the next message. */
+/** Text of the message that is being sent; text typed during the request is the next message. */
 let sentText = '';
-/** Name of the message that was sent last and not answered: it may have arrived, and must not count twice when it is sent again. */
+/** Name of the last message without a response: it may have arrived, and must not count twice when it is sent again. */
 let sentName = '';
-/** The reply so far, as it is shown; `""` = nothing of it yet. */
+/** The partial reply as shown; `""` = nothing received yet. */
 let written = '';
-/** The visitor has read enough of the reply; the rest of it still comes, for later, and the next message waits for its end. */
+/** The visitor has stopped the reply; its rest is still received and stored, and the next message waits for it. */
 let isStopped = false;
 let isNextWaiting = false;
-/** When the visitor last went elsewhere, reloaded or closed the page. */
+/** When the visitor last navigated away, reloaded or closed the page. */
 let leftAt = -Infinity;
 const leavingMs = 2_000;
-/** Time before which the server does not want to be asked again. */
+/** Time until which the server rejects requests (Retry-After). */
 let waitUntil = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let countdown;
 
-/** A person has the conversation. */
+/** Whether an operator has taken over the conversation. */
 let isPerson = false;
-/** What a person writes is waited for while the visitor is likely to wait too, else asked for now and then, since they may write at any time. */
+/**
+ * Waits for operator messages while the visitor is likely to expect one; otherwise polls occasionally, because an operator may write at any
+ * time.
+ */
 const waitSeconds = 8;
 const attentionMs = 600_000;
-/** After something new, and after an answer that was not waited for. */
+/** Delay after a new message, and after a response that returned immediately. */
 const soonMs = 1_000;
 const notWaitedMs = 5_000;
 const laterMs = 20_000;
@@ -74,7 +77,7 @@ message.addEventListener('keydown', (event) => {
   if (!event.repeat) composer.requestSubmit();
 });
 addEventListener('keydown', (event) => {
-  // In a dialog it closes that, in a composition of characters it ends that.
+  // In a dialog, Escape closes it; during character composition it ends the composition.
   if (event.key !== 'Escape' || event.isComposing || confirmation.open) return;
   if (stop.hidden) closeFrame();
   else stopWriting();
@@ -94,15 +97,15 @@ addEventListener('online', () => {
 store.onThreadChange(() => {
   if (sending === undefined) showThread();
 });
-// What is on its way is broken off then: no answer, and no failure either.
+// The browser then aborts the pending request: it gets neither a response nor a failure.
 addEventListener('beforeunload', () => (leftAt = Date.now()));
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void update();
 });
-// Phones that lay the keyboard over the page: the page ends where the keyboard begins.
+// On phones whose keyboard overlaps the page, the page ends at the keyboard.
 visualViewport?.addEventListener('resize', fitAboveKeyboard);
 
-/** After a reload everything is where it was. */
+/** Restores the state of the page after a reload. */
 function restore() {
   showThread();
   const draft = store.readDraft();
@@ -148,14 +151,14 @@ async function submit() {
     accept(visitor_id, { ...turn, ...stopped, ...(visitorId !== null && visitor_id !== visitorId ? { fresh: true } : {}) });
   } catch (error) {
     if (own.signal.aborted) return;
-    // A page that goes keeps its draft as it is; one that stays after all, as with a link that is a download, goes on.
+    // A page that is being closed keeps its draft unchanged; if it stays open, e.g. after a download link, it continues.
     if (Date.now() - leftAt < leavingMs) await new Promise((stay) => void setTimeout(stay, leavingMs));
     sending = undefined;
     refuse(error instanceof ChatFailure ? error : new ChatFailure(say('pageFault')));
   }
 }
 
-/** @param {string} html the reply so far */
+/** @param {string} html the partial reply */
 function showWriting(html) {
   if (isStopped) return;
   written = html;
@@ -163,7 +166,7 @@ function showWriting(html) {
   showWhetherSendable();
 }
 
-/** On another site, whose script closes the frame (embed.js); the message says nothing else. */
+/** On another site, the embedding script closes the frame (embed.js); the message has no other content. */
 function closeFrame() {
   if (parent !== window) parent.postMessage('coherence-chat:close', '*');
 }
@@ -197,7 +200,7 @@ function accept(visitorId, turn) {
   if (isNextWaiting) void submit();
 }
 
-/** What a person wrote since, if one has the conversation. A page that nobody sees asks for nothing. */
+/** Reads new operator messages during a takeover. A hidden page sends no requests. */
 async function update() {
   clearTimeout(nextUpdate);
   const { visitorId, seen: after } = store.readThread();
@@ -225,7 +228,7 @@ function showUpdate(asked, found) {
   if (store.addWords(asked, found)) for (const words of found.words) view.addWords(words);
 }
 
-/** The text goes back into the field, before what was typed since. @param {ChatFailure} failure */
+/** Puts the text back into the field, before text typed since. @param {ChatFailure} failure */
 function refuse(failure) {
   message.value = [sentText, message.value].filter((text) => text !== '').join('\n');
   sentText = '';
@@ -256,7 +259,7 @@ function discard() {
   state.textContent = say('begunAnew');
 }
 
-/** What is on its way is part of the draft until its reply is here: a reload loses nothing. */
+/** Keeps a message that is being sent in the draft until its reply arrives, so a reload loses nothing. */
 function keepDraft() {
   const text = [sentText, message.value].filter((part) => part !== '').join('\n');
   store.writeDraft({ text, sending: sending !== undefined, name: sentName });
@@ -279,7 +282,7 @@ function hideProblem() {
   clearInterval(countdown);
 }
 
-/** The button counts for the eye; for the ear, only its end is told. */
+/** Shows the countdown on the button; screen readers announce only its end. */
 function tick() {
   const seconds = Math.ceil((waitUntil - Date.now()) / 1000);
   if (seconds > 0) {
@@ -299,7 +302,7 @@ function isSendable() {
   return sending === undefined && Date.now() >= waitUntil && message.value.trim() !== '' && countCharacters() <= maxLength;
 }
 
-/** As the API counts them: an emoji is one. */
+/** Counts characters like the API: an emoji counts as one. */
 function countCharacters() {
   const { value } = message;
   return value.length <= maxLength ? value.length : value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '_').length;
@@ -309,7 +312,7 @@ function showWhetherSendable() {
   const stood = document.activeElement;
   stop.hidden = sending === undefined || written === '' || isStopped;
   send.hidden = !stop.hidden;
-  if (stood === stop && stop.hidden) send.focus(); // else who uses the keyboard would stand nowhere
+  if (stood === stop && stop.hidden) send.focus(); // otherwise keyboard users would lose the focus
   send.ariaDisabled = String(!isSendable());
   const count = countCharacters();
   const over = count > maxLength;

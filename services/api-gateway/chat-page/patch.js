@@ -1,7 +1,7 @@
-/** Shows what has changed and touches nothing else: what a reader has selected stays so, and nothing flickers. */
+/** Updates only what has changed, so selections are preserved and nothing flickers. */
 
 /**
- * Makes the children of `target` those of `source`.
+ * Makes the children of `target` equal to those of `source`.
  * @param {Node} target
  * @param {Node} source
  */

@@ -1,14 +1,14 @@
 /**
- * The server's renderer is trusted, and checked all the same: whatever it sends, only these elements reach the page, with these
- * attributes. Everything else is shown as its text.
+ * The output of the server's renderer is checked again: only these elements and attributes reach the page. Everything else is shown as
+ * text.
  */
 const allowedElements = new Set(['A', 'B', 'STRONG', 'I', 'EM', 'U', 'S', 'DEL', 'CODE', 'PRE', 'BLOCKQUOTE', 'BR']);
-/** Their content is no text for readers. */
+/** Elements whose content is not shown. */
 const droppedElements = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'IFRAME', 'OBJECT', 'SVG', 'MATH', 'NOSCRIPT', 'TITLE']);
 const linkSchemes = new Set(['https:', 'http:', 'mailto:', 'tg:']);
 
 /**
- * Parses in a document without scripts or loading, and copies what is allowed.
+ * Parses in a document without scripts or loading, and copies the allowed elements.
  * @param {string} html
  * @returns {DocumentFragment}
  */

@@ -1,4 +1,4 @@
-/** The page's words in the visitor's language, as the server put them beside it: one file for each language (rules/agents#embedded). */
+/** The page's texts in the visitor's language, embedded by the server; one file for each language (rules/agents#embedded). */
 
 /** @type {Record<string, string>} */
 const strings = JSON.parse(document.querySelector('#strings')?.textContent ?? '{}');
@@ -6,7 +6,7 @@ export const language = document.documentElement.lang;
 
 /**
  * @param {string} key
- * @param {Record<string, string | number>} [values] for the places in braces
+ * @param {Record<string, string | number>} [values] for the placeholders in braces
  */
 export function say(key, values = {}) {
   return (strings[key] ?? key).replaceAll(/\{(\w+)\}/g, (_, /** @type {string} */ name) => String(values[name] ?? ''));

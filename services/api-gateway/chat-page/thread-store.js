@@ -1,16 +1,16 @@
-/** What this device keeps: the thread with an agent (all tabs, until it is started over) and the text being written (this tab). */
+/** Data stored on this device: the thread with an agent (all tabs, until it is restarted) and the draft (this tab). */
 
 /**
  * @typedef {object} Turn one message and its reply, as the API returned them
  * @property {string} human_html
  * @property {string} agent_html
  * @property {string} created_at
- * @property {string} [stopped_html] what was shown of the reply when the visitor stopped it
- * @property {boolean} [fresh] true when the agent did not know the thread before it
- * @property {'person'} [waits_for] a person has the conversation: the reply is no more than that, and theirs will come
+ * @property {string} [stopped_html] part of the reply that was shown when the visitor stopped it
+ * @property {boolean} [fresh] true when the agent did not have the thread before this turn
+ * @property {'person'} [waits_for] an operator has taken over: this reply is only a notice, the operator's reply follows
  */
 /**
- * @typedef {object} Words what a person wrote in the place of the agent
+ * @typedef {object} Words a message of an operator, instead of the agent
  * @property {string} operator_html
  * @property {string} created_at
  */
@@ -18,16 +18,16 @@
  * @typedef {object} Thread
  * @property {string | null} visitorId
  * @property {(Turn | Words)[]} turns
- * @property {number} seen how far a person's words are among them: `after` of the next question for them
+ * @property {number} seen position up to which operator messages are included: `after` of the next request for them
  */
 /**
  * @typedef {object} Draft
  * @property {string} text
- * @property {boolean} sending true while its reply is awaited
- * @property {string} name of the message that was sent and may have arrived; `""` = none
+ * @property {boolean} sending true while the reply is pending
+ * @property {string} name of the message that was sent and may have arrived; `""` = not sent
  */
 
-/** Older turns are no longer shown; the agent's memory is its own. */
+/** Older turns are not shown; this does not affect the agent's memory. */
 const maxTurns = 200;
 
 /** @param {string} agent slug */
@@ -38,7 +38,7 @@ export function createThreadStore(agent) {
   /** @param {string} visitorId @param {readonly (Turn | Words)[]} all @param {number} seen */
   const keep = (visitorId, all, seen) => {
     const turns = all.slice(-maxTurns);
-    // Browsers keep a few MB for a site: the oldest turns make room.
+    // Browsers store only a few MB for each site: removes the oldest turns until the rest fits.
     while (!kept.write(key, JSON.stringify({ visitorId, turns, seen })) && turns.length > 1) turns.splice(0, Math.ceil(turns.length / 2));
   };
   return {
@@ -52,7 +52,7 @@ export function createThreadStore(agent) {
       };
     },
     /**
-     * What other tabs have added since stays.
+     * Adds a turn and preserves what other tabs have added.
      * @param {string} visitorId
      * @param {Turn} turn
      */
@@ -61,10 +61,10 @@ export function createThreadStore(agent) {
       keep(visitorId, [...thread.turns, turn], visitorId === thread.visitorId ? thread.seen : 0);
     },
     /**
-     * What a person wrote, once: another tab may have found it too.
+     * Adds operator messages once; another tab may already have added them.
      * @param {{ visitorId: string, after: number }} asked
      * @param {{ words: readonly Words[], next: number }} found
-     * @returns {boolean} false when it was there already, or the thread is another now
+     * @returns {boolean} false when they were already added, or the thread has changed
      */
     addWords({ visitorId, after }, { words, next }) {
       const thread = this.readThread();
@@ -95,7 +95,7 @@ export function createThreadStore(agent) {
 }
 
 /**
- * A storage that may be forbidden or full; the page then remembers until it is closed.
+ * A storage that may be blocked or full; in that case values are stored in memory until the page is closed.
  * @param {() => Storage} open
  */
 function createMemory(open) {
@@ -130,7 +130,7 @@ function createMemory(open) {
       try {
         open().removeItem(key);
       } catch {
-        // Nothing was kept.
+        // Nothing was stored.
       }
     },
   };

@@ -1,4 +1,4 @@
-/** Acting on many: the count first, then the question, then what became of it (P3, P4, P6). */
+/** Bulk actions: shows the count, then asks for confirmation, then shows the result (P3, P4, P6). */
 import { call, CallFailure } from './calls.js';
 import { toFigure } from './language.js';
 import { Missing } from './live.js';
@@ -11,16 +11,16 @@ import { html, useEffect, useState } from './ui.js';
 /**
  * @typedef {object} Act
  * @property {string} verb of the button, e.g. `Redrive`
- * @property {string} noun of one thing and, with an `s`, of several
- * @property {string} done what is true of those that were changed, e.g. `queued again`
+ * @property {string} noun singular; an `s` is added for the plural
+ * @property {string} done state of the changed items, e.g. `queued again`
  * @property {string} explanation
  * @property {string} path
  * @property {Readonly<Record<string, unknown>>} choice `{filter}` or `{ids}`
- * @property {readonly string[] | undefined} command words of the admin CLI that do the same, where it can
- * @property {() => Promise<Progress>} [readProgress] how many of the kind wait and are dead: what becomes of them is told by that
+ * @property {readonly string[] | undefined} command equivalent arguments of the admin CLI, if it supports the action
+ * @property {() => Promise<Progress>} [readProgress] counts of waiting and dead items, from which the outcome is derived
  */
 
-/** The platform takes a minute at most. */
+/** The server needs at most a minute. */
 const timeoutMs = 90_000;
 const pollIntervalMs = 2_000;
 
@@ -98,7 +98,7 @@ function describeCount({ noun }, counted, failure) {
  * @param {Counts} result
  */
 function describeResult({ noun, done }, { matched, changed, failed, missing }) {
-  // Between the count and the act somebody else may have done it.
+  // Another operator may have done it between the count and the action.
   if (matched === 0 && missing.length > 0) return 'Nothing was changed.';
   if (matched === 0) return 'No items were left to change. Another operator has changed them already.';
   return `${count(changed, noun)} ${done}${failed === 0 ? '' : `, ${toFigure(failed)} not`}.`;
@@ -115,8 +115,9 @@ function Working({ since }) {
 }
 
 /**
- * What became of them, as long as the dialog is open. Who works on them tells of none by name: it is what has changed since the question.
- * @param {{ act: Act, changed: number }} properties 0: nothing yet
+ * Shows the outcome while the dialog is open. Workers do not report single items, so it is derived from the change of the counts since the
+ * confirmation.
+ * @param {{ act: Act, changed: number }} properties 0: nothing changed yet
  */
 function Outcome({ act: { readProgress }, changed }) {
   const [before, setBefore] = useState(/** @type {Progress | undefined} */ (undefined));

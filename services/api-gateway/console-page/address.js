@@ -1,4 +1,4 @@
-/** The address says what is shown, filters included: it can be kept, sent and gone back to. */
+/** The URL determines what is shown, filters included, so it can be bookmarked, shared and used with the back button. */
 import { createShared, html, useEffect, useRef } from './ui.js';
 
 export const root = '/console';
@@ -9,7 +9,7 @@ addEventListener('popstate', ({ state }) => {
   if (typeof state?.y === 'number') returnTo(state.y);
 });
 
-/** @returns {{ path: string, query: URLSearchParams, href: string }} path below the root, without a slash at its end */
+/** @returns {{ path: string, query: URLSearchParams, href: string }} path below the root, without a trailing slash */
 export function useAddress() {
   const url = new URL(here.use());
   return { path: url.pathname.slice(root.length).replace(/\/$/, ''), query: url.searchParams, href: url.href };
@@ -24,7 +24,7 @@ export function go(href) {
   scrollTo(0, 0);
 }
 
-/** Where the reader was before they went on: the browser looks for that place before the list is there again. @param {number} y */
+/** Restores the previous scroll position: the browser tries to before the list is rendered. @param {number} y */
 function returnTo(y) {
   const watch = new ResizeObserver(() => {
     if (document.documentElement.scrollHeight < y + innerHeight / 2) return;
@@ -37,7 +37,7 @@ function returnTo(y) {
 }
 
 /**
- * The same page with other filters; a filter that changes leads back to the first page.
+ * Returns the same page with other filters; a changed filter leads back to the first page.
  * @param {URLSearchParams} query
  * @param {Readonly<Record<string, string | undefined>>} changes
  */
@@ -53,7 +53,7 @@ export function withQuery(query, changes) {
 }
 
 /**
- * A link within the console: no page is loaded, but everything else that a link can do it does.
+ * A link within the console: navigates without loading a page, and otherwise behaves like every link.
  * @param {{ href: string, children?: import('./ui.js').Children } & Record<string, unknown>} properties
  */
 export function Link({ href, children, ...rest }) {
@@ -67,7 +67,7 @@ export function Link({ href, children, ...rest }) {
 }
 
 /**
- * The heading of a page; who comes from another page of the console, or of the list, begins to read here.
+ * The heading of a page; gets the focus after navigation within the console.
  * @param {{ title: string, children?: import('./ui.js').Children }} properties
  */
 export function Heading({ title, children }) {
@@ -76,12 +76,12 @@ export function Heading({ title, children }) {
   useEffect(() => {
     document.title = `${title} · Coherence console`;
   }, [title]);
-  // Not when the title comes later, with what was asked for: who has gone on meanwhile stays there.
+  // Does not move the focus when the title arrives later with the data: the reader may have moved on.
   useEffect(() => {
     if (isSettled) heading.current?.focus({ preventScroll: true });
     isSettled = true;
   }, [query.get('cursor'), query.get('offset')]);
-  // Else the keyboard begins at the top of the document, and a screen reader says nothing.
+  // Otherwise the keyboard focus starts at the top of the document, and screen readers announce nothing.
   useEffect(() => {
     if (isFocusLost()) heading.current?.focus({ preventScroll: true });
   });
@@ -91,20 +91,20 @@ export function Heading({ title, children }) {
   </div>`;
 }
 
-/** What had the focus last, until the reader leaves it. @type {Element | undefined} */
+/** Element that had the focus last, until the focus moves elsewhere. @type {Element | undefined} */
 let focused;
 addEventListener('focusin', ({ target }) => (focused = target instanceof Element ? target : undefined));
 addEventListener('focusout', ({ target }) => {
-  // Of what is taken away the browser may say so too.
+  // The browser can send this event for removed elements, too.
   queueMicrotask(() => {
     if (focused === target && focused?.isConnected) focused = undefined;
   });
 });
 
-/** Whether what had the focus was taken away. */
+/** Returns whether the focused element was removed. */
 function isFocusLost() {
   return focused !== undefined && !focused.isConnected && document.activeElement === document.body;
 }
 
-/** False until the first page of this tab is shown: there the browser says where to begin. */
+/** False until the first page of this tab is shown: the browser sets its initial focus. */
 let isSettled = false;

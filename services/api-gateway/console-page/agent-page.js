@@ -1,4 +1,4 @@
-/** One agent: the sentences that wait for a decision, and those that others may hear (D70). */
+/** One agent: the sentences that wait for a decision, and those that other threads can use (D70). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
@@ -10,7 +10,7 @@ import { html, useState } from './ui.js';
 /** @typedef {Knowledge['items'][number]} Sentence */
 /** @typedef {{ verb: 'approve' | 'reject', sentence: Sentence }} Decision */
 
-/** An agent gathers no more of either kind. */
+/** An agent stores at most this many of either kind. */
 const sentences = 200;
 
 /** @type {Readonly<Record<Knowledge['mode'], string>>} */

@@ -1,4 +1,4 @@
-/** Agents, with how many sentences of visitors wait for a decision (D70). */
+/** Agents, with the number of visitors' sentences that wait for a decision (D70). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';

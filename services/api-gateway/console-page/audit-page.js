@@ -1,4 +1,4 @@
-/** Who did what (A3). */
+/** The audit log (A3). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';

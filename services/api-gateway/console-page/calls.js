@@ -1,4 +1,4 @@
-/** Calls of the APIs with the session of who signed in, and their failures in words. */
+/** API calls with the session of the signed-in person, and their failures as messages. */
 import { createShared } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').PersonPublic} Person */
@@ -10,16 +10,16 @@ export const session = createShared(unknownSession());
 
 const usualTimeoutMs = 30_000;
 
-/** The tabs of a browser have one session: when it begins or ends in one of them, the others ask whose it is. */
+/** All tabs of a browser share one session: when it starts or ends in one tab, the others check it again. */
 const tabs = new BroadcastChannel('coherence-console');
 tabs.addEventListener('message', () => void identify().catch(() => undefined));
 
-/** What the person is told; `status` 0 = no answer came. */
+/** The message is shown to the person; `status` 0 means that no response arrived. */
 export class CallFailure extends Error {
   /**
    * @param {string} message
    * @param {number} status
-   * @param {string} [code] of the answer
+   * @param {string} [code] of the response
    */
   constructor(message, status, code = '') {
     super(message);
@@ -32,7 +32,7 @@ export class CallFailure extends Error {
  * @param {'GET' | 'POST'} method
  * @param {string} path below `/api`
  * @param {{ query?: Query, body?: unknown, signal?: AbortSignal, timeoutMs?: number }} [options]
- * @returns {Promise<any>} the JSON of the answer
+ * @returns {Promise<any>} the JSON of the response
  * @throws {CallFailure}
  */
 export async function call(method, path, { query = {}, body, signal, timeoutMs = usualTimeoutMs } = {}) {
@@ -46,7 +46,7 @@ export async function call(method, path, { query = {}, body, signal, timeoutMs =
   }
 }
 
-/** Asks who is signed in; the answer is in `session`. @throws {CallFailure} when nobody can say */
+/** Requests the signed-in person and stores the result in `session`. @throws {CallFailure} when this cannot be determined */
 export async function recognise() {
   await identify();
   tabs.postMessage('');
@@ -76,13 +76,13 @@ export async function signIn(email, password) {
   tabs.postMessage('');
 }
 
-/** @throws {CallFailure} when the session may still be there */
+/** @throws {CallFailure} when the session may still exist */
 export async function signOut() {
   const response = await send('POST', '/console/api/v1/auth/logout', { body: {} });
   if (!response.ok && response.status !== 401) throw await describeRefusal(response);
   session.write({ is: 'out', ended: false });
   tabs.postMessage('');
-  // The provider knows this browser, too.
+  // The provider has a session of this browser, too.
   if (document.body.dataset['signIn'] === 'provider') location.assign('/console/sign-out');
 }
 
@@ -108,7 +108,7 @@ async function send(method, url, { body, signal, timeoutMs = usualTimeoutMs }) {
   }
 }
 
-/** None, or a part of one. */
+/** The response is missing or incomplete. */
 function noAnswer() {
   return new CallFailure(navigator.onLine ? 'The platform did not answer.' : 'This device is offline.', 0);
 }

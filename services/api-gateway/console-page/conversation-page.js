@@ -1,4 +1,4 @@
-/** One conversation: who and when, the recording, what was said, and what the pipeline wrote. */
+/** One conversation: participants and times, the recording, the transcript, and the results of the pipeline. */
 import { Heading, Link, root } from './address.js';
 import { call, CallFailure } from './calls.js';
 import { Json } from './job-page.js';
@@ -12,7 +12,7 @@ import { html, useState } from './ui.js';
 /** @typedef {{ summary: Summary, conversation: Conversation, video: { url: string, name: string } | undefined }} Whole */
 /** @typedef {{ index: number, start_ms: number, speaker: { name: string }, text: string }} Segment */
 
-/** Utterances that are read at once. */
+/** Utterances of one request. */
 const rows = 200;
 const formats = [
   ['md', 'Markdown'],
@@ -90,7 +90,7 @@ function Recording({ path, video, conversation }) {
   ${hasAudio ? html`<audio controls preload="none" src=${`/console/api${path}/audio`} aria-label="Uploaded audio"></audio>` : null}`;
 }
 
-/** It may be long: it is read when somebody asks, a part at a time. @param {{ path: string, id: string }} properties */
+/** Can be long: loaded only on request, in parts. @param {{ path: string, id: string }} properties */
 function Transcript({ path, id }) {
   const [segments, setSegments] = useState(/** @type {readonly Segment[] | undefined} */ (undefined));
   const [isMore, setMore] = useState(true);

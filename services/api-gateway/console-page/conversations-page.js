@@ -1,4 +1,4 @@
-/** Conversations: found by what was said in them, or by their number (T2). */
+/** Conversations, found by their transcripts or their id (T2). */
 import { go, Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { toFigure } from './language.js';

@@ -1,4 +1,4 @@
-/** One webhook endpoint: what was sent to it with every attempt, and sending again (V5, V11). */
+/** One webhook endpoint: its deliveries with every attempt, and redelivery (V5, V11). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { EndpointState } from './endpoints-page.js';

@@ -1,4 +1,4 @@
-/** Webhook endpoints: where what happens is sent (V5). */
+/** Webhook endpoints: where events are sent (V5). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';

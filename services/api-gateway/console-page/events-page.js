@@ -1,4 +1,4 @@
-/** What happens, as it happens: the feed, as far as who looks may read it (V3, V4). */
+/** The live event feed, restricted to what the account may read (V3, V4). */
 import { Heading } from './address.js';
 import { call, CallFailure } from './calls.js';
 import { Command, Filters, List, refusalOf, toOptions } from './parts.js';
@@ -33,7 +33,7 @@ export function EventsPage({ query }) {
     setItems([]);
     cursor.current = 'latest';
   }, [types]);
-  // Who stops it reads on; who follows again sees what happened meanwhile.
+  // A paused list keeps its position; after resuming, it shows the events of the pause.
   useEffect(() => {
     setFailure('');
     if (!following) return undefined;

@@ -1,4 +1,4 @@
-/** Holons: found by name or class, and one with its people, relationships and notes. */
+/** Holons, found by name or class; one holon with its people, relationships and notes. */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
@@ -32,7 +32,7 @@ export function HolonsPage({ query }) {
   const [q, ofClass, parent] = fields.map(({ name }) => query.get(name) ?? undefined);
   /** @type {import('./live.js').Live<HolonList>} */
   const live = useLive(query.toString(), (signal) =>
-    // Without a class the API wants a text; the empty one is in every name.
+    // Without a class the API requires a search text; the empty one matches every name.
     call('GET', '/v1/holons', {
       query: { q: q ?? (ofClass === undefined ? '' : undefined), class: ofClass, parent, limit: rows, offset },
       signal,

@@ -1,4 +1,4 @@
-/** One job: what it works on, every attempt, and what can be done with it (P2, P3). */
+/** One job: its payload, every attempt, and its actions (P2, P3). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { About, acts, JobState } from './jobs-page.js';

@@ -1,4 +1,4 @@
-/** Jobs of all services, and acts on all that match (P2, P3). */
+/** Jobs of all services, and bulk actions on all matches (P2, P3). */
 import { ActOnAll } from './act-on-all.js';
 import { Heading, Link, root, withQuery } from './address.js';
 import { call } from './calls.js';
@@ -14,7 +14,7 @@ import { html, useState } from './ui.js';
 const rows = 50;
 const services = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
 const states = ['queued', 'running', 'succeeded', 'dead', 'cancelled'];
-/** Text of an error that a filter takes. */
+/** Maximum length of the error text in a filter. */
 const maxErrorLength = 200;
 
 /** @type {readonly import('./parts.js').Field[]} */
@@ -89,7 +89,7 @@ export function JobsPage({ query }) {
     ${verb === '' ? null : html`<${ActOnAll} act=${toAct(verb, filter)} onClose=${() => setVerb('')} onDone=${live.refresh} />`}`;
 }
 
-/** What can be done with jobs, here and on the page of one. */
+/** Actions on jobs, here and on the page of one job. */
 export const acts = {
   redrive: {
     verb: 'Redrive',
@@ -111,7 +111,7 @@ export const acts = {
  */
 function toAct(name, given) {
   const { state: _state, ...rest } = given;
-  const { error: _error, ...kind } = rest; // the next attempt may fail of another one
+  const { error: _error, ...kind } = rest; // the next attempt may fail with another error
   return {
     ...acts[name],
     noun: 'job',
@@ -123,7 +123,8 @@ function toAct(name, given) {
 }
 
 /**
- * What the admin CLI is told to do the same; none for a state whose jobs the act cannot change, where a command would change others.
+ * Returns the equivalent arguments of the admin CLI; undefined for a state whose jobs the action cannot change, because the command would
+ * change other jobs.
  * @param {keyof typeof acts} name
  * @param {string | undefined} state
  * @param {readonly string[]} options of the filter, without the state
@@ -135,7 +136,9 @@ function toCommand(name, state, options) {
   return ['jobs', 'cancel', ...options, ...toOptions({ state })];
 }
 
-/** Asked without changing anything. @param {Readonly<Record<string, unknown>>} filter @returns {Promise<import('./act-on-all.js').Progress>} */
+/**
+ * Reads the counts with a dry run. @param {Readonly<Record<string, unknown>>} filter @returns {Promise<import('./act-on-all.js').Progress>}
+ */
 async function readProgress(filter) {
   /** @param {string} act @param {string} state */
   const count = async (act, state) =>
@@ -144,13 +147,13 @@ async function readProgress(filter) {
   return { waiting: queued + running, dead };
 }
 
-/** As an act takes it. @param {Filter} given @returns {Record<string, unknown>} */
+/** Returns the filter in the format of the bulk actions. @param {Filter} given @returns {Record<string, unknown>} */
 function toFilter(given) {
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(named.map(([name, value]) => [name, name === 'conversation_id' ? Number(value) : value]));
 }
 
-/** Of the admin CLI, without the state. @param {Filter} filter */
+/** Options of the admin CLI, without the state. @param {Filter} filter */
 function optionsOf({
   service,
   type,

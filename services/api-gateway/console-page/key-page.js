@@ -1,4 +1,4 @@
-/** One service key: what it is, a new secret for it, its end (K5). */
+/** One service key: its details, rotation and revocation (K5). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { KeyState } from './keys-page.js';
@@ -21,13 +21,13 @@ export function KeyPage({ names: [id = ''] }) {
   const live = useLive(id, (signal) => call('GET', path, { signal }));
   const key = live.data?.key;
   const close = () => setDialog('');
-  /** @param {string} made shown even to who has closed the question meanwhile */
+  /** @param {string} made shown even when the dialog was closed before the response */
   const showToken = (made) => {
     setToken(made);
     close();
     live.refresh();
   };
-  /** @param {Endpoints} endpoints that the revoked key created, shown even after the question was closed */
+  /** @param {Endpoints} endpoints created by the revoked key; shown even when the dialog was closed before the response */
   const finish = (endpoints) => {
     setCreated(endpoints);
     close();

@@ -1,4 +1,4 @@
-/** Service keys: those that there are, and new ones (K5). */
+/** Service keys: the list, and creation (K5). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
@@ -37,7 +37,7 @@ export function KeysPage({ query }) {
     call('GET', '/v1/keys', { query: { account_id: account, limit: rows, offset }, signal }),
   );
   const { data } = live;
-  /** @param {string} made shown even to who has closed the question meanwhile: nobody can have it a second time */
+  /** @param {string} made shown even when the dialog was closed before the response, because it cannot be read again */
   const showToken = (made) => {
     setToken(made);
     setCreating(false);

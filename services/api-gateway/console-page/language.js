@@ -1,4 +1,4 @@
-/** The pages are in English, and so are the dates and figures in them: in the English of the browser where it has one. */
+/** The pages are in English, and so are their dates and numbers: in the browser's variant of English if it has one. */
 export const language = /^en\b/.test(navigator.language) ? navigator.language : 'en-GB';
 
 const figures = new Intl.NumberFormat(language);

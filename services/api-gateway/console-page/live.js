@@ -1,4 +1,4 @@
-/** What is asked again by itself, and how old it is. */
+/** Data that is refreshed automatically, and its age. */
 import { CallFailure } from './calls.js';
 import { useAge } from './times.js';
 import { createShared, html, useCallback, useEffect, useRef, useState } from './ui.js';
@@ -6,14 +6,14 @@ import { createShared, html, useCallback, useEffect, useRef, useState } from './
 /**
  * @template T
  * @typedef {object} Live
- * @property {T | undefined} data of the last answer, kept while it is asked again
- * @property {CallFailure | undefined} failure of the last try
- * @property {number} at when `data` came
+ * @property {T | undefined} data of the last response, kept during a refresh
+ * @property {CallFailure | undefined} failure of the last request
+ * @property {number} at when `data` was received
  * @property {() => void} refresh
  */
 
 const everyMs = 10_000;
-/** Whether pages refresh themselves; people who read slowly, or hear the page, can stop it. */
+/** Whether pages refresh themselves; slow readers and users of screen readers can stop it. */
 const isRunning = createShared(true);
 
 /**
@@ -53,7 +53,7 @@ export function useLive(key, load) {
   const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
   useEffect(() => {
     if (!running) return undefined;
-    // An answer may take longer, e.g. where a service is away: to ask again would break it off, and none would ever come.
+    // A response can take longer than the interval, e.g. while a service is down: a new request would abort the pending one every time.
     const timer = setInterval(() => document.hidden || isLoading.current || refresh(), everyMs);
     return () => clearInterval(timer);
   }, [running, key]);
@@ -62,7 +62,7 @@ export function useLive(key, load) {
   return { data: current.data, failure: current.failure, at: current.at, refresh };
 }
 
-/** How old the figures are, and the ways to have others. @param {{ live: Live<unknown> }} properties */
+/** Shows the age of the data and the controls to refresh it. @param {{ live: Live<unknown> }} properties */
 export function Freshness({ live }) {
   const running = isRunning.use();
   const age = useAge(live.at);
@@ -74,8 +74,8 @@ export function Freshness({ live }) {
 }
 
 /**
- * Services that did not answer.
- * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is said of it, by default of a list
+ * Services that did not respond.
+ * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is the text about them, by default for a list
  */
 export function Missing({ names = [], what = 'Their items are missing. Refresh the page once they answer.' }) {
   if (names.length === 0) return null;
@@ -86,7 +86,7 @@ export function Missing({ names = [], what = 'Their items are missing. Refresh t
 }
 
 /**
- * What to show instead of figures, or above old ones.
+ * Shows an error instead of the data, or above outdated data.
  * @param {{ live: Live<unknown> }} properties
  */
 export function Trouble({ live: { failure, data } }) {

@@ -1,4 +1,4 @@
-/** The console: who is signed in, where they are, and the frame around every page (P6). It knows the public APIs only. */
+/** The console: the signed-in person, the current page and the frame around it (P6). It uses only the public APIs. */
 import { Heading, Link, root, useAddress } from './address.js';
 import { CallFailure, recognise, session, signOut } from './calls.js';
 import { findPage, pages } from './pages.js';

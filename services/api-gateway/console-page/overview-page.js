@@ -1,4 +1,4 @@
-/** How the platform is: what waits, what failed, who answers (P1). */
+/** State of the platform: waiting and failed jobs, and which services respond (P1). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { toFigure } from './language.js';
@@ -101,7 +101,7 @@ function Card({ name, value, bad = false, href, children }) {
   </li>`;
 }
 
-/** A row for each type of job. @param {readonly JobCount[]} jobs @returns {Queue[]} */
+/** One row for each job type. @param {readonly JobCount[]} jobs @returns {Queue[]} */
 function toQueues(jobs) {
   const byType = Map.groupBy(jobs, ({ type }) => type);
   return [...byType].map(([type, counts]) => ({

@@ -1,4 +1,4 @@
-/** Parts that pages are made of: lists, filters, commands to copy, questions. */
+/** Shared parts of pages: lists, filters, commands to copy, dialogs. */
 import { CallFailure } from './calls.js';
 import { go, Link, withQuery } from './address.js';
 import { fromField, toField } from './times.js';
@@ -14,9 +14,11 @@ import { createShared, html, useId, useLayoutEffect, useRef, useState } from './
  */
 
 /**
- * A table; on a phone each row is a card. The roles stand because a table that is laid out otherwise is none for screen readers.
+ * A table; on a phone each row is a card. The explicit roles are needed because screen readers do not recognise a table with another CSS
+ * layout.
  * @template T
- * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty: string }} properties
+ * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty: string }}
+ * properties
  */
 export function List({ title, columns, items, id, empty }) {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
@@ -40,7 +42,7 @@ export function List({ title, columns, items, id, empty }) {
 }
 
 /**
- * To the page after this one and back to the first. Pages before are the browser's.
+ * Links to the next page and to the first. The browser's history has the previous pages.
  * @param {{ query: URLSearchParams, name: 'cursor' | 'offset', next: string | null }} properties
  */
 export function Pages({ query, name, next }) {
@@ -54,14 +56,14 @@ export function Pages({ query, name, next }) {
 
 /**
  * @typedef {object} Field
- * @property {string} name of the filter, in the address as in the API
+ * @property {string} name of the filter, in the URL and in the API
  * @property {string} label
  * @property {'text' | 'time' | 'number'} [type]
- * @property {readonly (readonly [string, string])[]} [options] value and label; makes it a choice
+ * @property {readonly (readonly [string, string])[]} [options] value and label; makes the field a select
  * @property {string} [hint]
  */
 
-/** On phones rows are cards, and filters are out of their way. As in console.css. */
+/** On phones rows are cards, and filters are collapsed. Same width as in console.css. */
 const phone = matchMedia('(max-width: 48rem)');
 const isPhone = createShared(phone.matches);
 phone.addEventListener('change', () => isPhone.write(phone.matches));
@@ -69,7 +71,7 @@ phone.addEventListener('change', () => isPhone.write(phone.matches));
 /** @param {{ fields: readonly Field[], query: URLSearchParams }} properties */
 export function Filters({ fields, query }) {
   const id = useId();
-  /** What had the focus, of a form that is drawn anew with the values of another address. */
+  /** The field that had the focus before the form was rendered again with the values of another URL. */
   const focused = useRef('');
   const keepFocus = () => (focused.current = document.activeElement?.id ?? '');
   useLayoutEffect(() => {
@@ -86,7 +88,7 @@ export function Filters({ fields, query }) {
       /** @param {string} text */
       const read = (text) => (type === 'time' ? fromField(text) : text.trim());
       const [given, value] = [query.get(name) ?? '', read(form.text(name))];
-      // What nobody has changed stays as it is: a field shows neither line ends nor milliseconds.
+      // Unchanged values are sent exactly: a field cannot show line ends or milliseconds.
       return [name, value === read(toFieldValue(type, given)) ? given : value];
     });
     go(withQuery(query, Object.fromEntries(values)));
@@ -117,7 +119,7 @@ export function Filters({ fields, query }) {
   </details>`;
 }
 
-/** A value of configuration or the like: in its line when it is short. @param {{ name: string, value: unknown }} properties */
+/** A configuration value or similar: inline when it is short. @param {{ name: string, value: unknown }} properties */
 export function Value({ name, value }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= 80) return html`<b>${name}</b> ${text}`;
@@ -127,7 +129,7 @@ export function Value({ name, value }) {
   </details>`;
 }
 
-/** What a form says. @param {HTMLFormElement | null} form */
+/** Returns the values of a form. @param {HTMLFormElement | null} form */
 export function readForm(form) {
   const data = new FormData(form ?? undefined);
   /** @param {string} name */
@@ -139,7 +141,7 @@ export function readForm(form) {
   };
 }
 
-/** What a field shows of a value. @param {Field['type']} type @param {string} value */
+/** Returns the text that a field shows for a value. @param {Field['type']} type @param {string} value */
 function toFieldValue(type, value) {
   return type === 'time' ? toField(value) : value.replaceAll(/[\r\n]/g, '');
 }
@@ -166,13 +168,13 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
 }
 
 /**
- * What the admin CLI is told to show or do the same; nothing where it cannot.
- * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` tells it from others of the page
+ * The equivalent command of the admin CLI; renders nothing if the CLI does not support it.
+ * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` distinguishes it from other commands of the page
  */
 export function Command({ words, what = '' }) {
   const [copied, setCopied] = useState('');
   if (words === undefined) return null;
-  // Behind `--` everything is a word.
+  // After `--` every argument is positional.
   const end = words.indexOf('--');
   const [options, texts] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end)];
   const line = ['coherence', ...options, '--json', ...texts].map(quote).join(' ');
@@ -192,31 +194,34 @@ export function Command({ words, what = '' }) {
   </details>`;
 }
 
-/** For POSIX shells. @param {string} word */
+/** Quotes a word for POSIX shells. @param {string} word */
 function quote(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Options of the CLI with their values; what is not given is left out. @param {Readonly<Record<string, string | null | undefined>>} options */
+/**
+ * Options of the CLI with their values; undefined and null are omitted. @param {Readonly<Record<string, string | null | undefined>>}
+ * options
+ */
 export function toOptions(options) {
   return Object.entries(options).flatMap(([name, value]) =>
     value === null || value === undefined || value === '' ? [] : [`--${name}`, value],
   );
 }
 
-/** A text that somebody wrote, which may begin like an option; the last words of a command. @param {string | null | undefined} text */
+/** Free text that may start like an option; must be the last arguments of a command. @param {string | null | undefined} text */
 export function toWords(text) {
   return text === null || text === undefined || text === '' ? [] : ['--', text];
 }
 
 /**
- * A dialog that is there as long as it is drawn; the browser gives the focus back when it goes.
+ * A dialog that is open while it is rendered; the browser restores the focus when it is removed.
  * @param {{ title: string, onClose: () => void, children?: Children }} properties
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = /** @type {{ current: HTMLDialogElement | null }} */ (useRef(null));
   const id = useId();
-  // Before anything else is typed.
+  // Runs before further input.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -229,7 +234,7 @@ export function Dialog({ title, onClose, children }) {
 }
 
 /**
- * Does something, once at a time, and tells what became of it.
+ * Runs an action, one call at a time, and reports its result.
  * @param {() => Promise<unknown>} work
  */
 export function useAct(work) {
@@ -259,7 +264,7 @@ export function Failure({ failure }) {
   return html`<p class="failure" role="alert">${failure}</p>`;
 }
 
-/** Facts about one thing. @param {{ facts: readonly (readonly [string, Children])[] }} properties */
+/** A list of labels and values. @param {{ facts: readonly (readonly [string, Children])[] }} properties */
 export function Facts({ facts }) {
   return html`<dl class="facts">
     ${facts.map(

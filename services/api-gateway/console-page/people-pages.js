@@ -1,4 +1,4 @@
-/** People: found by name, and one with memberships and notes. */
+/** People, found by name; one person with memberships and notes. */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { toFigure } from './language.js';
@@ -29,7 +29,7 @@ export function PeoplePage({ query }) {
   const offset = Number(query.get('offset') ?? 0);
   /** @type {import('./live.js').Live<import('../../../clients/typescript/operations.ts').ListPeopleResult>} */
   const live = useLive(query.toString(), (signal) =>
-    // The empty text is in every name.
+    // The empty text matches every name.
     call('GET', '/v1/people', { query: { q: query.get('q') ?? '', limit: rows, offset }, signal }),
   );
   return html`<${Heading} title="People"><${Freshness} live=${live} /><//>
@@ -123,13 +123,13 @@ export function Notes({ notes }) {
   return html`<${List} title="Notes" columns=${noteColumns} items=${notes} id=${idOf} empty="No notes." />`;
 }
 
-/** What somebody wrote as rich text, as text. @param {{ rich: string }} properties */
+/** Shows rich text as plain text. @param {{ rich: string }} properties */
 export function Words({ rich }) {
   const text = toPlainText(rich);
   return text === '' ? html`<span class="faint">–</span>` : html`<span class="words">${text}</span>`;
 }
 
-/** Ways to reach a person or holon, as they were written: they lead nowhere from here. @param {{ channels: Record<string, unknown> }} properties */
+/** Contact channels of a person or holon as plain text, not as links. @param {{ channels: Record<string, unknown> }} properties */
 export function Channels({ channels }) {
   const entries = Object.entries(channels);
   if (entries.length === 0) return html`<span class="faint">–</span>`;
@@ -138,7 +138,10 @@ export function Channels({ channels }) {
   </ul>`;
 }
 
-/** The place of the next page of lists that are turned together; null when none of them has more. @param {number} offset @param {readonly { count: number }[]} lists */
+/**
+ * Offset of the next page of lists that share one pager; null when every list is at its end. @param {number} offset @param {readonly {
+ * count: number }[]} lists
+ */
 export function nextOf(offset, lists) {
   return lists.some(({ count }) => offset + rows < count) ? String(offset + rows) : null;
 }

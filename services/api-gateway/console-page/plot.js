@@ -1,4 +1,4 @@
-/** A plot over time. Its last figures stand beside it in words; the picture itself says no more than its name to who does not see it. */
+/** A chart over time. Its latest values are also shown as text; screen readers get only the chart's name. */
 import uPlot from 'uplot';
 import { language, toFigure } from './language.js';
 import { html, useEffect, useRef, useState } from './ui.js';
@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from './ui.js';
 const height = 180;
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
 const amount = new Intl.NumberFormat(language, { notation: 'compact' });
-/** Steps between figures, which are counts. */
+/** Steps between axis values, which are counts. */
 const steps = Array.from({ length: 10 }, (_value, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const minutes = [1, 2, 5, 10, 30, 60, 120, 240].map((count) => 60 * count);
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -91,13 +91,13 @@ function writeAmounts(_plot, values) {
   return values.map((count) => amount.format(count));
 }
 
-/** One figure makes no line. @param {uPlot} plot */
+/** A single value does not make a line. @param {uPlot} plot */
 function isAlone({ data: [at] }) {
   return at.length < 2;
 }
 
 /**
- * At first there is little to see; it stands at the right of five minutes.
+ * Shows at least five minutes, with the first data at the right.
  * @param {unknown} _plot
  * @param {number} low
  * @param {number} high

@@ -1,14 +1,14 @@
-/** What the overview said since this tab was opened: the platform tells how it is, and this how it was. */
+/** Values of the overview since this tab was opened: the platform reports only its current state, so the page collects the history. */
 
 /**
  * @typedef {object} Sample
- * @property {number} at seconds since 1970
+ * @property {number} at Unix time in seconds
  * @property {number} waiting queued and running
  * @property {number} dead
- * @property {number} done succeeded ones that are kept
+ * @property {number} done stored jobs that succeeded
  */
 
-/** Six hours of one in ten seconds. */
+/** Six hours of one sample every ten seconds. */
 const maxSamples = 2_160;
 /** @type {Sample[]} */
 const samples = [];
@@ -25,13 +25,13 @@ export function keepSample({ generated_at: at, jobs }) {
   if (samples.length > maxSamples) samples.shift();
 }
 
-/** Columns for plots: instants, depth, and how many more were done and died a minute between two looks. */
+/** Returns columns for charts: times, queue depth, and jobs per minute that succeeded and died between two samples. */
 export function readSamples() {
   const rates = samples.map((sample, index) => {
     const before = samples[index - 1];
     if (before === undefined) return { done: 0, died: 0 };
     const minutes = (sample.at - before.at) / 60;
-    // Old ones are removed and dead ones redriven: fewer than before is none done.
+    // Old jobs are removed and dead ones redriven: a lower count than before is shown as 0.
     return { done: Math.max(0, sample.done - before.done) / minutes, died: Math.max(0, sample.dead - before.dead) / minutes };
   });
   return {

@@ -1,9 +1,9 @@
-/** The way in. The address stays: who has signed in sees what it names. */
+/** Sign-in. The URL is preserved, so the requested page is shown afterwards. */
 import { signIn } from './calls.js';
 import { Failure, readForm, useAct } from './parts.js';
 import { html, useEffect, useRef } from './ui.js';
 
-/** @param {{ ended: boolean }} properties `ended`: a session was there until now */
+/** @param {{ ended: boolean }} properties `ended`: whether a session has just ended */
 export function SignIn({ ended }) {
   useEffect(() => {
     document.title = 'Sign in · Coherence console';
@@ -16,7 +16,7 @@ export function SignIn({ ended }) {
   </main>`;
 }
 
-/** The provider sends the browser back to this page of the console; why nobody is signed in then is in the address. */
+/** The provider redirects back to this page; when sign-in failed, the reason is in the URL. */
 function AtProvider() {
   const address = new URL(location.href);
   const reason = address.searchParams.get('signIn');

@@ -1,4 +1,4 @@
-/** One chat with an agent: read, taken over, written in and handed back (H1 to H5). */
+/** One chat with an agent: reading, takeover, replying and handing back (H1 to H5). */
 import { Heading, Link, root } from './address.js';
 import { call, session } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
@@ -12,10 +12,10 @@ import { html, useId, useState } from './ui.js';
 
 const rows = 100;
 
-/** What somebody has begun to write, until it is sent: neither earlier messages nor a session that ends takes it away. @type {Map<string, string>} */
+/** Drafts by thread, until they are sent: preserved when messages are loaded or the session ends. @type {Map<string, string>} */
 const drafts = new Map();
 
-/** What was said is text, whoever said it: no HTML of theirs is parsed. @type {readonly import('./parts.js').Column<Message>[]} */
+/** All messages are shown as text: HTML in them is not parsed. @type {readonly import('./parts.js').Column<Message>[]} */
 const columns = [
   { title: 'Time', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
   {
@@ -94,7 +94,10 @@ function Acts({ path, id, isTaken, onDone }) {
     <${Command} words=${['threads', isTaken ? 'hand-back' : 'take', id]} what=${isTaken ? 'hand it back' : 'take it over'} />`;
 }
 
-/** The admin CLI can write in what it has taken itself. @param {{ path: string, id: string, isOfCli: boolean, onDone: () => void }} properties */
+/**
+ * The admin CLI can reply only in threads that it has taken over itself. @param {{ path: string, id: string, isOfCli: boolean, onDone: ()
+ * => void }} properties
+ */
 function Write({ path, id, isOfCli, onDone }) {
   const field = useId();
   const who = session.use();
@@ -108,7 +111,7 @@ function Write({ path, id, isOfCli, onDone }) {
   const { busy, failure, run } = useAct(async () => {
     if (text.trim() === '') return;
     await call('POST', `${path}/message`, { body: { body: text } });
-    // Who types on while it is sent loses nothing.
+    // Keeps text that was typed while the message was being sent.
     if (drafts.get(draft) === text) keep('');
     onDone();
   });

@@ -1,4 +1,4 @@
-/** Chats with agents: who waits, and which of them a person has (H5). */
+/** Chats with agents: waiting visitors, and threads that an operator has taken over (H5). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';

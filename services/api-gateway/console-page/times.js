@@ -1,4 +1,4 @@
-/** Every time as how long ago it was and as what the clock said. */
+/** Shows every time both relative and absolute. */
 import { language } from './language.js';
 import { createShared, html } from './ui.js';
 
@@ -25,15 +25,15 @@ const units = [
   ['minute', 60],
 ];
 
-/** @param {number} seconds of the future; negative = of the past */
+/** @param {number} seconds in the future; negative = in the past */
 function toRelative(seconds) {
-  // The clock of the page ticks once a second: what has just happened is ahead of it.
+  // The page's clock ticks once a second, so a recent event can be ahead of it.
   if (seconds >= 0 && seconds <= 2) return relative.format(-0, 'second');
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? /** @type {const} */ (['second', 1]);
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
-/** @param {number} at milliseconds since 1970 */
+/** @param {number} at Unix time in milliseconds */
 export function useAge(at) {
   return toRelative(Math.round((at - now.use()) / 1000));
 }
@@ -46,20 +46,20 @@ export function Time({ at, none = 'never' }) {
   return html`<time datetime=${at} title=${at}>${toRelative(Math.round((ms - seen) / 1000))} <small>${absolute.format(ms)}</small></time>`;
 }
 
-/** What the field for a local date and time shows of an instant. @param {string} at */
+/** Value of a `datetime-local` field for an instant. @param {string} at */
 export function toField(at) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return '';
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** The instant of what such a field says; empty for none. @param {string} text */
+/** The instant for the value of such a field; empty when the field is empty. @param {string} text */
 export function fromField(text) {
   const date = new Date(text);
   return text === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }
 
-/** How long something took. @param {number} ms */
+/** Formats a duration. @param {number} ms */
 export function toDuration(ms) {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -67,7 +67,7 @@ export function toDuration(ms) {
   return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A place in a recording. @param {number} ms */
+/** Formats a position in a recording. @param {number} ms */
 export function toClock(ms) {
   const seconds = Math.floor(ms / 1_000);
   const parts = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -1,4 +1,4 @@
-/** A token that is shown this once. */
+/** A token that is shown only once. */
 import { Dialog } from './parts.js';
 import { html, useEffect, useRef, useState } from './ui.js';
 

@@ -1,4 +1,4 @@
-/** The library of the page, under the names that our modules use. */
+/** The UI library, under the names that our modules use. */
 import htm from 'htm';
 import { h, render } from 'preact';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ export const html = /** @type {any} */ (htm).bind(h);
 export { render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };
 
 /**
- * A value that several parts of the page look at.
+ * A value that several parts of the page observe.
  * @template T
  * @param {T} initial
  */
@@ -26,7 +26,7 @@ export function createShared(initial) {
       value = next;
       for (const watcher of watchers) watcher(next);
     },
-    /** The value; who asks is drawn anew when it changes. */
+    /** Returns the value; the calling component is rendered again when it changes. */
     use: () => {
       const [seen, setSeen] = useState(value);
       useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** Inbound webhooks and what became of them (P4). */
+/** Inbound webhooks and their outcomes (P4). */
 import { ActOnAll } from './act-on-all.js';
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
@@ -32,7 +32,7 @@ const outcomesOfBookings = [
   'rejected_unsigned',
   'rejected_unverified',
 ];
-/** What can become of a webhook, by its kind. @type {Readonly<Record<string, readonly string[]>>} */
+/** Possible outcomes of a webhook, by kind. @type {Readonly<Record<string, readonly string[]>>} */
 export const outcomes = {
   booking: outcomesOfBookings,
   meeting: outcomesOfBookings,
@@ -131,14 +131,14 @@ function toAct(given) {
   };
 }
 
-/** Both services work as many of theirs as a call may. */
+/** Either service processes as many of its own webhooks as one call may request. */
 const maxReplayed = '20000';
 
-/** As the admin CLI names them. @type {Readonly<Record<string, string>>} */
+/** The admin CLI's names of the providers. @type {Readonly<Record<string, string>>} */
 const providers = { booking: 'cal.com', meeting: 'realtimekit', telegram: 'telegram' };
 
 /**
- * None for what no webhook can be: the admin CLI takes that for a slip.
+ * Undefined for combinations that no webhook can have: the admin CLI rejects them.
  * @param {string} verb
  * @param {Filter} filter
  * @param {Filter} more options

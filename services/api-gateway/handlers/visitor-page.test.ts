@@ -8,8 +8,8 @@ const words = readLanguages();
 const template = readFileSync(join(import.meta.dirname, '..', 'chat-page', 'index.html'), 'utf8');
 const placesIn = (text = ''): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 
-describe('the words of the visitor page (rules/agents#embedded)', () => {
-  it.each(languages)('are all there in %s, with the same places for values', (language) => {
+describe('the texts of the visitor page (rules/agents#embedded)', () => {
+  it.each(languages)('are complete in %s, with the same placeholders', (language) => {
     expect(Object.keys(words[language])).toEqual(Object.keys(words.en));
     for (const [key, text] of Object.entries(words[language])) {
       expect([key, text.trim()]).toEqual([key, expect.stringMatching(/\S/)]);
@@ -17,7 +17,7 @@ describe('the words of the visitor page (rules/agents#embedded)', () => {
     }
   });
 
-  it('are those that the page and its scripts ask for', () => {
+  it('are exactly those used by the page and its scripts', () => {
     const scripts = ['page.js', 'chat-api.js', 'log-view.js'].map((file) =>
       readFileSync(join(import.meta.dirname, '..', 'chat-page', file), 'utf8'),
     );
@@ -35,21 +35,21 @@ describe('the words of the visitor page (rules/agents#embedded)', () => {
     [undefined, 'es', 'es'],
     ['constructor', false, 'en'],
     ['', '', 'en'],
-  ])('are chosen by what is asked for (%s), then by what the browser likes (%s): %s', (asked, liked, language) => {
+  ])("are selected by the requested language (%s), then by the browser's languages (%s): %s", (asked, liked, language) => {
     expect(chooseLanguage(asked, liked)).toBe(language);
   });
 });
 
-describe('what visitors are shown of an agent (rules/agents#embedded)', () => {
+describe('the display data of an agent (rules/agents#embedded)', () => {
   const shown = (chat: unknown) => readShown('welcome-guide', { chat, prompt: 'secret' });
 
-  it('is in its infos', () => {
+  it('is read from its infos', () => {
     const chat = { name: ' Ask us ', logo_url: 'https://e.org/l.png', privacy_url: 'https://e.org/p' };
     expect(shown(chat)).toEqual({ name: 'Ask us', logo: 'https://e.org/l.png', privacy: 'https://e.org/p' });
     expect(shown({ logo_url: '/media/l.png', privacy_url: '/privacy' })).toMatchObject({ logo: '/media/l.png', privacy: '/privacy' });
   });
 
-  it('is made of the slug without them, whatever stands there instead', () => {
+  it('is derived from the slug when the infos are missing or invalid', () => {
     const plain = { name: 'Welcome guide', logo: undefined, privacy: undefined };
     for (const chat of [undefined, null, [], 'x', { name: '' }, { name: 7 }, { name: 'x'.repeat(101) }]) expect(shown(chat)).toEqual(plain);
     const addresses = [
@@ -66,7 +66,7 @@ describe('what visitors are shown of an agent (rules/agents#embedded)', () => {
     expect(shown({ logo_url: 'http://e.org/l.png' })).toEqual(plain);
   });
 
-  it('cannot break out of its place on the page', () => {
+  it('cannot inject markup into the page', () => {
     const name = `"><script>alert('$&')</script>`;
     const html = writePage(
       template,
@@ -90,7 +90,7 @@ describe('CHAT_EMBED_ORIGINS', () => {
     }
   };
 
-  it('is origins and nothing else: a policy is made of them', () => {
+  it('accepts origins only, because they become part of a content security policy', () => {
     for (const good of ['', 'https://www.example.org', ' https://a.example.org  http://localhost:3000 '])
       expect(problemOf(good)).not.toContain('CHAT_EMBED_ORIGINS');
     for (const bad of [

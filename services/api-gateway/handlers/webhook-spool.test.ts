@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('openSpool (D20)', () => {
-  it('sends in the order of arrival and forgets what was sent', async () => {
+  it('sends in order of arrival and removes sent entries', async () => {
     const spool = await open();
     for (const id of ['c', 'a', 'b']) await spool.add(entry(id));
     expect(spool.size.entries).toBe(3);
@@ -39,7 +39,7 @@ describe('openSpool (D20)', () => {
     expect([sent, spool.size, await readdir(dir)]).toEqual([['c', 'a', 'b'], { entries: 0, bytes: 0 }, []]);
   });
 
-  it('keeps what cannot be sent, for the next process too', async () => {
+  it('retains unsent entries, also for the next process', async () => {
     broker = 'down';
     const spool = await open();
     await spool.add(entry('a'));
@@ -51,14 +51,14 @@ describe('openSpool (D20)', () => {
     expect([sent, last]).toEqual([['a'], entry('a')]);
   });
 
-  it('sends an entry once when two drain at the same time in one process', async () => {
+  it('sends an entry once when two drains run concurrently in one process', async () => {
     const spool = await open();
     await spool.add(entry('a'));
     await Promise.all([spool.drain(), spool.drain()]);
     expect(sent).toEqual(['a']);
   });
 
-  it('refuses what does not fit and leaves nothing of it', async () => {
+  it('rejects an entry that does not fit and leaves no files', async () => {
     const spool = await open(8191);
     await spool.add(entry('a'));
     await expect(spool.add(entry('b'))).rejects.toThrow('holds 4096 bytes of 8191');
@@ -68,7 +68,7 @@ describe('openSpool (D20)', () => {
     await expect(roomier.add(entry('c'))).rejects.toThrow('holds 8192 bytes of 8192');
   });
 
-  it('counts what an entry takes on disk, which is whole blocks, in the next process too', async () => {
+  it('counts whole disk blocks per entry, also in the next process', async () => {
     broker = 'down';
     const spool = await open();
     await spool.add(entry('a'));
@@ -78,14 +78,14 @@ describe('openSpool (D20)', () => {
     expect((await open()).size).toEqual(spool.size);
   });
 
-  it('frees its share when the disk refuses', async () => {
+  it('releases reserved space when a disk write fails', async () => {
     const spool = await open();
     await rm(dir, { recursive: true });
     await expect(spool.add(entry('a'))).rejects.toThrow('ENOENT');
     expect(spool.size).toEqual({ entries: 0, bytes: 0 });
   });
 
-  it('sets aside what it cannot read and goes on', async () => {
+  it('sets unreadable entries aside and continues', async () => {
     await writeFile(join(dir, '1-x.webhook'), 'webhooks.x\n[{"facts":{"id":"x"},"size":5}]\nhalf');
     const spool = await open();
     await spool.add(entry('a'));

@@ -1,7 +1,10 @@
-/** The first page, and the one on which visitors write to an agent. They use the public API, which the documents describe, not them. */
+/**
+ * The home page, and the page on which visitors write to an agent. They use the public API; the documents describe that API, not these
+ * pages.
+ */
 import { route, Type } from '#libs/contract';
 
-/** The page is shown even when the agents service does not answer; the first message then reports it. */
+/** The page is shown even when the agents service does not respond; the first message then reports the failure. */
 const pageDeadlineMs = 3_000;
 
 export const chatPageRoutes = [

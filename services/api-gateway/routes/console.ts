@@ -1,4 +1,4 @@
-/** The console for operators and editors. What its pages show and do is the public APIs', which the documents describe (P6, S3). */
+/** The console for operators and editors. Its pages use only the public APIs, which the documents describe (P6, S3). */
 import { route, Type } from '#libs/contract';
 import { directory } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** The door for assistants: the Model Context Protocol (rules/mcp). What its tools answer is the public APIs', which the documents describe. */
+/** The Model Context Protocol endpoint for assistants (rules/mcp). Its tools call the public APIs, which the documents describe. */
 import { route, Type } from '#libs/contract';
 
 export const mcpRoutes = [

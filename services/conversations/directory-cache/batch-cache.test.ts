@@ -18,7 +18,7 @@ const createCache = (source: ReturnType<typeof createSource>, capacity = 10, evi
 const entriesOf = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
 
 describe('BatchCache (architecture#ownership: a small cache that the owner’s change events invalidate)', () => {
-  it('fetches misses together and answers hits without a look-up', async () => {
+  it('fetches misses together and returns hits without a look-up', async () => {
     const source = createSource();
     const cache = createCache(source);
     const first = cache.getMany([1, 2, 2, 9]);
@@ -35,7 +35,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(source.calls).toHaveLength(1);
   });
 
-  it('neither keeps nor drives anything out for a reader of everything, who is given what is kept', async () => {
+  it('neither stores nor evicts entries for a reader of all entries, but returns cached ones', async () => {
     const source = createSource();
     const cache = createCache(source, 2);
     const kept = cache.getMany([1]);
@@ -48,7 +48,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect([cache.size, cache.peek(1), cache.peek(2)]).toEqual([1, 'v1', undefined]);
   });
 
-  it('asks once for those who wait at the same time', async () => {
+  it('makes one look-up for concurrent callers', async () => {
     const source = createSource();
     const cache = createCache(source);
     const waiting = [cache.getMany([1]), cache.getMany([1, 2])];
@@ -63,7 +63,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     ]);
   });
 
-  it('does not keep, nor give to later callers, what was invalidated while it was fetched', async () => {
+  it('does not store or return to later callers an entry that was invalidated during its look-up', async () => {
     const source = createSource();
     const cache = createCache(source);
     const before = cache.getMany([1]);
@@ -76,7 +76,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(cache.peek(1)).toBe('new');
   });
 
-  it('asks again after a failed look-up', async () => {
+  it('repeats a failed look-up for the next caller', async () => {
     let fails = true;
     const cache = new BatchCache<string>({
       load: async (ids) => {
@@ -91,7 +91,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect((await cache.getMany([1])).get(1)).toBe('v');
   });
 
-  it('spares what was read when it must forget beyond its capacity, and forgets everything on null', async () => {
+  it('evicts unread entries first when it exceeds its capacity, and everything on null', async () => {
     const source = createSource();
     const evicted: string[] = [];
     const cache = createCache(source, 2, evicted);
@@ -106,7 +106,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(evicted).toEqual(['v2', 'v1', 'v3']);
   });
 
-  it('forgets the oldest when everything was read, and never holds more than its capacity', async () => {
+  it('evicts the oldest entry when all were read, and never exceeds its capacity', async () => {
     const cache = new BatchCache<string>({ load: async (ids) => new Map(ids.map((id) => [id, `v${id}`])), capacity: 3, ttlMs: 100 });
     await cache.getMany([1, 2, 3]);
     await cache.getMany([3, 2, 1]);
@@ -116,7 +116,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(cache.size).toBe(3);
   });
 
-  it('fetches an entry anew when its time is over', async () => {
+  it('fetches an expired entry again', async () => {
     const source = createSource();
     const cache = createCache(source);
     const found = cache.getMany([1]);

@@ -29,7 +29,7 @@ describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
     expect(derive([])).toEqual({ active_question_id: null, changes: [] });
   });
 
-  it('orders by occurred_at, then by arrival, and gives the last one no duration', () => {
+  it('orders by occurred_at, then by arrival, and sets no duration for the last one', () => {
     const state = derive([
       { questionId: 2, occurredAt: at('2026-05-01T10:01:30.5Z') },
       { questionId: 1, occurredAt: at('2026-05-01T10:00:00Z') },

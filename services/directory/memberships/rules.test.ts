@@ -62,7 +62,7 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
     ['invalid_step', { stepSlug: 'old' }],
     ['invalid_field', { followUpAfter: '2026-02-30' }],
     ['invalid_field', { responsiblePersonId: 2 }],
-  ] as const)('answers %s to %j', (outcome, more) => {
+  ] as const)('responds to %s with %j', (outcome, more) => {
     const { decisions, added } = decideBulk([item(more)], facts);
     expect(decisions).toEqual([{ outcome, message: expect.stringMatching(/\.$/), key: null }]);
     expect(added).toEqual([]);

@@ -83,29 +83,29 @@ const missing = {
 const unparsable = { error: { code: 'bad_request', message: 'Cannot parse request body' } };
 
 describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', () => {
-  it('gives name and bytes of the part, among others', async () => {
+  it('returns name and bytes of the part, also among other parts', async () => {
     const other =
       part('Content-Disposition: form-data; name="title"', 'x') +
       part('Content-Disposition: form-data; name="cover"; filename="c.png"', 'y'.repeat(500));
     expect(await send(other + audio('a'.repeat(700)) + other + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 700 });
   });
 
-  it('accepts exactly the largest size and refuses one byte more', async () => {
+  it('accepts exactly the maximum size and rejects one byte more', async () => {
     expect(await send(audio('a'.repeat(maxFileBytes)) + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: maxFileBytes });
     expect(await send(audio('a'.repeat(maxFileBytes + 1)) + end)).toMatchObject({ error: { reason: 'too_large' } });
     expect(ends).toEqual(['failed']);
   });
 
-  it('refuses a body that is far too large without reading it', async () => {
+  it('rejects a body that is far too large without reading it', async () => {
     expect(await send(audio('a'.repeat(2_000_000)) + end)).toMatchObject({ error: { reason: 'too_large' } });
     expect(ends).toEqual([]);
   });
 
-  it('takes the first of several parts with the name', async () => {
+  it('reads the first of several parts with the name', async () => {
     expect(await send(audio('aa') + audio('bbbb', 'second.mp3') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 2 });
   });
 
-  it('gives an empty file', async () => {
+  it('returns an empty file', async () => {
     expect(await send(audio('') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 0 });
   });
 
@@ -117,15 +117,15 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
       'a file input without a file',
       part('Content-Disposition: form-data; name="audio"; filename=""\r\nContent-Type: application/octet-stream', '') + end,
     ],
-  ])('says that the part is missing for %s', async (_case, body) => {
+  ])('reports a missing part for %s', async (_case, body) => {
     expect(await send(body)).toMatchObject(missing);
   });
 
-  it('says that the part is missing for a body of another kind', async () => {
+  it('reports a missing part for a body of another type', async () => {
     expect(await send('{"audio":"x"}', { 'content-type': 'application/json' })).toMatchObject(missing);
   });
 
-  it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])('refuses a part that is encoded as %s (D107)', async (encoding) => {
+  it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])('rejects a part with the encoding %s (D107)', async (encoding) => {
     const refused = { error: { code: 'bad_request', message: expect.stringContaining('Content-Transfer-Encoding') } };
     const encoded = (name: string): string =>
       part(`Content-Disposition: form-data; ${name}\r\nContent-Transfer-Encoding: ${encoding}`, 'YWJj');
@@ -137,7 +137,7 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
       expect(await send(body + end)).toMatchObject(refused);
   });
 
-  it.each(['binary', '8bit', '7BIT'])('takes a part as it is when it says so: %s (D107)', async (encoding) => {
+  it.each(['binary', '8bit', '7BIT'])('accepts a part with the identity encoding %s (D107)', async (encoding) => {
     const headers = `Content-Disposition: form-data; name="audio"; filename="talk.mp3"\r\nContent-Transfer-Encoding: ${encoding}`;
     expect(await send(part(headers, 'YWJj') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 4 });
   });
@@ -166,11 +166,11 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(await send(part(`Content-Disposition: form-data; name="audio"; ${parameter}`, 'a') + end)).toEqual({ fileName, sizeBytes: 1 });
   });
 
-  it('tells a refusal by the receiver at once, while the client still sends', async () => {
+  it('reports a rejection by the receiver immediately, while the client is still sending', async () => {
     expect(await send(audio('a'.repeat(900), 'refused.mp3') + end)).toMatchObject({ error: { message: 'refused' } });
   });
 
-  it('works for the request that it came with, when the bytes come later (rules/operations#traces)', async () => {
+  it('stays in the context of its request when the bytes arrive later (rules/operations#traces)', async () => {
     askers = [];
     const hasCome = new Promise<void>((resolve) => (onRequest = resolve));
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'transfer-encoding': 'chunked', 'x-name': 'slow' };
@@ -183,7 +183,7 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(askers).toEqual(['slow']);
   });
 
-  it('fails the file when the client leaves', async () => {
+  it('fails the file when the client disconnects', async () => {
     ends = [];
     const contentType = `multipart/form-data; boundary=${boundary}`;
     const request = sendRequest({

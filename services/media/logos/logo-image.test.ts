@@ -20,19 +20,19 @@ const frames = (format: 'gif' | 'webp') => {
 };
 const refusal = { code: 'bad_request', reason: undefined };
 
-describe('logos by their bytes (D51)', () => {
+describe('logos by content (D51)', () => {
   it.each([
     ['jpeg', 'jpg', 'image/jpeg'],
     ['png', 'png', 'image/png'],
     ['gif', 'gif', 'image/gif'],
     ['webp', 'webp', 'image/webp'],
-  ] as const)('keeps a %s what it is', async (format, extension, contentType) => {
+  ] as const)('preserves the format of a %s', async (format, extension, contentType) => {
     const image = await images.reencode(await picture().toFormat(format).toBuffer());
     expect([image.extension, image.contentType]).toEqual([extension, contentType]);
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format, width: 8, height: 6 });
   });
 
-  it('strips metadata and turns the picture upright before', async () => {
+  it('strips metadata after rotating the image upright', async () => {
     const given = await picture()
       .withMetadata({ orientation: 6 })
       .withExif({ IFD0: { Copyright: 'secret-owner' }, IFD3: { GPSLatitudeRef: 'N' } })
@@ -45,24 +45,24 @@ describe('logos by their bytes (D51)', () => {
     expect(bytes.includes('secret-owner')).toBe(false);
   });
 
-  it('drops what is hidden behind the picture', async () => {
+  it('removes data hidden after the image', async () => {
     const { bytes } = await images.reencode(Buffer.concat([await picture().png().toBuffer(), Buffer.from('<script>steal()</script>')]));
     expect(bytes.includes('steal()')).toBe(false);
   });
 
-  it.each(['gif', 'webp'] as const)('keeps the frames of an animated %s and their times', async (format) => {
+  it.each(['gif', 'webp'] as const)('preserves the frames of an animated %s and their durations', async (format) => {
     const { bytes } = await images.reencode(await frames(format));
     expect(await sharp(bytes, { animated: true }).metadata()).toMatchObject({ pages: 3, delay: [100, 200, 300], loop: 2 });
   });
 
-  it('refuses what is no picture of these kinds', async () => {
+  it('rejects a file that is not an image of these formats', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4"/></svg>');
     const tiff = await picture().tiff().toBuffer();
     for (const bytes of [Buffer.from('not an image'), Buffer.alloc(0), svg, tiff, Buffer.from('%PDF-1.7')])
       await expect(images.reencode(bytes)).rejects.toMatchObject(refusal);
   });
 
-  it('refuses a picture that does not decode', async () => {
+  it('rejects an image that does not decode', async () => {
     const noise = Buffer.from(Array.from({ length: 64 * 64 * 3 }, (_, index) => (index * 7919) % 251));
     for (const format of ['jpeg', 'png', 'gif', 'webp'] as const) {
       const whole = await sharp(noise, { raw: { width: 64, height: 64, channels: 3 } })
@@ -72,20 +72,20 @@ describe('logos by their bytes (D51)', () => {
     }
   });
 
-  it('refuses more pixels than it may work on, the frames of an animation together', async () => {
+  it('rejects more pixels than the limit, counting all frames of an animation', async () => {
     const small = createLogoImages({ maxPixels: 40 });
     await expect(small.reencode(await picture().png().toBuffer())).rejects.toMatchObject(refusal);
     await expect(small.reencode(await frames('gif'))).rejects.toMatchObject(refusal);
     await expect(small.reencode(await picture(5, 8).png().toBuffer())).resolves.toMatchObject({ extension: 'png' });
   });
 
-  it('goes on after a picture that failed, and works on many', async () => {
+  it('continues after a failed image, and processes many', async () => {
     const good = await picture().png().toBuffer();
     const results = await Promise.allSettled([images.reencode(good.subarray(0, 40)), images.reencode(good), images.reencode(good)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('makes keys that the media path serves and nobody can guess', () => {
+  it('generates unguessable keys that the media path serves', () => {
     expect(newLogoKey(7, 'png')).toMatch(/^logos\/7\/[A-Za-z0-9_-]{32}\.png$/);
     expect(newLogoKey(7, 'png')).not.toBe(newLogoKey(7, 'png'));
   });

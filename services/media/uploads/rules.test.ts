@@ -24,7 +24,7 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
     'a/b/.mp3',
     'talk.mp3/',
     'talk.mp3x',
-  ])('refuses %j', (name) => {
+  ])('rejects %j', (name) => {
     let thrown: unknown;
     try {
       describeAudioFile(name);
@@ -44,11 +44,11 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
     ['Gespräch über 会話 🎧.mp3', 'Gespräch über 会話 🎧.mp3'],
     ['a"b;c%20d.mp3', 'a"b;c%20d.mp3'],
     ['lone\ud800.mp3', 'lone\ufffd.mp3'],
-  ])('keeps of %j the base name', (given, name) => {
+  ])('reads from %j the base name', (given, name) => {
     expect(describeAudioFile(given).name).toBe(name);
   });
 
-  it('shortens a long name and keeps its extension', () => {
+  it('truncates a long name and preserves its extension', () => {
     const { name } = describeAudioFile(`${'é'.repeat(5000)}.webm`);
     expect(Array.from(name)).toHaveLength(200);
     expect(name.endsWith('é.webm')).toBe(true);
@@ -56,7 +56,7 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
 });
 
 describe('newAudioKey (architecture#bytes)', () => {
-  it('is never the same and holds 24 random bytes', () => {
+  it('is unique and contains 24 random bytes', () => {
     const keys = new Set(Array.from({ length: 100 }, () => newAudioKey(7, 'mp3')));
     expect(keys.size).toBe(100);
     for (const key of keys) expect(key).toMatch(/^audio\/7\/[A-Za-z0-9_-]{32}\.mp3$/);

@@ -23,7 +23,7 @@ export interface ScanListener {
   onChunk?(bytes: number): Promise<void> | void;
 }
 
-/** Reads the whole artifact. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or what the source throws */
+/** Reads the whole artifact. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or the source's error */
 export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: RowFilter, listener: ScanListener): Promise<ScanResult> {
   const hash = createHash('sha256');
   const encoding = new EncodingDetector();
@@ -83,7 +83,7 @@ export class EncodingDetector {
   }
 }
 
-/** Length of the incomplete character at the end, in bytes. */
+/** Length in bytes of the incomplete character at the end. */
 function incompleteLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] ?? 0;

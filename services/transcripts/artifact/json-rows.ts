@@ -11,7 +11,7 @@ const betweenObjects = /\}\s*,\s*\{/g;
 /** Limit, because a malformed row takes longer than a valid one. */
 const maxMalformedRows = 100_000;
 const listOpening = Buffer.from('[');
-/** Bytes kept to find a separator that crosses the end of the buffer. */
+/** Bytes retained to find a separator that crosses the end of the buffer. */
 const overlapBytes = 64;
 
 /** Splits one array; call `push` for each chunk, then `end`. */
@@ -29,7 +29,7 @@ export class JsonRowSplitter {
   }
 
   /**
-   * The rows that end in this chunk; null for rows that are not JSON or too large.
+   * Returns the rows that end in this chunk; null for rows that are not JSON or too large.
    * @throws UnreadableArtifact when the text is not a JSON array
    */
   push(bytes: Uint8Array): unknown[] {
@@ -40,7 +40,7 @@ export class JsonRowSplitter {
     return rows;
   }
 
-  /** The remaining rows. @throws TruncatedArtifact when the array is not complete */
+  /** Returns the remaining rows. @throws TruncatedArtifact when the array is not complete */
   end(): unknown[] {
     if (this.#state === 'after') return [];
     const remaining = Buffer.concat(this.#carry).toString('latin1').trimEnd();

@@ -4,7 +4,7 @@ import { JsonRowSplitter } from './json-rows.ts';
 import { readRows } from './rows.ts';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
-/** The bytes in pieces of the given sizes, then the rest. */
+/** The bytes in chunks of the given sizes, then the rest. */
 async function* inPieces(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
   for (const size of sizes) {
@@ -28,7 +28,7 @@ const csvRow = (startTime: unknown, sentence: unknown, peer: [string, string, st
 });
 
 describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
-  it('yields what JSON.parse yields, however the bytes are cut', async () => {
+  it('yields the same as JSON.parse, for any chunks of the bytes', async () => {
     const value = fc.oneof(fc.jsonValue(), fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }));
     const space = fc.constantFrom('', ' ', '\n', '\r\n\t ');
     await fc.assert(
@@ -45,7 +45,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     );
   });
 
-  it('cuts at every byte of characters, escapes and brackets in strings', async () => {
+  it('handles chunks at every byte of characters, escapes and brackets in strings', async () => {
     const text = '\ufeff[{"sentence":"a\\"],[{\\\\","n":[1,{"x":[]}]},"é😀\\u005d",3]';
     const expected = JSON.parse(text.slice(1));
     for (let size = 1; size < 12; size++) expect(await read(text, Array(200).fill(size))).toEqual(expected);
@@ -68,7 +68,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['"a json string"', 'a string'],
     ['42', 'a number'],
     ['\u0000\u0001\u0002', 'control characters'],
-  ])('refuses %j (%s), without repeating it', async (text) => {
+  ])('rejects %j (%s), without quoting it', async (text) => {
     const error: unknown = await read(text).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnreadableArtifact);
     expect(`${(error as Error).message}${(error as Error).stack}`).not.toContain('secretword');
@@ -83,7 +83,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['[{"a":"é'.slice(0, -1), 'a cut character'],
     ['[{"a":NaN},{"a":1', 'a cut list behind a bad row'],
     ['"1","p","u","c","Ann","Hello"\n"2","p","u","c","Ann","Hel', 'a cut CSV'],
-  ])('calls %j (%s) truncated', async (text) => {
+  ])('reports %j (%s) as truncated', async (text) => {
     await expect(read(text)).rejects.toBeInstanceOf(TruncatedArtifact);
   });
 
@@ -110,7 +110,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['{"a":"a 5" disk"}', 1],
     ['{"a":"a 5" disk, [brackets] and {braces}"}', 1],
     ['{"a":"one quote"},{"a":"" and"},{"a":"another" one"}', 3],
-  ])('calls the row %s malformed and reads the others, however the bytes are cut (D86)', async (bad, count) => {
+  ])('reports the row %s as malformed and reads the others, for any chunks of the bytes (D86)', async (bad, count) => {
     const good = (index: number): string => JSON.stringify({ startTime: index, sentence: 'a, [b] "c"', peerData: { id: String(index) } });
     const text = `[${[good(1), good(2), bad, good(3), good(4)].join(' ,\n ')}]\n`;
     for (const sizes of [[], Array<number>(text.length).fill(1), Array<number>(text.length).fill(7)]) {
@@ -122,7 +122,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     }
   });
 
-  it('reads the rows when the bad one is the first, the last, or the only one', async () => {
+  it('reads the other rows when the invalid one is first, last, or the only one', async () => {
     expect(await read('[{"a":NaN},{"a":1}]')).toEqual([null, { a: 1 }]);
     expect(await read('[{"a":1},{"a":"5" disk"}]')).toEqual([{ a: 1 }, null]);
     expect(await read('[{"a":"5" disk"}]')).toEqual([null]);
@@ -130,12 +130,12 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(await read('[{]}]')).toEqual([null]);
   });
 
-  it('takes a comma behind the last row for no row, and one before the first for a malformed one', async () => {
+  it('ignores a comma after the last row, and reports one before the first as a malformed row', async () => {
     expect(await read('[{"a":1}, ]')).toEqual([{ a: 1 }]);
     expect(await read('[,{"a":1}]')).toEqual([null, { a: 1 }]);
   });
 
-  it('calls a row larger than its cap malformed without holding it', () => {
+  it('reports a row over its size limit as malformed without buffering it', () => {
     const splitter = new JsonRowSplitter(1_000);
     const rows = splitter.push(Buffer.from('[{"a":1},{"a":"'));
     for (let index = 0; index < 200; index++) rows.push(...splitter.push(Buffer.alloc(100, 'x')));
@@ -143,7 +143,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(rows).toEqual([{ a: 1 }, null, { a: 2 }]);
   });
 
-  it('finds the rows behind a bad one that hides more of them than are held', () => {
+  it('finds the rows after an invalid one that spans more rows than the buffer', () => {
     const splitter = new JsonRowSplitter(1_000);
     const rows = splitter.push(Buffer.from('[{"a":"a 5" disk"}'));
     for (let index = 0; index < 200; index++) rows.push(...splitter.push(Buffer.from(`,{"index":${index},"a":"text"}`)));
@@ -151,7 +151,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(rows).toEqual([null, ...Array.from({ length: 200 }, (_, index) => ({ index, a: 'text' }))]);
   });
 
-  it.each(['[{"a":"x" y"}', '[{"a":{', '[}', '[{},', '["}     '])('takes time in proportion to the size of a list of %j', (text) => {
+  it.each(['[{"a":"x" y"}', '[{"a":{', '[}', '[{},', '["}     '])('takes linear time for a list of %j', (text) => {
     const part = Buffer.from(text.slice(1).repeat(Math.ceil(65_536 / text.length)));
     const costOf = (parts: number): number => {
       const splitter = new JsonRowSplitter(262_144);
@@ -162,16 +162,16 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
       return user + system;
     };
     costOf(8); // compiles it
-    // What else the process does only adds to it: of each the least counts.
+    // Other work of the process only adds time, so the minimum of the measurements counts.
     const least = (parts: number): number => Math.min(...[1, 2].map(() => costOf(parts)));
     expect(least(32) / least(4)).toBeLessThan(32); // 8 in proportion, 64 in its square
   });
 
-  it('gives up a list of which most rows are not JSON', async () => {
+  it('rejects a list in which most rows are not JSON', async () => {
     await expect(read(`[${','.repeat(200_000)}]`)).rejects.toThrow('more than 100000 of its rows are not JSON');
   });
 
-  it('hands on what the source fails with', async () => {
+  it('passes on errors of the source', async () => {
     const broken = async function* (): AsyncGenerator<Uint8Array> {
       await Promise.resolve();
       yield Buffer.from('[1,');
@@ -194,7 +194,7 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     ]);
   });
 
-  it('reads the unquoted dialect with ISO times, trims it and leaves its header out', async () => {
+  it('reads the unquoted dialect with ISO times, trims values and skips the header', async () => {
     const header = 'Timestamp, Participant ID, User ID, Custom Participant ID, Participant Name, Transcript\r\n';
     const line = '2030-01-15T10:00:01.000Z, peer-1 ,user-1,person-42,Ann , Hello "you" \r\n';
     const expected = [csvRow('2030-01-15T10:00:01.000Z', 'Hello "you"', ['peer-1', 'user-1', 'person-42', 'Ann'])];
@@ -204,32 +204,32 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     expect(await read(header)).toEqual([]);
   });
 
-  it('keeps the space inside quotes', async () => {
+  it('preserves spaces inside quotes', async () => {
     expect(await read('"1", "p", "u", "c", " Ann ", "  "')).toEqual([csvRow(1, '  ', ['p', 'u', 'c', ' Ann '])]);
   });
 
-  it('knows ends when the header names such a column, in any order of columns', async () => {
+  it('reads ends when the header names such a column, in any order of columns', async () => {
     const text = 'Name,Start Time,End Time,CPI,Text\nAnn,1000,2000,c-1,Hi\n';
     expect(await read(text)).toEqual([
       { startTime: 1000, endTime: 2000, sentence: 'Hi', peerData: { id: undefined, userId: undefined, cpi: 'c-1', displayName: 'Ann' } },
     ]);
   });
 
-  it('joins commas of unquoted text and takes a short line for a malformed row', async () => {
+  it('joins commas of unquoted text and reports a short line as a malformed row', async () => {
     expect(await read('1,p,u,c,Ann,well,yes\n2,p,u\n')).toEqual([csvRow(1, 'well,yes', ['p', 'u', 'c', 'Ann']), null]);
   });
 
-  it.each(['x', '-5', '1.5', '2030-01-15T10:00:01', ''])('leaves the time %j as text', async (time) => {
+  it.each(['x', '-5', '1.5', '2030-01-15T10:00:01', ''])('returns the time %j as text', async (time) => {
     expect(await read(`1,p,u,c,Ann,one\n${time},p,u,c,Ann,two`)).toMatchObject([{ startTime: 1 }, { startTime: time }]);
   });
 
-  it('calls a quote that never ends truncated, without repeating it', async () => {
+  it('reports an unclosed quote as truncated, without quoting the text', async () => {
     const error: unknown = await read('1,p,u,c,Ann,one\n2,p,u,c,Ann,"secretword').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TruncatedArtifact);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error as Error))).not.toContain('secretword');
   });
 
-  it('reads any table that is quoted, however the bytes are cut', async () => {
+  it('reads any quoted table, for any chunks of the bytes', async () => {
     const field = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', '\n', ' ', '😀') });
     const line = fc.tuple(fc.integer({ min: 0, max: 9_999_999 }), field, field, field, field, field);
     await fc.assert(

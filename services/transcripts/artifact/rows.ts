@@ -1,5 +1,5 @@
 /**
- * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. CSV comes in both documented dialects (quoted with milliseconds,
+ * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. Supports both documented CSV dialects (quoted with milliseconds,
  * unquoted with ISO times), with or without a header. Rows without a column of end times are ambiguous (D26).
  */
 import { Readable } from 'node:stream';
@@ -36,7 +36,7 @@ export async function* readRows(
       if (first !== undefined || head.length < byteOrderMark.length) continue;
       blankBytes += head.length;
       if (blankBytes > maxRowBytes) throw new UnreadableArtifact('it is blank');
-      head = Buffer.alloc(0); // else each chunk of a long blank beginning would be joined to all before it
+      head = Buffer.alloc(0); // otherwise each chunk of a long blank start would be concatenated with all previous chunks
     }
     if (first === undefined) throw new UnreadableArtifact('it is empty');
     const bytes = rejoin(head, source);

@@ -1,4 +1,4 @@
-/** Contract of removing permanently deleted conversations. */
+/** Contract for removing permanently deleted conversations. */
 import { job, Type } from '#libs/contract';
 
 export const cleanUpJobs = {

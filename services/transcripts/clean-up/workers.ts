@@ -1,4 +1,4 @@
-/** Jobs that remove the data of permanently deleted conversations, and that find missed deletions and changes. */
+/** Jobs that remove the data of permanently deleted conversations and find missed deletions and changes. */
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
 import { consumeEvent, type RunningConsumer } from '#libs/nats';

@@ -2,9 +2,9 @@ import { columns, defineEntity, p } from '#libs/orm/entities';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from '../evidence/contract.ts';
 
-/** What was said, and by whom. */
+/** One row per utterance, with its speaker. */
 
-/** In the order in which they are read. */
+/** Primary key in reading order. */
 export const TranscriptRowSchema = defineEntity({
   name: 'TranscriptRow',
   tableName: 'transcript_rows',
@@ -22,7 +22,7 @@ export const TranscriptRowSchema = defineEntity({
   },
 });
 
-/** A resolved speaker has a person, an unresolved one a number, which it keeps when it is resolved later. */
+/** A resolved speaker has a person, an unresolved one a number, which does not change when it is resolved later. */
 export const SpeakerSchema = defineEntity({
   name: 'Speaker',
   tableName: 'speakers',
@@ -33,12 +33,12 @@ export const SpeakerSchema = defineEntity({
     number: p.integer().nullable(),
     personId: p.integer().nullable(),
     displayName: p.text().nullable(),
-    /** A person who was erased: another import stores neither words nor name. */
+    /** An erased person: later imports store neither words nor name. */
     erased: p.boolean().default(false),
   },
 });
 
-/** One row for each conversation; checks hold its sums and transitions. */
+/** One row for each conversation; check constraints enforce its sums and transitions. */
 export const ImportEvidenceSchema = defineEntity({
   name: 'ImportEvidence',
   tableName: 'import_evidence',
@@ -62,7 +62,7 @@ export const ImportEvidenceSchema = defineEntity({
   },
 });
 
-/** Digests of the rows that came by bulk import, as they were given. */
+/** Digests of bulk-imported rows, as requested. */
 export const LegacyTranscriptSchema = defineEntity({
   name: 'LegacyTranscript',
   tableName: 'legacy_transcripts',
@@ -70,7 +70,7 @@ export const LegacyTranscriptSchema = defineEntity({
   properties: { conversationId: p.integer().primary(), sha256: p.text(), installedAt: columns.now() },
 });
 
-/** People who were erased (`intoId` null) or merged, whom an import under way may still name. */
+/** People who were erased (`intoId` null) or merged; a running import may still refer to them. */
 export const ErasedPersonSchema = defineEntity({
   name: 'GonePerson',
   tableName: 'gone_people',
@@ -78,7 +78,7 @@ export const ErasedPersonSchema = defineEntity({
   properties: { personId: p.integer().primary(), intoId: p.integer().nullable(), goneAt: columns.now() },
 });
 
-/** Conversations that are gone for good. */
+/** Conversations that are permanently deleted. */
 export const ForgottenConversationSchema = defineEntity({
   name: 'ForgottenConversation',
   tableName: 'forgotten_conversations',
@@ -86,7 +86,7 @@ export const ForgottenConversationSchema = defineEntity({
   properties: { conversationId: p.integer().primary(), forgottenAt: columns.now() },
 });
 
-/** As the conversations service said when it was asked last. */
+/** Last state received from the conversations service. */
 export const SearchConversationSchema = defineEntity({
   name: 'SearchConversation',
   tableName: 'search_conversations',
@@ -103,14 +103,14 @@ export const SearchConversationSchema = defineEntity({
   },
 });
 
-/** A row that may be found. */
+/** A searchable row. */
 export const SearchSegmentSchema = defineEntity({
   name: 'SearchSegment',
   tableName: 'search_segments',
   schema: 'transcripts',
   properties: {
     conversationId: p.integer().primary(),
-    /** Place of the row in the whole transcript, from 0. */
+    /** Index of the row in the whole transcript, from 0. */
     segmentIndex: p.integer().primary(),
     startUs: p.bigint(),
     position: p.integer(),
@@ -119,7 +119,7 @@ export const SearchSegmentSchema = defineEntity({
   },
 });
 
-/** Every table of the schema `transcripts`, but those of the job library. */
+/** Every table of the schema `transcripts`, except those of the job library. */
 export const entities = [
   ForgottenConversationSchema,
   ErasedPersonSchema,

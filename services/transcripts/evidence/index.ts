@@ -5,7 +5,7 @@ import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findPermanentlyDeleted, getState, lockConversation, upsertEvidence } from './statements.ts';
 
-/** Waits for other writers of the conversation. False when it is permanently deleted and nothing may be stored. */
+/** Waits for other writers of the conversation. Returns false when it is permanently deleted and nothing may be stored. */
 export { type Artifact, decideEvidence, isChanged, type RunResult } from './rules.ts';
 export { lockConversation } from './statements.ts';
 

@@ -41,12 +41,12 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
     expect(decideEvidence(fresh, result as RunResult)).toMatchObject(expected);
   });
 
-  it('keeps the whole evidence of an import when a later run fails, and replaces it when one succeeds', () => {
+  it('preserves the evidence of an import when a later run fails, and replaces it when one succeeds', () => {
     const state: EvidenceState = { status: 'imported', contractImport: true, hasRows: true, ...unread };
     for (const result of results) expect(decideEvidence(state, result) === undefined).toBe(result.status !== 'imported');
   });
 
-  it('leaves uncut rows legacy_unbounded without a usable window, and not after the filter has run', () => {
+  it('marks unfiltered rows legacy_unbounded without a usable window, but not after the filter has run', () => {
     expect(decideEvidence(legacy, { status: 'transcript_window_missing' })).toMatchObject({
       status: 'legacy_unbounded',
       contractImport: false,
@@ -59,7 +59,7 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
     expect(decideEvidence(legacy, imported)).toMatchObject({ status: 'imported', contractImport: true });
   });
 
-  it('holds the invariants over any sequence of runs', () => {
+  it('preserves the invariants for any sequence of runs', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(fc.constantFrom(...results), { maxLength: 12 }), (hasLegacyRows, runs) => {
         let state: EvidenceState = { status: statusWithoutRecord(hasLegacyRows), contractImport: false, hasRows: hasLegacyRows, ...unread };
@@ -102,7 +102,7 @@ describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
     ['2030-01-15T10:00:00', late, 'invalid'],
     ['soon', late, 'invalid'],
     ['soon', null, 'missing'],
-  ])('calls %j to %j %s', (start, end, expected) => {
+  ])('classifies %j to %j as %s', (start, end, expected) => {
     expect(classify(start, end)).toBe(expected);
   });
 });
@@ -120,14 +120,14 @@ describe('isNews (V9)', () => {
     window: filtered.window,
   };
 
-  it('is another status, or a transcript of other bytes or another window', () => {
+  it('is true for another status, and for a transcript with other bytes or another window', () => {
     expect(of(imported, fresh)).toBe(true);
     expect(of(empty, fresh)).toBe(true);
     expect(of(imported, { ...known, sha256: 'b'.repeat(64) })).toBe(true);
     expect(of(imported, { ...known, window: { start: 1n, end: 3n } })).toBe(true);
   });
 
-  it('is not the same once more, nor a refusal where a transcript stays', () => {
+  it('is false for a repetition, and for a failure while a transcript remains', () => {
     expect(of(imported, known)).toBe(false);
     expect(of(empty, known)).toBe(false);
     expect(of(empty, { ...fresh, status: 'transcript_window_empty' })).toBe(false);

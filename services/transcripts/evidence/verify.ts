@@ -42,7 +42,7 @@ export async function recomputeEvidence(
   return { sha256, bytes, counts: filter.finish() };
 }
 
-/** Fields that differ; empty when the copy is what was imported, filtered as the evidence says. */
+/** Returns the fields that differ; empty when the copy is the imported artifact, filtered as the evidence states. */
 export function compareEvidence(evidence: Pick<ImportEvidence, 'artifact' | 'counts'>, copy: Recomputed): Difference[] {
   const { artifact, counts } = evidence;
   const fields: Difference[] = [

@@ -1,4 +1,4 @@
-/** Second reading of an artifact: the accepted rows replace the stored rows, in the caller's transaction. */
+/** Second reading of an artifact: replaces the stored rows with the accepted rows, in the caller's transaction. */
 import { unavailable } from '#libs/errors';
 import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
@@ -11,8 +11,8 @@ import { countRows, deleteRows, digestTranscript, insertRows, keepTransactionAli
 import { createFilter, type Survey } from './survey.ts';
 
 /**
- * The database refused rows, or stored another number than were accepted. No cause: what the database says of a refused row
- * quotes it.
+ * The database rejected rows, or stored another number of rows than were accepted. The cause is omitted because the database's message
+ * quotes the rejected row.
  */
 export class InstallRefused extends Error {
   /** Number of stored rows; null when the installation did not return. */
@@ -29,10 +29,10 @@ const rowsPerBatch = 1_000;
 
 const charactersPerBatch = 1_048_576;
 
-/** The database ends a transaction that is silent for a minute; a slow download may be. */
+/** The database ends a transaction that is idle for a minute, which a slow download can cause. */
 const maxIdleMs = 15_000;
 
-/** A row as it is stored; times in microseconds from the window's start. */
+/** A stored row; times in microseconds from the window's start. */
 interface NewRow {
   readonly startUs: bigint;
   /** Order among rows with the same start. */
@@ -42,7 +42,7 @@ interface NewRow {
   readonly text: string;
 }
 
-/** Takes rows of a transcript, each with what its source says of the speaker. */
+/** Receives rows of a transcript, each with the source's description of the speaker. */
 export interface RowSink {
   add(row: AcceptedRow, position: number): void;
   /** Stores collected rows when enough have been collected; call it regularly. */
@@ -50,25 +50,25 @@ export interface RowSink {
 }
 
 export interface NewTranscript {
-  /** Of the rows, in the order of their first appearance. */
+  /** Speakers of the rows, in order of first appearance. */
   readonly speakers: readonly Speaker[];
   readonly participants: readonly RoomParticipant[];
   /** Rows that were accepted. */
   readonly accepted: number;
-  /** Hands every row to the sink. */
+  /** Passes every row to the sink. */
   readonly writeRows: (sink: RowSink) => Promise<void>;
 }
 
 export interface InstalledTranscript {
-  /** Stored rows, which are as many as were accepted. */
+  /** Number of stored rows; equals the number of accepted rows. */
   readonly segments: number;
-  /** Whether a reader sees something else than before. */
+  /** Whether readers see a difference. */
   readonly changed: boolean;
 }
 
 /**
  * Installs the rows of a surveyed artifact. The caller holds the conversation's lock.
- * @throws InstallRefused; AppError unavailable when the artifact is not what was surveyed, or cannot be read now.
+ * @throws InstallRefused; AppError unavailable when the artifact has changed since the survey, or cannot be read.
  */
 export async function installRows(
   tx: Tx,
@@ -87,7 +87,7 @@ export async function installRows(
   return installTranscript(tx, conversationId, { speakers: survey.speakers, participants, accepted: survey.counts.accepted, writeRows });
 }
 
-/** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
+/** Replaces the rows of the conversation. The caller holds the conversation's lock. @throws InstallRefused */
 export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<InstalledTranscript> {
   const { digest: before } = await digestTranscript(tx, { conversationId });
   const speakers = assignSpeakers(
@@ -153,7 +153,7 @@ function changed(): Error {
   return unavailable('the transcript changed while it was read');
 }
 
-/** Runs statements that carry speech; their errors leave without it. */
+/** Runs statements that contain speech, and removes it from their errors. */
 async function withoutSpeechInErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();

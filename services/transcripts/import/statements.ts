@@ -1,8 +1,8 @@
-/** Statements on stored rows and speakers, and on imports that are late. */
+/** Statements on stored rows and speakers, and on overdue imports. */
 import { sql, statement, t } from '#libs/sql';
 
 /**
- * Conversations of the last days whose import is late, as the alert on late transcripts counts them: a complete window without imported
+ * Counts overdue imports of the last days like the alert on late transcripts: conversations with a complete window but without imported
  * evidence after two hours.
  */
 export const countOverdueImports = statement.one({
@@ -28,7 +28,7 @@ export const deleteRows = statement.none({
   sql: ({ conversationId }) => sql`delete from transcript_rows where conversation_id = ${conversationId}`,
 });
 
-/** Of what a reader sees of a transcript: rows and speakers; null without rows. Neither memory nor sorting grows with the rows. */
+/** Digest of the visible transcript, rows and speakers; null without rows. Memory and sorting do not grow with the number of rows. */
 export const digestTranscript = statement.one({
   name: 'transcript.digest',
   params: { conversationId: t.integer },
@@ -41,7 +41,9 @@ export const digestTranscript = statement.one({
        from speakers where conversation_id = ${conversationId}) as speakers`,
 });
 
-/** Column by column. `starts`, `ends`: microseconds from the window's start as digits, since they may be more than a double holds. */
+/**
+ * Column by column. `starts`, `ends`: microseconds from the window's start as digits, because they can exceed the precision of a double.
+ */
 export const insertRows = statement.none({
   name: 'transcript.insert',
   params: {
@@ -66,7 +68,7 @@ export const countRows = statement.one({
     select count(*)::integer as stored from transcript_rows where conversation_id = ${conversationId}`,
 });
 
-/** Column by column; a number that a speaker has stays. */
+/** Column by column; the number of an existing speaker is kept. */
 export const upsertSpeakers = statement.none({
   name: 'speakers.upsert',
   params: {
@@ -84,5 +86,5 @@ export const upsertSpeakers = statement.none({
       display_name = coalesce(excluded.display_name, s.display_name)`,
 });
 
-/** Keeps a transaction alive that has nothing to store for a while. */
+/** Prevents the idle timeout of a transaction that stores nothing for a while. */
 export const keepTransactionAlive = statement.none({ name: 'install.touch', sql: () => sql`select 1` });

@@ -1,7 +1,7 @@
 /**
- * First reading of an artifact: digest, counts and speakers, nothing stored. Whether an artifact mixes time bases is known only at
- * its end (D26a), and speech that turns out to be excluded may not have been stored by then: so rows are stored in a second
- * reading of the same bytes. Small artifacts are kept in memory between the two, large ones are downloaded again.
+ * First reading of an artifact: digest, counts and speakers; stores nothing. Whether an artifact mixes time bases is known only at its end
+ * (D26a), and excluded speech may never be stored, so a second reading of the same bytes stores the rows. Small artifacts are buffered
+ * between the two, large ones are downloaded again.
  */
 import type { MeetingSession } from '#libs/realtimekit';
 import type { Instant } from '#libs/time';
@@ -50,7 +50,7 @@ export async function surveyArtifact(
   };
 }
 
-/** The filter of both readings. */
+/** Filter that both readings use. */
 export function createFilter(sessionStart: Instant, window: Window): RowFilter {
   return new RowFilter({ window, sessionStart });
 }

@@ -1,6 +1,6 @@
 /**
  * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter, rows with evidence.
- * No message, log line, payload or result holds speech or names.
+ * Messages, log lines, payloads and results never contain speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
@@ -34,7 +34,7 @@ export function createTranscriptImport(deps: TranscriptImportDependencies): Pipe
 
 /** Permanent errors end the job, rate limits delay it, others follow the retry policy. */
 function toJobError(error: unknown): unknown {
-  // Another download may be complete, as after a 5xx.
+  // Another download may be complete, as after a 5xx status.
   if (error instanceof TruncatedArtifact) return unavailable(error.message);
   if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
@@ -136,7 +136,7 @@ async function recordRefusal(
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
-/** Records an artifact that was refused for its encoding. */
+/** Records an artifact that was rejected for its encoding. */
 async function recordEncoding(
   deps: TranscriptImportDependencies,
   conversationId: number,
@@ -149,7 +149,7 @@ async function recordEncoding(
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
-/** Updates the search index too: stored rows may lie outside the window that is known now. */
+/** Also updates the search index: stored rows may be outside the new window. */
 async function recordWindow(
   { jobs, eventOutbox }: TranscriptImportDependencies,
   tx: Tx,

@@ -52,7 +52,7 @@ async function readStates(db: Queryable, ids: readonly number[]): Promise<Map<nu
   return new Map((await listStates(db, { ids })).map((row) => [row.id, row]));
 }
 
-/** Runs statements that carry speech; their errors leave without it. */
+/** Runs statements that contain speech, and removes it from their errors. */
 async function withoutSpeechInErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** Rows of a bulk import (D7: never cut under a window) as they are stored: speakers, microseconds, digest. */
+/** Prepares rows of a bulk import, which are never filtered by a window (D7), for storage: speakers, microseconds, digest. */
 import { createHash } from 'node:crypto';
 import { attributedId, type StoredSpeaker } from '../speaker.ts';
 import type { LegacyRow } from './contract.ts';

@@ -1,7 +1,7 @@
 /** Rows of bulk imports, for many conversations in a few statements. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** The same locks as of one conversation's import, taken in order. */
+/** The same locks as for the import of one conversation, acquired in order. */
 export const lockConversations = statement.none({
   name: 'legacy.lock',
   params: { ids: t.integer.array },
@@ -12,9 +12,9 @@ export const lockConversations = statement.none({
 
 const stateRow = {
   id: t.integer,
-  /** The conversation was deleted: nothing may be stored any more. */
+  /** The conversation is permanently deleted: nothing may be stored. */
   is_forgotten: t.boolean,
-  /** Its rows were cut under a window; uncut ones never replace them (D7). */
+  /** Its rows were filtered by a window; unfiltered rows never replace them (D7). */
   contract_import: t.boolean,
   /** Digest of the rows of an earlier import; null before the first one. */
   sha256: t.text.nullable,
@@ -33,7 +33,7 @@ export const listStates = statement.many({
     left join legacy_transcripts l on l.conversation_id = i.id`,
 });
 
-/** `filledIds`: those that get rows. Evidence of runs without a usable window gives way to `legacy_unbounded` (D7a). */
+/** `filledIds`: conversations that get rows. Evidence of runs without a usable window is replaced by `legacy_unbounded` (D7a). */
 export const clearTranscripts = statement.none({
   name: 'legacy.clear',
   params: { ids: t.integer.array, filledIds: t.integer.array },

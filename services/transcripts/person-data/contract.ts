@@ -1,10 +1,10 @@
-/** Contract: what a person said, for `people export` and `people erase` of the admin CLI, and merges. */
+/** Contract: a person's utterances, for `people export` and `people erase` of the admin CLI, and for merges. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** Text that replaces erased words. */
 export const erasedText = '[removed]';
 
-/** To be spread into the contract of the service. */
+/** Spread into the contract of the service. */
 export const personDataRpcs = {
   exportPerson: rpc({
     subject: 'admin.transcripts.people.export',

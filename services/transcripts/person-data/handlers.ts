@@ -1,4 +1,4 @@
-/** `people export` and `people erase` of the admin CLI: the part of transcripts. */
+/** The transcripts part of `people export` and `people erase` of the admin CLI. */
 import { recordAudit } from '#libs/audit';
 import type { HandlersOf } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
@@ -13,7 +13,7 @@ import { changeParticipant, listUtterances, listConversationsOfSpeaker } from '.
 const rowsPerPage = 5_000;
 /** Transcripts that one transaction changes. */
 const transcriptsPerPage = 20;
-/** From the end of a job to what it publishes. */
+/** Time between the end of a job and the publication of its result. */
 const publishingMs = 2_000;
 
 export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>): HandlersOf<typeof personDataRpcs> {
@@ -40,7 +40,7 @@ export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' |
         for (const { id } of found) {
           await lockForWriting(tx, id);
           const erased = await replacePerson(tx, { conversationId: id, personId, intoId: null });
-          // What was being published at this moment is there by then.
+          // The delay lets a publication that is now in progress finish first.
           if (erased > 0) await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
           count += erased;
         }
@@ -53,7 +53,7 @@ export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' |
       return { counts, next: found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null) };
     },
     mergePerson: async ({ gone_id: mergedId, into_id: givenId, after }) => {
-      // Who stayed may be gone meanwhile.
+      // The surviving person may have been merged or erased since.
       const intoId = await markErasedOrMerged(db, mergedId, givenId);
       const found = await listConversationsOfSpeaker(db, { personId: mergedId, after, limit: transcriptsPerPage });
       const next = found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null);

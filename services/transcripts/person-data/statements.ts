@@ -1,4 +1,4 @@
-/** What a person said. Every person who speaks is a speaker of the transcript, which is how transcripts are found. */
+/** Statements on a person's utterances. Transcripts are found through the speakers, because every person who speaks is one. */
 import { sql, statement, t } from '#libs/sql';
 
 /** Rows of a person after this conversation, start and position. */
@@ -23,7 +23,7 @@ export const listConversationsOfSpeaker = statement.many({
     order by conversation_id limit ${limit}`,
 });
 
-/** `text`: instead of what was said; under the conversation's lock. `rows`: how many were changed. */
+/** `text` replaces the utterances; requires the conversation's lock. `rows`: number of changed rows. */
 export const anonymizeSpeaker = statement.one({
   name: 'person-data.anonymise',
   params: { conversationId: t.integer, personId: t.integer, text: t.text },
@@ -46,7 +46,7 @@ export const anonymizeSpeaker = statement.one({
     select count(*)::integer as rows from spoken`,
 });
 
-/** Who stays has said what who was merged has said; under the conversation's lock. */
+/** Attributes the utterances of a merged person to the surviving person; requires the conversation's lock. */
 export const changeSpeaker = statement.none({
   name: 'person-data.change-speaker',
   params: { conversationId: t.integer, mergedId: t.integer, intoId: t.integer },
@@ -59,7 +59,7 @@ export const changeSpeaker = statement.none({
     update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}`,
 });
 
-/** Replaces a merged person as participant, which decides who can find a transcript. */
+/** Replaces a merged person as participant, because participants decide the access to a transcript. */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { mergedId: t.integer, intoId: t.integer },
@@ -68,7 +68,7 @@ export const changeParticipant = statement.none({
     where participant_ids @> array[${mergedId}]`,
 });
 
-/** Waits for installs that are at their end; those that end later know of who is marked after it, in the same transaction. */
+/** Waits for installs that are about to commit; later ones see the people who are marked after this statement in the same transaction. */
 export const lockErased = statement.none({
   name: 'person-data.lock-gone',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('transcripts.gone-people', 0))`,
@@ -80,7 +80,10 @@ export const shareErasedLock = statement.none({
   sql: () => sql`select pg_advisory_xact_lock_shared(hashtextextended('transcripts.gone-people', 0))`,
 });
 
-/** `intoId` null: erased, which nothing undoes. Whoever stayed and is gone meanwhile is followed, and who had become the one who goes now goes along. */
+/**
+ * `intoId` null: erased, which is permanent. Resolves a surviving person who has since been merged or erased, and updates the marks of
+ * people merged into the one who is marked now.
+ */
 export const markErased = statement.maybeOne({
   name: 'person-data.mark-gone',
   params: { personId: t.integer, intoId: t.integer.nullable },

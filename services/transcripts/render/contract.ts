@@ -2,7 +2,7 @@
 import { byClients, byOperators, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { conversationId } from '../evidence/contract.ts';
 
-/** In the order in which they are preferred (T5). */
+/** In order of preference (T5). */
 export const transcriptFormats = ['md', 'json', 'vtt', 'srt', 'txt'] as const;
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
@@ -49,7 +49,7 @@ export const Transcript = Type.Object(
 );
 export type Transcript = Static<typeof Transcript>;
 
-/** A part of the rows: so many, behind so many. */
+/** A range of the rows: limit and offset. */
 export const transcriptPart = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'At most so many utterances, 1 to 1000; absent: all.' })),
   offset: Type.Optional(

@@ -1,6 +1,6 @@
 /**
- * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual ones are one message; a large one is written twice,
- * first for its digest, which is the entity tag that goes before the body, then for the reader.
+ * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual files are one message; a large one is written
+ * twice: first for its digest, because the entity tag precedes the body, then for the reader.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
@@ -128,7 +128,7 @@ async function* writeFile(db: Database, range: RowRange, writer: TranscriptWrite
   yield Buffer.from(writer.finish(), 'utf8');
 }
 
-/** Yields the rows in stored order, page by page, so that slow readers hold no connection. */
+/** Yields the rows in stored order, page by page, so that slow readers do not occupy a connection. */
 async function* readRows(db: Database, { id: conversationId, limit, offset }: RowRange): AsyncGenerator<TranscriptRow[]> {
   let after = { ...startPosition, skipped: offset };
   for (let remaining = limit; remaining > 0;) {
@@ -143,7 +143,7 @@ async function* readRows(db: Database, { id: conversationId, limit, offset }: Ro
   }
 }
 
-/** The digest of the file, and its bytes when it is small. */
+/** Returns the digest of the file, and its bytes when it is small. */
 async function digestFile(
   format: TranscriptFormat,
   chunks: AsyncIterable<Uint8Array>,
@@ -170,7 +170,7 @@ async function* verify(format: TranscriptFormat, chunks: AsyncIterable<Uint8Arra
   if (hash.digest('base64url') !== digest) throw unavailable('The transcript changed while it was read');
 }
 
-/** Formats of one transcript have one address, so that their tags differ even where their bytes, none, do not. */
+/** The formats of a transcript share one URL, so their tags must differ even when their bytes are equal, e.g. empty. */
 function createDigest(format: TranscriptFormat): ReturnType<typeof createHash> {
   const hash = createHash('sha256');
   return format === 'md' ? hash : hash.update(`${format}\n`);

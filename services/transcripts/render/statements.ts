@@ -1,7 +1,7 @@
 /** Statements of the transcript file. */
 import { sql, statement, t } from '#libs/sql';
 
-/** The next rows in stored order, after this start and position and so many more. */
+/** The next rows in stored order, after this start and position, up to the limit. */
 export const listRows = statement.many({
   name: 'transcript.page',
   params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, skipped: t.integer, limit: t.integer },
@@ -21,7 +21,7 @@ export const findUtterance = statement.maybeOne({
     select position from transcript_rows where conversation_id = ${conversationId} and person_id = ${personId} limit 1`,
 });
 
-/** The window that the rows count from; no row for those of a bulk import, whatever a later run has seen. */
+/** Returns the window that the rows are relative to; no row for a bulk import, whatever window a later run has found. */
 export const findWindow = statement.maybeOne({
   name: 'transcript.window',
   params: { conversationId: t.integer },

@@ -1,4 +1,4 @@
-/** Contract: search in what was said (rules/transcripts#search; T2, T3, T6). */
+/** Contract: transcript search (rules/transcripts#search; T2, T3, T6). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
 import { maxNeighbourLength, maxTextLength } from './rules/excerpt.ts';

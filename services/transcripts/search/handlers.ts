@@ -1,6 +1,6 @@
 /**
- * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). The words are found here, beside what is known of the conversations;
- * who may read them is decided by the conversations service, which is asked about each page. docs/adr/transcript-search.md
+ * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). This service finds the words and stores the access facts of
+ * conversations; the conversations service decides what the caller may read, and is called for each page. docs/adr/transcript-search.md
  */
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -28,7 +28,9 @@ import {
 const windowSize = 500;
 /** Windows read per page; after that the page can have fewer matches. */
 const maxRounds = 4;
-/** From so many expected matches on, the newest conversations are walked through, some at a time: all matches are too many to look at (T3). */
+/**
+ * From this number of expected matches, walks through the newest conversations in batches, because reading all matches takes too long (T3).
+ */
 const walkThreshold = 20_000;
 const conversationsPerWalk = 30;
 /** Time limit of a walk; after that the page can have fewer matches. */
@@ -53,7 +55,7 @@ interface SearchDependencies extends Pick<Dependencies, 'bus' | 'db'> {
   readonly audience: Audience;
 }
 
-/** What the conversations service is asked for a reader, and for operators, who read everything. */
+/** What to request from the conversations service for a reader, and for operators, who may read everything. */
 type Audience = (typeof audiences)[keyof typeof audiences];
 const { resolveTranscriptFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
 const audiences = {
@@ -94,7 +96,7 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
     const speakerConversations = personId === null ? null : await listFewConversationsWithSpeaker(deps.db, personId);
     const conversationIds = speakerConversations ?? (await listFewConversations(deps.db, conversationFilters));
     const filters = { ...conversationFilters, query, personId, conversationIds };
-    // Where the speaker is looked up by conversation, the index of words, which knows of no speaker, would be read for all who say them.
+    // If speakers were looked up by conversation, the word index, which does not contain speakers, would be read for all speakers.
     const expected = await estimate(deps.db, {
       ...noConversationFilters,
       query,
@@ -104,14 +106,14 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
   };
 }
 
-/** The matching conversations when there are few; else null. */
+/** Returns the matching conversations when there are few; otherwise null. */
 async function listFewConversations(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
   const { hiddenEventIds: _hidden, ...narrowing } = filters;
   if (Object.values(narrowing).every((value) => value === null)) return null;
   return idsUpToMax(await listFitting(db, { ...filters, limit: maxConversationIds + 1 }));
 }
 
-/** The conversations of a speaker when there are few; else null. */
+/** Returns the conversations of a speaker when there are few; otherwise null. */
 async function listFewConversationsWithSpeaker(db: Database, personId: number): Promise<number[] | null> {
   return idsUpToMax(await listConversationsWithSpeaker(db, { personId, limit: maxConversationIds + 1 }));
 }
@@ -131,18 +133,18 @@ interface Search extends SearchDependencies {
   readonly context: CallContext;
   readonly parsedQuery: SearchQuery;
   readonly filters: Parameters<typeof estimateMatches>[1];
-  /** Matches without what narrows the conversations. */
+  /** Estimated matches without the conversation filters. */
   readonly expected: number;
   readonly limit: number;
 }
 
-/** Reads on until the page is full, or for some rounds. */
+/** Reads windows until the page is full or the limit of rounds is reached. */
 async function readPage(search: Search, start: Cursor, write: (next: Cursor) => string) {
   const isFirst = start.below === null && start.after === null;
   const items: TranscriptMatch[] = [];
   const budget = new PageBudget();
   const { expected } = search;
-  // How many words begin alike is not known before they are looked up.
+  // The number of words with the same prefix is not known in advance.
   let isWalk = expected >= walkThreshold || search.parsedQuery.included.some(({ isPrefix }) => isPrefix);
   let { total } = start;
   let cursor: Cursor | undefined = start;
@@ -155,14 +157,14 @@ async function readPage(search: Search, start: Cursor, write: (next: Cursor) => 
     items.push(...described.slice(0, added).map(({ match }) => match));
     if (isFirst && round === 0) total = page.total ?? (await estimate(search.db, search.filters));
     const overflow = described[added];
-    // Behind the last that was added; where none was, all of this step is left.
+    // Continues after the last added match; if none was added, this step is read again.
     if (overflow !== undefined) {
       const last = described[added - 1];
       cursor = last === undefined ? cursor : page.cursorAfter(last.found);
       break;
     }
     cursor = page.next;
-    // Few among the newest, and not many are expected: the index of words finds all of them at once.
+    // Few matches among the newest conversations and few expected: the word index finds all of them at once.
     if (expected < walkThreshold) isWalk = false;
   }
   if (cursor === undefined && isFirst) return { items, next: null, total_estimate: items.length };
@@ -177,13 +179,13 @@ interface Described {
 interface Step {
   readonly found: readonly Found[];
   readonly next: Cursor | undefined;
-  /** Of all matches, where they have been counted. */
+  /** Number of all matches, if counted. */
   readonly total: number | undefined;
-  /** Where reading goes on behind one of those that were found. */
+  /** Returns the cursor for continuing after this match. */
   readonly cursorAfter: (found: Found) => Cursor;
 }
 
-/** One page of a window. A walk closes the window behind some conversations. */
+/** Reads one page of a window. A walk closes the window after a number of conversations. */
 async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, isWalk: boolean): Promise<Step> {
   const below = cursor.below ?? newest;
   const edge = isWalk ? await findWalkEdge(db, filters, below) : undefined;
@@ -209,7 +211,7 @@ async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, 
   const [first] = rows;
   const found = rows.slice(0, limit);
   const lastFound = found.at(-1);
-  // The window had no more; what is below a closed one may have.
+  // The window has no more matches; there may be more below a closed one.
   const next = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
   if (first === undefined || lastFound === undefined)
     return { found, next, total: last === null ? 0 : undefined, cursorAfter: () => cursor };
@@ -232,7 +234,7 @@ async function findWalkEdge(
 
 const positionOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
 
-/** Estimate of the planner, at least one more than a window. */
+/** The planner's estimate, at least one more than a window. */
 async function estimate(db: Database, filters: Search['filters']): Promise<number> {
   const { 'QUERY PLAN': text } = await estimateMatches(db, filters);
   const [plan] = JSON.parse(text) as { Plan: { 'Plan Rows': number } }[];
@@ -252,7 +254,7 @@ async function describe({ bus, db, audience: { cite }, context, parsedQuery }: S
   const positions = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
-    // The row may have been replaced meanwhile.
+    // The row may have been replaced since.
     const highlights = findHighlights(parsedQuery, row.text);
     const position = positions.get(`${row.conversation_id}/${row.segment_index}`);
     if (conversation === undefined || highlights === undefined || position === undefined) return [];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createImportThrottle } from './workers.ts';
 
-describe('work that gives way to imports (T3)', () => {
+describe('background work that yields to imports (T3)', () => {
   const { signal } = new AbortController();
 
-  /** After each piece of work: how long it took, whether rows are written then, and how much later than the one before it is. */
+  /** Returns for each piece of work its duration, whether rows are being written, and the delay since the previous one. */
   async function rests(...steps: readonly { worked: number; writing: boolean; later?: number }[]): Promise<number[]> {
     const rested: number[] = [];
     let [time, writing] = [0, false];
@@ -23,15 +23,15 @@ describe('work that gives way to imports (T3)', () => {
     return rested;
   }
 
-  it('works without a rest while nobody writes rows', async () => {
+  it('runs without pauses while no rows are written', async () => {
     expect(await rests({ worked: 50, writing: false }, { worked: 500, writing: false })).toEqual([0, 0]);
   });
 
-  it('rests four times as long as it has worked while somebody does, but never for long', async () => {
+  it('pauses four times as long as it has worked during an import, up to a limit', async () => {
     expect(await rests({ worked: 50, writing: true }, { worked: 60_000, writing: true })).toEqual([200, 10_000]);
   });
 
-  it('takes a moment between two transactions for a part of the import, and no longer', async () => {
+  it('pauses briefly between two transactions for a part of the import', async () => {
     expect(
       await rests({ worked: 10, writing: true }, { worked: 10, writing: false, later: 1_900 }, { worked: 10, writing: false, later: 200 }),
     ).toEqual([40, 40, 0]);

@@ -1,4 +1,4 @@
-/** Job `transcripts.index-transcripts`, and the events that change who can find a conversation (T2). */
+/** Job `transcripts.index-transcripts`, and the events that change the access to a conversation (T2). */
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
@@ -59,8 +59,8 @@ export function createIndexTranscripts(
 }
 
 /**
- * Replaces the indexed words of a conversation by those of its present rows. Erased text is not indexed, nor are rows that may lie outside the
- * window.
+ * Replaces the indexed words of a conversation with those of its current rows. Erased text and rows that may be outside the window are not
+ * indexed.
  */
 async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
   const exists = await lockForWriting(tx, conversationId);
@@ -89,7 +89,7 @@ async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
   }
 }
 
-/** Refreshes who can find a conversation whenever the conversation changes. */
+/** Refreshes the access facts of a conversation whenever it changes. */
 export function consumeChanges({ bus, db, logger }: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
   return consumeEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
     if ((await findIndexed(db, { id })) !== undefined) await refreshAccessFacts({ bus, db }, [id], newContext());

@@ -9,11 +9,11 @@ function plan(silences: readonly (readonly [number, number])[], duration: number
 }
 
 describe('cuts of long audio (rules/providers#language-models: split long recordings)', () => {
-  it('leaves alone what is short enough', () => {
+  it('does not split short audio', () => {
     expect(plan([[100, 102]], 600)).toEqual([]);
   });
 
-  it('cuts in the middle of the last silence that is in reach', () => {
+  it('splits in the middle of the last silence within reach', () => {
     expect(
       plan(
         [
@@ -27,11 +27,11 @@ describe('cuts of long audio (rules/providers#language-models: split long record
     ).toEqual([552]);
   });
 
-  it('cuts at the limit where nobody is silent', () => {
+  it('splits at the limit when there is no silence', () => {
     expect(plan([[10, 11]], 1_500)).toEqual([600, 1_200]);
   });
 
-  it('goes on behind each cut, with and without silences', () => {
+  it('continues after each cut, with and without silences', () => {
     expect(
       plan(
         [
@@ -43,7 +43,7 @@ describe('cuts of long audio (rules/providers#language-models: split long record
     ).toEqual([500, 900, 1_500]);
   });
 
-  it('never makes a part that is too long, and cuts only in silence or at the limit', () => {
+  it('never creates a part that is too long, and splits only in silence or at the limit', () => {
     const steps = fc.array(fc.tuple(fc.double({ min: 0.1, max: 900, noNaN: true }), fc.double({ min: 0.1, max: 5, noNaN: true })));
     fc.assert(
       fc.property(steps, fc.double({ min: 0, max: 2_000, noNaN: true }), (gaps, rest) => {

@@ -1,12 +1,12 @@
 /**
- * Prepares audio for the server of the language model: what lies in the window, mono, compact, cut in silence into parts of a bounded size.
- * Everything is on the disk; memory does not depend on the length of the audio.
+ * Prepares audio for the model server: the part inside the window, mono, compressed, split at silences into parts of limited size. Works on
+ * disk; memory does not depend on the length of the audio.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Ffmpeg, FfmpegError } from '#libs/ffmpeg';
 
-/** Part of the prepared audio; seconds from its beginning. */
+/** Part of the prepared audio; seconds from its start. */
 export interface AudioPart {
   readonly file: string;
   readonly start: number;
@@ -28,15 +28,17 @@ export interface PrepareOptions {
   readonly onProgress: (seconds: number) => void;
 }
 
-/** Speech over a line is louder than this; half a second below it is a pause. */
+/** Speech over a phone line is louder than this; half a second below it is a pause. */
 const silence = 'silencedetect=noise=-35dB:d=0.5';
 const sampleRate = 16_000;
-/** What the encoder adds at the ends makes no part of its own. */
+/** Padding that the encoder adds at the ends does not become a part. */
 const encoderPaddingSeconds = 0.1;
-/** Speech in Opus: ten minutes are 1.8 MB, far below the 25 MB that servers take. */
+/** Speech in Opus: ten minutes are 1.8 MB, far below the servers' limit of 25 MB. */
 const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', 'voip', '-f', 'ogg'] as const;
 
-/** Empty when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's reason */
+/**
+ * Returns an empty list when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's reason
+ */
 export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
   const { folder, range, signal } = options;
   if (range.end <= range.start) return [];
@@ -44,7 +46,7 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
   let writtenSeconds = 0;
   const plan = new SplitPlan(options.limits);
   let silentSince: number | undefined;
-  // Gaps in the time of the file are filled, so that what follows them keeps its place.
+  // Fills gaps in the timestamps of the file, so that later audio keeps its position.
   const filters = [
     `aresample=${sampleRate}:async=1:first_pts=0`,
     `atrim=start=${range.start.toFixed(6)}:end=${range.end.toFixed(6)}`,
@@ -66,12 +68,12 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
     },
   });
   await running.catch((error: unknown) => {
-    // Newer releases of ffmpeg fail when there is nothing to write.
+    // Newer releases of ffmpeg fail when the output is empty.
     if (!(error instanceof FfmpegError && error.output.includes('received no packets'))) throw error;
   });
   // ffprobe fails for a file without a single packet.
   if (writtenSeconds === 0) return [];
-  // What the encoder adds at the end is no speech of the window.
+  // Padding that the encoder adds at the end is not speech of the window.
   const duration = Math.min(await readDuration(ffmpeg, whole, signal), range.end - range.start);
   const cuts = plan.finish(duration - encoderPaddingSeconds);
   if (cuts.length === 0) return [{ file: whole, start: 0, end: duration }];
@@ -102,34 +104,37 @@ async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { fo
     });
 }
 
-/** Where long audio is cut: in silence, as late as a part may be long. Works on silences as they are found and keeps nothing of the rest. */
+/**
+ * Decides where to cut long audio: at silences, as late as the maximum length allows. Processes silences as they are found and retains
+ * nothing else.
+ */
 
 export interface SplitLimits {
-  /** No part is longer. */
+  /** Maximum length of a part. */
   readonly maxSeconds: number;
-  /** A silence that is earlier in a part than this is no reason to cut there. */
+  /** Silences earlier in a part are ignored. */
   readonly minSeconds: number;
 }
 
-/** Collects cuts while silences come in the order of their times. */
+/** Collects cuts from silences in ascending order. */
 export class SplitPlan {
   readonly #limits: SplitLimits;
   readonly #cuts: number[] = [];
-  /** Middle of the latest silence in which the current part may end. */
+  /** Middle of the latest silence at which the current part may end. */
   #candidate: number | undefined;
 
   constructor(limits: SplitLimits) {
     this.#limits = limits;
   }
 
-  /** The next silence, seconds from the beginning of the audio. */
+  /** Adds the next silence; seconds from the start of the audio. */
   silence(start: number, end: number): void {
     const middle = (start + end) / 2;
     this.#cutUntil(middle);
     if (middle - this.#begin >= this.#limits.minSeconds) this.#candidate = middle;
   }
 
-  /** Every cut, ascending; each part between them is at most `maxSeconds` long. */
+  /** Returns every cut, ascending; each part between them is at most `maxSeconds` long. */
   finish(durationSeconds: number): number[] {
     this.#cutUntil(durationSeconds);
     return [...this.#cuts];
@@ -139,7 +144,7 @@ export class SplitPlan {
     return this.#cuts.at(-1) ?? 0;
   }
 
-  /** Cuts as long as the part that reaches to `seconds` would be too long. */
+  /** Adds cuts while the part up to `seconds` would be too long. */
   #cutUntil(seconds: number): void {
     while (seconds - this.#begin > this.#limits.maxSeconds) {
       this.#cuts.push(this.#candidate ?? this.#begin + this.#limits.maxSeconds);

@@ -1,6 +1,6 @@
 /**
- * Parts of audio to rows: each part is transcribed by itself, its times move to those of the whole, and the window's filter judges every row as
- * it judges those of the provider. Only accepted rows are kept, in memory alone.
+ * Converts parts of audio to rows: each part is transcribed separately, its times are shifted to those of the whole, and the window filter
+ * classifies every row like those of the provider. Only accepted rows are retained, in memory only.
  */
 import { readFile } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
@@ -11,14 +11,14 @@ import type { AudioPart, AudioRange } from './prepare.ts';
 
 export interface TranscribeOptions {
   readonly window: Window;
-  /** When the audio file begins. */
+  /** Start of the audio file. */
   readonly audioStart: Instant;
-  /** What of the audio file the parts are. */
+  /** Range of the audio file that the parts cover. */
   readonly range: AudioRange;
   readonly language: string;
   readonly vocabulary: string;
   readonly signal: AbortSignal;
-  /** Called with the number of parts that are done. */
+  /** Called with the number of finished parts. */
   readonly onProgress: (parts: number) => void;
 }
 
@@ -27,12 +27,12 @@ export interface TranscribedRows {
   readonly counts: FilterCounts;
 }
 
-/** More is no speech: a hundred hours of it are a tenth. */
+/** A longer text is not speech: a hundred hours are a tenth of this. */
 const maxCharacters = 64 * 1_048_576;
-/** Models hear windows of thirty seconds, and may end the last segment at the end of one. */
+/** Models process windows of thirty seconds, and may end the last segment at the end of one. */
 const modelWindowSeconds = 30;
 
-/** @throws ModelFailure; PermanentJobError when there is more text than anybody can say */
+/** @throws ModelFailure; PermanentJobError when the text is longer than speech can be */
 export async function transcribeParts(
   transcriber: Transcriber,
   parts: readonly AudioPart[],
@@ -57,7 +57,7 @@ export async function transcribeParts(
   return { rows, counts: filter.finish() };
 }
 
-/** Rows as the filter reads them: whole milliseconds from the beginning of the audio file. Without segments the part is one row. */
+/** Returns rows for the filter: whole milliseconds from the start of the audio file. Without segments the part is one row. */
 export function toRows({ segments, text }: Transcription, part: AudioPart, rangeStart: number): unknown[] {
   const length = part.end - part.start;
   const transcribed: readonly TranscriptionSegment[] = segments ?? [{ start: 0, end: length, text }];
@@ -69,7 +69,10 @@ export function toRows({ segments, text }: Transcription, part: AudioPart, range
   }));
 }
 
-/** Null, which the filter takes for no time at all, when a segment lies where the part is not. What reaches over its end ends there. */
+/**
+ * Returns null, which the filter treats as a missing time, when a segment is outside the part. A segment that exceeds the part's end is cut
+ * there.
+ */
 function toMilliseconds(seconds: unknown, length: number, position: (seconds: number) => number): number | null {
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= length + modelWindowSeconds)) return null;
   return position(Math.min(seconds, length));

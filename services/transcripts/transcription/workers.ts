@@ -1,7 +1,7 @@
 /**
- * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): the canonical audio on the disk, its part inside the
- * window in pieces, each transcribed, the rows installed with evidence as those of an import. Speech outside the window is never sent,
- * stored or logged. An attempt that dies has changed nothing; the next one begins anew.
+ * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): downloads the canonical audio, splits
+ * its part inside the window, transcribes each piece, and installs the rows with evidence like an import. Speech outside the window is
+ * never sent, stored or logged. A failed attempt changes nothing; the next one starts from the beginning.
  */
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -44,7 +44,7 @@ interface Transcribed extends TranscribedRows {
 /** Session id in the evidence of a transcription. */
 const audioSessionId = 'canonical-audio';
 const notConfiguredDelayMs = 900_000;
-/** Shares of the progress. */
+/** Progress after each phase, in percent. */
 const fetchedPercent = 5;
 const preparedPercent = 20;
 const transcribedPercent = 95;
@@ -82,7 +82,7 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   const { run, conversationId, config } = step;
   const source = await readSource(deps.bus, run);
   if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
-  // Checked again under the lock; this check saves the work.
+  // Checked again under the lock; this check avoids unnecessary work.
   if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
     return finish(deps, step, () => Promise.resolve('kept'));
   }

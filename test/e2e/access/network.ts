@@ -1,9 +1,9 @@
 /**
- * A tree of public and private holons with everything that hangs on them, callers of every kind of authority, and what each of them may
- * see and edit by the one policy (D48, D49), worked out from the tree alone.
+ * A tree of public and private holons with related objects, callers with every kind of authority, and what each may see and edit by policy
+ * (D48, D49), derived from the tree alone.
  */
 
-/** slug → [class, parent]. Private are `closed`, `inner` by inheritance, `hushed`. */
+/** slug → [class, parent]. Private: `closed`, `inner` (inherited), `hushed`. */
 export const tree = {
   hub: ['group', null],
   camp: ['group', 'hub'],
@@ -13,17 +13,17 @@ export const tree = {
   whisper: ['hushed', 'vault'],
   den: ['closed', 'camp'],
   solo: ['closed', null],
-  annex: ['group', 'vault'], // public below a private one
+  annex: ['group', 'vault'], // public, below a private holon
 } as const satisfies Record<string, readonly [string, string | null]>;
 export type Slug = keyof typeof tree;
 export const slugs = Object.keys(tree) as Slug[];
 const privateClasses: readonly string[] = ['closed', 'inner', 'hushed'];
 export const isPrivate = (slug: Slug): boolean => privateClasses.includes(tree[slug][0]);
 
-/** Where the team authority of each caller begins. */
+/** Roots of each caller's team authority. */
 export const callers = {
   stranger: [],
-  ended: ['stroll'], // over the vault too, but not active any more
+  ended: ['stroll'], // also over the vault, but no longer active
   beside: ['camp'],
   above: ['hub'],
   at: ['vault'],
@@ -33,7 +33,7 @@ export const callers = {
 } as const satisfies Record<string, readonly Slug[] | 'all'>;
 export type Caller = keyof typeof callers;
 export const callerNames = Object.keys(callers) as Caller[];
-/** Those who see nothing of what the second stage brings. */
+/** Callers who see nothing added in the second stage. */
 export const outsiders = ['stranger', 'ended'] as const;
 
 function lineage(slug: Slug): Slug[] {
@@ -76,7 +76,7 @@ export const people = ['pat', 'quin', 'rae'] as const;
 export const membershipKey = ([person, holon, journey]: readonly string[]): string => `${person}-${holon}-${journey}`;
 export const relationshipKey = ([from, to]: readonly string[]): string => `${from}-${to}`;
 
-/** Added one after the other: what is public, what is private, and what is public but below a private holon. */
+/** Added in order: public holons, private ones, and public ones below a private holon. */
 export const stages: readonly (readonly Slug[])[] = [['hub', 'camp', 'stroll'], ['vault', 'cell', 'whisper', 'den', 'solo'], ['annex']];
 
 const classes = [
@@ -97,7 +97,7 @@ const journeys = [
   { slug: 'hosting', name: 'Hosting', steps },
 ];
 
-/** The workspace file of a stage; nothing in it touches what an earlier stage has brought, the callers' authority apart. */
+/** Returns the workspace file of a stage. It changes nothing of earlier stages except the callers' authority. */
 export function describeStage(stage: number): Record<string, unknown> {
   const present: readonly Slug[] = stages.slice(0, stage + 1).flat();
   const added = stages[stage] ?? [];

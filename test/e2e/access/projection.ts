@@ -1,4 +1,4 @@
-/** A list as one caller gets it, worked out from the list as the editor gets it: the policy (D41, D46a, D48) applied to JSON. */
+/** Derives the list that a caller sees from the list that the editor sees: the policy (D41, D46a, D48) applied to JSON. */
 import { type Caller, sees, type Slug, tree } from './network.ts';
 
 type Json = Record<string, unknown>;
@@ -6,10 +6,10 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isSlug = (value: unknown): value is Slug => typeof value === 'string' && value in tree;
 
-/** Text of a note; it says what it is about, since the note itself does not. */
+/** Text of a note; it names its holons, because the note itself does not. */
 export const noteAbout = (holons: readonly string[]): string => `Note about ${holons.join(' and ')}`;
 
-/** Holons that an item shows or hangs on. */
+/** Returns the holons that an item shows or belongs to. */
 function holonsOf(item: Json): Slug[] {
   const { slug, holon, from_holon: from, to_holon: to, body } = item;
   const named = [slug, ...[holon, from, to].map((place) => (isObject(place) ? place['slug'] : undefined))];
@@ -17,14 +17,14 @@ function holonsOf(item: Json): Slug[] {
   return [...named, ...noted].filter(isSlug);
 }
 
-/** The body of a list, or a single holon, without what the caller does not see. */
+/** Returns the body of a list or single holon without what the caller cannot see. */
 export function project(value: unknown, caller: Caller): unknown {
   if (!isObject(value) || !Array.isArray(value['items'])) return hideParents(value, caller);
   const items = (value['items'] as Json[]).filter((item) => holonsOf(item).every((slug) => sees(caller, slug)));
   return { ...value, count: items.length, items: items.map((item) => hideParents(item, caller)) };
 }
 
-/** The children of a holon that the caller does not see. */
+/** Children of a holon that the caller cannot see. */
 export const withoutItems = (value: Json): Json => ({ ...value, count: 0, has_more: false, items: [] });
 
 function hideParents(value: unknown, caller: Caller): unknown {

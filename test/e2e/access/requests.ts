@@ -1,27 +1,27 @@
-/** What is asked of every operation of `/api/v1/`: reads, and writes that are refused or change nothing. */
+/** Requests to every operation of `/api/v1/`: reads, and writes that are rejected or change nothing. */
 import { membershipKey, memberships, people, relationshipKey, relationships, type Slug, tree } from './network.ts';
 
-/** Ids by list and key; unknown keys have the id that nobody has. */
+/** Ids by list and key; unknown keys return an unused id. */
 export type IdOf = (list: 'people' | 'holons' | 'memberships' | 'relationships', key: string) => number;
 export const nobodysId = 2_147_483_647;
 export const nobodysSlug = 'nothing-of-that-name';
 
 export interface Read {
   readonly operation: string;
-  /** Below `/api/v1`. */
+  /** Relative to `/api/v1`. */
   readonly path: string;
-  /** Holon that is read, or that the list belongs to: 404 for those who do not see it. */
+  /** The holon that is read or owns the list: 404 for callers who cannot see it. */
   readonly holon?: Slug;
-  /** Holon whose children are asked for: none for those who do not see it. */
+  /** The holon whose children are listed: empty for callers who cannot see it. */
   readonly parent?: Slug;
-  /** Pages have an offset. */
+  /** Whether the pages have an offset. */
   readonly paged?: boolean;
 }
 
 const inHolon = ['', '&q=person', '&journey=join', '&step_slug=asked', '&follow_up=overdue', '&follow_up=none', '&sort=-name'];
 const sorts = ['name', 'latest', 'updated'];
 
-/** Lists that show holons, or what hangs on them. Every one of them fits a page. */
+/** Lists of holons and related objects. Each fits on one page. */
 export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
   const paged = true;
   const query = (text: string): string => encodeURIComponent(text);
@@ -76,7 +76,7 @@ export const holonReads = (idOf: IdOf, holons: readonly Slug[]): Read[] =>
     { operation: 'getHolonBySlug', path: `/holons/by-slug/${holon}`, holon },
   ]);
 
-/** Answers that are the same for everybody: people, classes, journeys with totals over everything (D48). */
+/** Responses that are the same for all callers: people, classes, journeys with overall totals (D48). */
 export const sharedReads = (idOf: IdOf): Read[] => [
   ...sorts.map((sort) => ({ operation: 'listPeople', path: `/people?q=person&sort=${sort}` })),
   ...people.map((person) => ({ operation: 'getPerson', path: `/people/${idOf('people', person)}` })),
@@ -90,25 +90,25 @@ export interface Write {
   readonly operation: string;
   readonly path: string;
   readonly json?: unknown;
-  /** Parts of a form instead. */
+  /** Form parts instead of JSON. */
   readonly file?: string;
-  /** Holons all of which the caller must see; else 404. */
+  /** Holons that the caller must all see; otherwise 404. */
   readonly seen: readonly Slug[];
-  /** Holons of which the caller must edit one; else 403. None = whoever sees them may. */
+  /** Holons of which the caller must edit at least one; otherwise 403. Empty = every caller who sees them. */
   readonly edited: readonly Slug[];
-  /** Further right that it takes. */
+  /** Whether the global editor right is also required. */
   readonly globalEditor?: boolean;
-  /** What those get who may. */
+  /** Status for callers with the rights. */
   readonly allowed: number;
 }
 
-/** The same request for a place that is not there. */
+/** Returns the same request for a missing object. */
 export const toNowhere = ({ path, json }: Write): Pick<Write, 'path' | 'json'> => ({
   path: path.replace(/\/\d+\//, `/${nobodysId}/`),
   json: typeof json === 'object' && json !== null && 'parent_id' in json ? { ...json, parent_id: nobodysId } : json,
 });
 
-/** Requests that are refused or change nothing even where the caller may do all. */
+/** Requests that are rejected or change nothing even with all rights. */
 export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
   const all = (ends: readonly Slug[]): boolean => ends.every((slug) => holons.includes(slug));
   const notes = [{ note: ' ' }, { note: 'x', follow_up_after: 'soon' }, { note: 'x', step_slug: 'nowhere' }];
@@ -175,7 +175,7 @@ function ofHolon(slug: Slug, id: number): Write[] {
       allowed: 200,
       json: { memberships: [{ person_id: nobodysId }], ...more },
     })),
-    // A holon that is no experience has no logo, whoever asks (D51).
+    // A holon that is not an experience has no logo, for any caller (D51).
     {
       operation: 'uploadExperienceLogo',
       path: `/experiences/${id}/logo`,
@@ -187,7 +187,7 @@ function ofHolon(slug: Slug, id: number): Write[] {
   ];
 }
 
-/** Bodies of POST /people that cannot be: a membership on no journey of the holon, or no name. */
+/** Invalid bodies of POST /people: a membership without a journey of the holon, or no name. */
 export const newPeople = (holonId: number): unknown[] => [
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'join', step_slug: 'nowhere' } },
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'nowhere' }, note: 'x' },

@@ -1,12 +1,12 @@
-/** Values that fit a JSON Schema of the documents, and values that do not. */
+/** Generates values that match or violate a JSON Schema of the documents. */
 import fc from 'fast-check';
 import { compileDocumented, type Json } from './served-documents.ts';
 
-/** Stored JSON is arbitrary, but not endless. */
+/** Stored JSON is arbitrary, but of limited depth. */
 const anyJson = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' });
 const anyText = fc.string({ unit: 'grapheme', maxLength: 30 });
 const maxItems = 4;
-/** Datetimes as clients write them, offsets and microseconds included. */
+/** Datetimes with offsets and microseconds. */
 const anyInstant = fc
   .tuple(
     fc.date({ min: new Date('1990-01-01T00:00:00Z'), max: new Date('2090-01-01T00:00:00Z'), noInvalidDate: true }),
@@ -15,10 +15,10 @@ const anyInstant = fc
   )
   .map(([date, fraction, offset]) => `${date.toISOString().slice(0, 19)}${fraction}${offset}`);
 
-/** Values that exist, by the name of a parameter or field: without them hardly any request would get past 404. */
+/** Existing values by parameter or field name: without them nearly every request would return 404. */
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
-/** Three times in four a known value, where the schema names no choices of its own. */
+/** Returns a known value in three of four cases, unless the schema has an enumeration. */
 export function preferKnown<Value>(values: readonly Value[] | undefined, schema: Json, made: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
   const branches = (schema['anyOf'] ?? []) as Json[];
   const minLength = Math.max(...[schema, ...branches].map((one) => Number(one['minLength'] ?? 0)));
@@ -27,7 +27,7 @@ export function preferKnown<Value>(values: readonly Value[] | undefined, schema:
   return fc.oneof({ arbitrary: fc.constantFrom(...usable), weight: 3 }, { arbitrary: made, weight: 1 });
 }
 
-/** Values that the schema allows; `components` is what its references point into. */
+/** Generates values that match the schema; `components` resolves its references. */
 export function fitting(schema: Json, components: Json, known: Known = {}): fc.Arbitrary<unknown> {
   const { $ref } = schema;
   if (typeof $ref === 'string') return fitting(resolve($ref, components), components, known);
@@ -90,7 +90,7 @@ function fittingText(schema: Json): fc.Arbitrary<string> {
 function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>);
   const required = new Set((schema['required'] ?? []) as string[]);
-  /** A parameter and a field of one name may be a text here and a list there. */
+  /** A parameter and a field with the same name may have different types. */
   const knownOf = (name: string, property: Json): unknown[] | undefined => {
     if (known[name] === undefined) return undefined;
     const validate = compileDocumented(property, components, false);
@@ -107,10 +107,10 @@ function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitra
   return fc.tuple(extra, named).map(([others, fields]) => ({ ...others, ...fields }));
 }
 
-/** Of another type than most fields, in all shapes. */
+/** Values of a type that most fields do not allow. */
 const strangers: readonly unknown[] = [null, true, 1.5, -1, 'neither date nor number', '', {}, { strange: 1 }, [], [[]], 'x'.repeat(5_000)];
 
-/** Values like fitting ones but for one place; every one of them breaks the schema. */
+/** Generates values with exactly one fault; each violates the schema. */
 export function breaking(schema: Json, components: Json): fc.Arbitrary<unknown> {
   const validate = compileDocumented(schema, components, false);
   return fc
@@ -119,7 +119,7 @@ export function breaking(schema: Json, components: Json): fc.Arbitrary<unknown> 
     .filter((value) => validate(structuredClone(value)).length > 0);
 }
 
-/** Replaces (or removes) one field, two levels deep at most; with no field to take, the whole. */
+/** Replaces or removes one field at most two levels deep; the whole value if there is no field. */
 function breakPlace(value: unknown, place: number, stranger: unknown, remove: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return stranger;
   const keys = Object.keys(value);

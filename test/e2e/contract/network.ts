@@ -1,4 +1,4 @@
-/** A small network for generated requests to `/api/v1/`, and the values by which they find it. */
+/** A small network for generated requests to `/api/v1/`, and its known values. */
 import type { TestPlatform } from '../test-platform.ts';
 
 const document = {

@@ -1,6 +1,6 @@
 /**
- * Judges every answer that a test gets by the document that the same gateway serves: an undocumented operation, status, content
- * type, header or field is a failure of the test that saw it.
+ * Checks every response of a test against the document served by the same gateway. An undocumented operation, status, content type, header
+ * or field fails the test.
  */
 import { createHash } from 'node:crypto';
 import type { SchemaProblem } from '#libs/schema';
@@ -17,30 +17,30 @@ import {
 
 export interface Exchange {
   readonly method: string;
-  /** Path with its query. */
+  /** Path with query. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Body; undefined when it is a file that nobody looked into. */
+  /** Body; undefined for a file that was not read. */
   readonly text: string | undefined;
 }
 
 export interface Recorder {
   readonly operations: readonly DocumentedOperation[];
-  /** @throws Error that lists what the document does not allow. */
+  /** @throws Error that lists the deviations from the document */
   observe(exchange: Exchange): void;
   /** `fetch` whose answers are observed. */
   fetch: typeof fetch;
-  /** Writes what was seen to the run's recordings. */
+  /** Writes the observed statuses to the run's recordings. */
   keep(name: string): void;
 }
 
-/** Pages and documents: they describe the others, not themselves. */
+/** Documentation endpoints do not document themselves. */
 const undocumented = /^\/api(\/v1|\/ops)?\/(openapi\.json|asyncapi\.json|docs(\/.*)?)$/;
-/** Refused by the HTTP parser before there is a route. */
+/** Sent by the HTTP parser before routing. */
 const transportStatuses = new Set([408, 431]);
 
-/** What a set of documents says; by its text, because most gateways of a worker serve the same, whose checks are compiled once then. */
+/** Compiled contracts by document text: most gateways of a worker serve the same documents, so they are compiled once. */
 const contracts = new Map<string, Contract>();
 
 interface Contract {
@@ -99,7 +99,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** No operation: only 404, 405 and the answers to OPTIONS may come, in the envelope of the surface. */
+/** Without an operation, only 404, 405 and OPTIONS responses are allowed, in the envelope of the surface. */
 function judgeUnrouted(found: Lookup, path: string, { method, status, headers, text }: Exchange): string[] {
   if (!path.startsWith('/api')) return [];
   if (method === 'OPTIONS' && status === 204) return [];
@@ -113,7 +113,7 @@ function judgeUnrouted(found: Lookup, path: string, { method, status, headers, t
 
 type Check = (value: unknown) => SchemaProblem[];
 
-/** @returns what the document does not allow */
+/** @returns deviations from the document */
 type Judge = (operation: DocumentedOperation, exchange: Exchange) => string[];
 
 function createJudge(): Judge {
@@ -142,10 +142,10 @@ function createJudge(): Judge {
   };
 }
 
-/** Headers that tell of something special about the answer. */
+/** Headers that are only present in special cases. */
 const sometimes = new Set(['Deprecation', 'Idempotent-Replayed']);
 
-/** `audio/*` allows every audio type; parameters such as the charset count where the document has them. */
+/** `audio/*` matches every audio type; parameters such as the charset are compared if the document has them. */
 function matchesType(documented: string, given: string): boolean {
   const plain = given.split(';', 1)[0]?.trim() ?? '';
   if (documented.endsWith('/*')) return plain.startsWith(documented.slice(0, -1));

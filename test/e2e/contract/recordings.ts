@@ -1,11 +1,11 @@
-/** What the e2e tests saw of each operation: written by every platform, read by the report. */
+/** Statuses that the e2e tests observed per operation: written by every platform, read by the report. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Operation id → status → how often it was seen. */
+/** Operation id → status → count. */
 export type Recording = Record<string, Record<string, number>>;
 
-/** Folder of the present run; set by the reporter for all workers, absent when jest runs without it. */
+/** Folder of the current run; set by the reporter for all workers, unset when jest runs without it. */
 const folderVariable = 'CONTRACT_RECORDINGS';
 
 export function openRecordings(folder: string): void {
@@ -13,13 +13,13 @@ export function openRecordings(folder: string): void {
   process.env[folderVariable] = folder;
 }
 
-/** Keeps the recording of one platform, when a run collects them. */
+/** Writes the recording of one platform if the run collects recordings. */
 export function keepRecording(name: string, recording: Recording): void {
   const folder = process.env[folderVariable];
   if (folder !== undefined && existsSync(folder)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(recording));
 }
 
-/** All recordings of a folder as one. */
+/** Merges all recordings of a folder. */
 export function readRecordings(folder: string): Recording {
   const joined: Recording = {};
   for (const file of readdirSync(folder).toSorted()) {

@@ -1,4 +1,4 @@
-/** Whole requests for an operation, made from its document alone: ones that fit it, and ones with a single broken place. */
+/** Generates whole requests for an operation from its document: valid ones, and ones with a single fault. */
 import fc from 'fast-check';
 import { breaking, fitting, type Known, preferKnown } from './arbitraries.ts';
 import type { DocumentedOperation, DocumentedParameter, Json } from './served-documents.ts';
@@ -8,15 +8,15 @@ export interface MadeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly body?: FormData | string;
-  /** Where it is broken, for messages; absent when it fits. */
+  /** Position of the fault, for messages; undefined for valid requests. */
   readonly broken?: string;
-  /** Status of the refusal; 422, but for choices that the operation itself looks at. */
+  /** Expected error status: 422, except for values checked by the operation itself. */
   readonly refusedWith?: number;
 }
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** Visible ASCII, the rest is not for headers, of twenty lengths from the shortest that the schema allows. */
+/** Visible ASCII, as headers require, in twenty lengths from the minimum on. */
 function headerText({ minLength, maxLength }: Json): fc.Arbitrary<string> {
   const shortest = Number(minLength ?? 1);
   return fc.stringMatching(new RegExp(`^[!-~]{${shortest},${Math.min(shortest + 19, Number(maxLength ?? Infinity))}}$`));
@@ -24,12 +24,12 @@ function headerText({ minLength, maxLength }: Json): fc.Arbitrary<string> {
 const slugText = fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/);
 const nullCharacter = '\0';
 
-/** Requests that the document allows. */
+/** Generates requests that match the document. */
 export function fittingRequest(operation: DocumentedOperation, known: Known): fc.Arbitrary<MadeRequest> {
   return fittingRequestParts(operation, known).map(([chosen, body]) => assemble(operation, chosen, body));
 }
 
-/** Requests with one parameter, or one place of the body, that the document does not allow; undefined when none can be wrong. */
+/** Generates requests with one invalid parameter or body position; undefined when nothing can be invalid. */
 export function breakingRequest(operation: DocumentedOperation, known: Known): fc.Arbitrary<MadeRequest> | undefined {
   const { parameters, components } = operation;
   const schema = operation.requestBody?.content['application/json']?.schema;
@@ -73,7 +73,7 @@ function fittingBody({ requestBody, components }: DocumentedOperation, known: Kn
   return fitting(content?.schema ?? {}, components, known).map((json) => ({ json }));
 }
 
-/** One pixel, as PNG. */
+/** A PNG of one pixel. */
 const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 function fittingUpload({ properties }: Json): fc.Arbitrary<Body> {
@@ -101,7 +101,7 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
     .filter((value) => value !== null)
     .map((value) => (Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value)));
   if (place !== 'path') return text;
-  // A URL has no empty segment, and `.` and `..` are not segments of their own.
+  // URLs have no empty segment, and `.` and `..` are normalized away.
   return schema['type'] === 'string'
     ? fc.oneof(
         slugText,
@@ -110,13 +110,13 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
     : text;
 }
 
-/** No choice of any enumeration. */
+/** Not a value of any enumeration. */
 const noChoice = 'neither-this-nor-that';
 
 const readRefusal = ({ items, ...own }: Json): number =>
   Number(own['x-refused-with'] ?? (items as Json | undefined)?.['x-refused-with'] ?? 422);
 
-/** Texts that the parameter does not allow; undefined = left out. */
+/** Texts that violate the parameter's schema; undefined = omitted. */
 function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (string | undefined)[] {
   const { type, minimum, maximum, minLength, maxLength } = schema;
   const wrong: (string | undefined)[] = [];
@@ -128,7 +128,7 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
   if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));
   if (typeof maxLength === 'number' && place !== 'path') wrong.push('x'.repeat(maxLength + 1));
-  // No header can carry U+0000, and a slug in a path that has it is one that nothing has.
+  // Headers cannot contain U+0000, and a slug with it in a path simply does not exist.
   if (place === 'query' || (place === 'path' && type !== 'string')) wrong.push(`a${nullCharacter}b`);
   if (required && place !== 'path') wrong.push(undefined);
   return wrong;

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents as a running gateway serves them, ready to judge answers: operations found by method and path, replies
- * compiled strictly (a field that the document does not name is a violation).
+ * The OpenAPI documents served by a running gateway, prepared for checking responses: operations are found by method and path, response
+ * schemas are compiled strictly (an undocumented field is a violation).
  */
 import { compileSchemaForAll, type SchemaProblem } from '#libs/schema';
 import type { TSchema } from '#libs/contract';
@@ -27,13 +27,13 @@ export interface DocumentedReply {
 export interface DocumentedOperation {
   readonly id: string;
   readonly method: string;
-  /** Template with `{name}`. */
+  /** Path template with `{name}`. */
   readonly path: string;
   readonly parameters: readonly DocumentedParameter[];
   readonly requestBody: { readonly required: boolean; readonly content: MediaTypes } | undefined;
   readonly responses: Readonly<Record<string, DocumentedReply>>;
   readonly security: readonly Json[];
-  /** `components` of its document; what `$ref`s point into. */
+  /** `components` of its document; target of `$ref`s. */
   readonly components: Json;
 }
 
@@ -42,7 +42,7 @@ export interface OpenApi {
   readonly components: Json;
 }
 
-/** The documents of the gateway at `baseUrl`; one of an earlier release may have fewer. */
+/** Fetches the documents of the gateway at `baseUrl`; earlier releases may have fewer. */
 export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
   const answers = await Promise.all(
     ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => fetch(`${baseUrl}${path}`)),
@@ -50,7 +50,7 @@ export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
   return Promise.all(answers.filter(({ status }) => status !== 404).map(async (answer) => (await answer.json()) as OpenApi));
 }
 
-/** Every operation of the documents, in their order. */
+/** Returns all operations of the documents in order. */
 export function listOperations(documents: readonly OpenApi[]): DocumentedOperation[] {
   return documents.flatMap(({ paths, components }) =>
     Object.entries(paths).flatMap(([path, item]) =>
@@ -70,11 +70,11 @@ export function listOperations(documents: readonly OpenApi[]): DocumentedOperati
 
 export type Lookup =
   | { readonly kind: 'operation'; readonly operation: DocumentedOperation }
-  /** The path is documented, the method is not. */
+  /** The path is documented, but not the method. */
   | { readonly kind: 'method' }
   | { readonly kind: 'path' };
 
-/** Finds the operation that a request means; fixed segments win over parameters, a slash at the end does not matter. */
+/** Finds the operation of a request; fixed segments win over parameters, a trailing slash is ignored. */
 export function createLookup(operations: readonly DocumentedOperation[]): (method: string, path: string) => Lookup {
   const byPath = [...Map.groupBy(operations, (operation) => operation.path)]
     .map(([path, group]) => ({ pattern: toPattern(path), order: path.replace(/\{[^}]+\}/g, '\u{10ffff}'), group }))
@@ -93,13 +93,13 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${plain.replace(/\{[^}]+\}/g, '[^/]+')}/?$`);
 }
 
-/** Compiles a schema of the document; `strict` also refuses fields that it does not name. */
+/** Compiles a schema of the document; `strict` also rejects unnamed fields. */
 export function compileDocumented(schema: Json, components: Json, strict: boolean): (value: unknown) => SchemaProblem[] {
   const whole = { ...schema, components: pickComponents(schema, components) };
   return compileSchemaForAll(strict ? (close(whole) as TSchema) : whole);
 }
 
-/** Those that the schema refers to, themselves or through others: the work of compiling it grows with all that it is given. */
+/** Returns the components that the schema references, directly or indirectly, to reduce compile time. */
 function pickComponents(schema: Json, components: Json): Json {
   const picked: Record<string, Json> = {};
   const pick = (value: unknown): void => {
@@ -114,7 +114,7 @@ function pickComponents(schema: Json, components: Json): Json {
   return picked;
 }
 
-/** Objects that list their fields have no others, and datetimes have an offset. */
+/** Makes schemas strict: no undocumented fields, and datetimes require an offset. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close);
   if (typeof value !== 'object' || value === null) return value;

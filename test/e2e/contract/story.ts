@@ -1,24 +1,24 @@
-/** Plays the story of the documents on a platform: each request as the documents show it, its answer held against theirs. */
+/** Runs the story of the documents on a platform: sends the documented requests and compares the responses. */
 import { isDeepStrictEqual } from 'node:util';
 import { fillText, fillTexts, marker, type StoryStep } from '../../../tools/generate/story.ts';
 import type { Call, TestPlatform } from '../test-platform.ts';
 import type { DocumentedOperation } from './served-documents.ts';
 
-/** What the markers of the story stand for on this platform. */
+/** Values of the story's markers on this platform. */
 type Known = Map<string, unknown>;
 
 export interface Told {
   readonly status: number;
-  /** As the platform answered. */
+  /** Response of the platform. */
   readonly answer: unknown;
-  /** As the story shows it; without `answer` where it shows none. */
+  /** Documented response; without `answer` if none is documented. */
   readonly expected: { readonly status: number; readonly answer?: unknown };
 }
 
-/** What is uploaded, by the name that the story gives it. */
+/** Uploaded files by their name in the story. */
 export type StoryFiles = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
 
-/** @returns sends a step; `loginAs` gives the token of the person whom it names */
+/** @returns a function that sends a step; `loginAs` returns the token of the named person */
 export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs: (who: string) => Promise<string>) {
   const known: Known = new Map();
 
@@ -48,7 +48,7 @@ export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs:
   }
 }
 
-/** As a story step says, once it is so. */
+/** Whether the response already matches the story, for steps that wait. */
 export function isTold({ status, answer, expected }: Told): boolean {
   return status === expected.status && isDeepStrictEqual(answer, expected.answer ?? answer);
 }
@@ -60,7 +60,7 @@ function toPath({ path }: DocumentedOperation, step: StoryStep): string {
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-/** The shown answer with what this platform has made in the place of the markers; what has another form stays as it is shown. */
+/** Returns the documented answer with markers replaced by this platform's values; values of another form are not replaced. */
 function expectAnswer(shown: unknown, given: unknown, known: Known, isPart: boolean): unknown {
   if (typeof shown === 'string') return expectText(shown, given, known);
   if (Array.isArray(shown)) {
@@ -87,7 +87,7 @@ function expectText(shown: string, given: unknown, known: Known): unknown {
     if (example === undefined) {
       if (known.get(name) !== value) return `${shown}, which is ${String(known.get(name))}`;
     } else {
-      // Null stands for what may have happened meanwhile.
+      // A documented null also accepts a value that was set later.
       if (example !== 'null' && formOf(String(value)) !== formOf(example)) return shown;
       if (name !== '') known.set(name, value);
     }
@@ -95,7 +95,7 @@ function expectText(shown: string, given: unknown, known: Known): unknown {
   return given;
 }
 
-/** Digits and letters do not count, signs do: a time stays a time, a token a token. */
+/** Returns the form of a text: times match times, numbers match numbers, other texts match texts. */
 const formOf = (text: string): string =>
   /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace(/\d/g, '0') : /^\d+$/.test(text) ? 'number' : 'text';
 

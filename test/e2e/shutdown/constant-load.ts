@@ -1,6 +1,6 @@
 /**
- * Clients that never stop: each has a kept connection of its own, asks, thinks a moment and asks again. Whatever was answered with a
- * 2xx is written down, so that afterwards it can be looked for.
+ * Clients that run continuously, each on a persistent connection with a short pause between requests. Every 2xx response is recorded, so
+ * that its effect can be verified later.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,36 +8,36 @@ import { signBooking, type RealtimeKitServer } from '#libs/testing';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
 import type { Demo, TestPlatform } from '../test-platform.ts';
 
-/** What has been acknowledged, and what has failed. */
+/** Acknowledged and failed requests. */
 export interface Ledger {
   requests: number;
-  /** `PATCH conversations: 503 …` of everything that was not answered with a 2xx. */
+  /** `PATCH conversations: 503 …` for every response other than 2xx. */
   failures: string[];
-  /** Conversation → number of the last PATCH that was acknowledged. */
+  /** Conversation → number of the last acknowledged PATCH. */
   patched: Map<number, number>;
-  /** Conversations that were found or made, and by what. */
+  /** Conversations that were found or created, with their look-up. */
   found: { person: number; time: string; id: number }[];
   /** Conversation → digest of its last acknowledged audio. */
   uploaded: Map<number, string>;
-  /** Uids of bookings whose webhook was acknowledged, and the start that each has. */
+  /** Uid and start of bookings whose webhook was acknowledged. */
   booked: { uid: string; start: string }[];
-  /** Conversations whose recording was reported, and whose transcript must come. */
+  /** Conversations with a reported recording, which must get a transcript. */
   recorded: number[];
-  /** Questions that the agent has answered. */
+  /** Questions answered by the agent. */
   asked: string[];
 }
 
 export interface ConstantLoad {
   readonly ledger: Ledger;
-  /** Ends the clients after their present request. */
+  /** Ends the clients after their current request. */
   stop(): Promise<void>;
 }
 
 type Send = (what: string, method: string, path: string, init?: RequestInit) => Promise<any>;
 
-/** Time that a client thinks between two requests. */
+/** Pause between two requests of a client. */
 const thinkMs = 40;
-/** No request may hang past its deadline; this is more than the longest of them. */
+/** Longer than the longest request deadline, so that hanging requests are detected. */
 const deadlineMs = 90_000;
 const slowParts = 12;
 const slowPartMs = 120;
@@ -49,11 +49,11 @@ export interface LoadOptions {
   token: string;
   provider: RealtimeKitServer;
   agent: string;
-  /** Names everything that this load makes; loads of one platform need different ones. */
+  /** Tag for everything that this load creates; must be unique within a platform. */
   tag: string;
-  /** Bookings of this load get times from here on, other conversations before. */
+  /** Bookings of this load start from this time; other conversations are earlier. */
   from: Date;
-  /** One for each client: a person's conversations without an end are found at every later time. */
+  /** One person per client: a look-up at any later time finds a person's conversation without an end. */
   people: readonly number[];
   alsoRead: readonly string[];
 }
@@ -139,7 +139,7 @@ const json = (body: unknown, headers: Record<string, string> = {}): RequestInit 
 const addHours = (from: Date, hours: number): string => new Date(from.getTime() + hours * 3_600_000).toISOString().replace('.000', '');
 const personOf = ({ people, number }: Client): number => people[number] ?? 0;
 
-/** Each is earlier than the one before, so that it is a new one. */
+/** Each one is earlier than the previous, so that a new conversation is created. */
 async function makeConversation(client: Client, send: Send, count: number): Promise<number | undefined> {
   const time = addHours(client.from, -count);
   const query = new URLSearchParams({ person_id: String(personOf(client)), journey: client.demo.journey, time });
@@ -147,7 +147,7 @@ async function makeConversation(client: Client, send: Send, count: number): Prom
   return found?.[0]?.id as number | undefined;
 }
 
-/** The first conversation of a client, which is asked for until it is there. */
+/** Returns the client's first conversation, retrying until it exists. */
 async function ownConversation(client: Client, send: Send): Promise<number> {
   for (let count = 0; ; count += 1) {
     const id = await makeConversation(client, send, count);
@@ -208,7 +208,7 @@ async function uploadQuickly(client: Client, send: Send): Promise<() => Promise<
   };
 }
 
-/** As over a slow line: the bytes take a second and a half, and a new connection each time. */
+/** Uploads slowly over a new connection each time: the bytes take a second and a half. */
 async function uploadSlowly(client: Client, send: Send): Promise<() => Promise<void>> {
   let count = 0;
   return async () => {

@@ -1,30 +1,30 @@
-/** A platform of two replicas of everything that a load needs, what plays others for it, and what must be true after it. */
+/** A platform with two replicas of each service under load, simulated external services, and the checks after the load. */
 import { expect } from '@jest/globals';
 import { startLlm, startRealtimeKit, waitFor } from '#libs/testing';
 import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from '../test-platform.ts';
 import { clientCount, type ConstantLoad, digest, type Ledger, startConstantLoad } from './constant-load.ts';
 
 export const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
-/** Schemas that have jobs. */
+/** Schemas with jobs. */
 export const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events'] as const;
-/** A killed worker's jobs are taken over when its lease has ended, half a minute later. */
+/** Jobs of a killed worker are taken over when its lease expires, after half a minute. */
 const settleTimeoutMs = 120_000;
 
 export interface ServedPlatform {
   readonly platform: TestPlatform;
   readonly demo: Demo;
-  /** @param tag names what the load makes @param from its bookings get times from then on @param alsoRead paths that are read besides */
+  /** @param tag prefix of created objects @param from bookings start from this time @param alsoRead additional paths to read */
   startLoad(tag: string, from: string, alsoRead?: readonly string[]): ConstantLoad;
-  /** Resolves when every job is done and nothing waits. */
+  /** Resolves when every job is complete and nothing is pending. */
   settle(): Promise<void>;
-  /** Everything that was acknowledged is there, once. */
+  /** Checks that every acknowledged write exists exactly once. */
   expectEverythingKept(ledger: Ledger): Promise<void>;
-  /** The feed tells of everything that was acknowledged, each conversation made once. */
+  /** Checks that the feed has an event for every acknowledged write, and one creation per conversation. */
   expectEverythingTold(ledger: Ledger): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param startedFrom folder whose code runs at first; default this repository */
+/** @param startedFrom folder of the code that runs first; default this repository */
 export async function startServedPlatform(url: string, startedFrom?: string): Promise<ServedPlatform> {
   const llm = await startLlm();
   llm.answerWith(async (messages) => {
@@ -41,7 +41,7 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
       MEMORY_DELAY_MS: '200',
       REALTIMEKIT_BASE_URL: provider.baseUrl,
       REALTIMEKIT_API_TOKEN: provider.apiToken,
-      DRAIN_WINDOW_SECONDS: '5', // clients on a busy machine may let a connection rest for seconds
+      DRAIN_WINDOW_SECONDS: '5', // on a busy machine, client connections may be idle for seconds
     },
     { replicas: 2, ...(startedFrom === undefined ? {} : { startedFrom }) },
   );
@@ -55,7 +55,7 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
   const people = keys.map((key) => ids['people']?.[key] ?? 0);
   const token = await platform.login('root-shut@example.org', 'secret-of-root-shut');
 
-  /** Jobs by service that are due and not done, and events and jobs that the broker has not got. */
+  /** Returns due, unfinished jobs by service, and events and jobs not yet published to the broker. */
   async function listUnfinished(): Promise<string[]> {
     const found = await Promise.all(
       workingServices.map(async (service) => {
@@ -69,9 +69,9 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
     return found.flat();
   }
 
-  /** As `doctor` tells of it. */
+  /** Returns the stream's line from `doctor`. */
   async function describeStream(name: string): Promise<string | undefined> {
-    const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // something else may not be well yet
+    const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // other checks may still fail
     const findings = (await told) as { name: string; detail: string }[];
     return findings.find((finding) => finding.name === `stream ${name}`)?.detail;
   }
@@ -79,7 +79,7 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
   async function settle(): Promise<void> {
     await waitFor(
       async () => {
-        expect(await describeStream('WEBHOOKS')).toMatch(/^0 messages/); // what a killed replica had taken comes again after a while
+        expect(await describeStream('WEBHOOKS')).toMatch(/^0 messages/); // messages of a killed replica are redelivered after a while
         const pending = (await platform.ask('webhooks', 'list', '--outcome', 'pending')) as unknown[];
         expect([pending.length, await listUnfinished()]).toEqual([0, []]);
         return true;

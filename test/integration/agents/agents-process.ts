@@ -1,4 +1,4 @@
-/** The agents service in a process of its own, with short leases, to be killed. */
+/** Runs the agents service in a separate process with short leases, so that tests can kill it. */
 import { runService } from '#libs/lifecycle';
 import { fastJobTuning } from '#libs/testing';
 import { loadAgentsConfig } from '../../../services/agents/config.ts';

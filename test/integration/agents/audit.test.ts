@@ -65,7 +65,7 @@ const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
 };
 
 describe('replay of updates (A1)', () => {
-  it.each(Object.entries(acts))('commits %s with its audit entry or not at all', async (_what, act) => {
+  it.each(Object.entries(acts))('commits %s and its audit entry together or neither', async (_what, act) => {
     const ids = await receiveFailed(1);
     const [before, jobs] = [await readEntries(), await countJobs()];
     await withoutWrites(noEntries, async () => {
@@ -79,7 +79,7 @@ describe('replay of updates (A1)', () => {
     ]);
   });
 
-  it('replays all updates or none, and records only replayed ones', async () => {
+  it('replays all updates or none, and audits only replayed ones', async () => {
     const ids = await receiveFailed(3);
     const before = await readEntries();
     await withoutWrites(`update on agents.webhook_receipts for each row when (new.id = ${ids[2]})`, async () => {
@@ -94,7 +94,7 @@ describe('replay of updates (A1)', () => {
     });
   });
 
-  it('counts every update of a chat, although one job processes them', async () => {
+  it('counts every update of a chat although one job processes them', async () => {
     await receiveFailed(2, fixture.next());
     const jobs = await countJobs();
     expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
@@ -102,17 +102,17 @@ describe('replay of updates (A1)', () => {
     expect((await readEntries()).at(-1)?.changes.changed).toBe(2);
   });
 
-  it('records nothing when nothing is replayed', async () => {
+  it('records no audit entry when nothing is replayed', async () => {
     const before = await readEntries();
     expect(await replayAll()).toMatchObject({ matched: 0, replayed: 0 });
     expect(await readEntries()).toEqual(before);
   });
 });
 
-describe('registration of an agent’s webhook (A1)', () => {
+describe('webhook registration of an agent (A1)', () => {
   const set = (base_url = 'https://chat.example.org/') => bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
 
-  it('fails when the audit entry cannot be stored, and stores one on success', async () => {
+  it('fails a registration when its audit entry cannot be stored, and stores one on success', async () => {
     const before = await readEntries();
     await withoutWrites(noEntries, async () => {
       expect(await failureOf(set())).toMatchObject({ code: 'internal', message: 'Internal error' });

@@ -25,8 +25,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     return { rows: messages };
   }
 
-  describe('a turn', () => {
-    it('renders both messages and records them together', async () => {
+  describe('agents.chat.send: a turn', () => {
+    it('renders and records both messages of a turn together', async () => {
       fixture.llm.answerWith(() => '**Welcome**, 1 < 2.\n\n- a\n- b');
       const reply = await fixture.say('*Hello* <b>you</b>');
       expect(reply).toMatchObject({
@@ -55,7 +55,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       });
     });
 
-    it('records a turn without characters that cannot be stored (D75)', async () => {
+    it('records a turn without unstorable characters (D75)', async () => {
       fixture.llm.answerWith(() => 'Wel\0come \ud83d 😀\udc00');
       const { agent_html: html, visitor_id } = await fixture.say('Hello');
       expect(html).toBe('Welcome  😀');
@@ -131,8 +131,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('order of checks', () => {
-    it('returns 404 before 400, and 400 for a blank body', async () => {
+  describe('agents.chat.send: order of checks', () => {
+    it('checks for 404 before 400, and returns 400 for a blank body', async () => {
       expect((await failureOf(fixture.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
       expect((await failureOf(fixture.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
       for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f'])
@@ -140,7 +140,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('visitor_id', () => {
+  describe('agents.chat.send: visitor_id', () => {
     it('creates long unique visitor ids', async () => {
       const replies = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       expect(new Set(replies.map((reply) => reply.visitor_id)).size).toBe(3);
@@ -160,7 +160,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   describe('messages with an Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
     const countTurns = async (body: string): Promise<number> => (await fixture.recorded()).filter((item) => item === body).length;
 
-    it('runs one turn for a repeated message: the first of a thread, a later one, and one in progress', async () => {
+    it('runs a repeated message once: first of a thread, later, and in progress', async () => {
       const first = await fixture.say('Said first', { name: 'name-of-the-first' });
       const requestsBefore = fixture.llm.requests.length;
       expect(await fixture.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
@@ -179,7 +179,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
     });
 
-    it('runs another turn for another text, visitor or agent, and without a key', async () => {
+    it('runs a new turn for another text, visitor or agent, and without a key', async () => {
       const first = await fixture.say('Mine', { name: 'a-name-used-again' });
       const others = [
         await fixture.say('Mine too', { name: 'a-name-used-again' }),
@@ -200,7 +200,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('failures of the provider', () => {
+  describe('agents.chat.send: provider failures', () => {
     const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
     const faults: [string, LlmFault[]][] = [
       ['is silent', twice({ kind: 'silent' })],
@@ -241,19 +241,19 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       });
     }
 
-    it('retries once and records the turn once', async () => {
+    it('retries a failed model call once and records the turn once', async () => {
       fixture.llm.fail({ kind: 'status', status: 503 });
       const reply = await fixture.say('Only once, please');
       expect(reply.agent_html).not.toBe('');
       expect((await fixture.recorded()).filter((body) => body === 'Only once, please')).toHaveLength(1);
     });
 
-    it('passes on the provider’s Retry-After', async () => {
+    it('returns the provider’s Retry-After', async () => {
       fixture.llm.fail({ kind: 'status', status: 429, retryAfter: 1 }, { kind: 'status', status: 429, retryAfter: 17 });
       expect((await failureOf(fixture.say('Hello'))).details).toEqual({ retry_after: 17 });
     });
 
-    it('ends the wait for a reply at the deadline and does not record a late reply', async () => {
+    it('stops waiting for a reply at the deadline and does not record a late reply', async () => {
       const late = Promise.withResolvers<string>();
       fixture.llm.answerWith(() => late.promise);
       const error = await failureOf(fixture.say('Too late', { deadlineMs: Date.now() + 1_000 }));
@@ -265,7 +265,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('turns of a thread', () => {
+  describe('agents.chat.send: turns of a thread', () => {
     it('runs the turns of a thread one at a time across replicas', async () => {
       await fixture.replica();
       const { visitor_id } = await fixture.say('First');
@@ -309,7 +309,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       await expect(fixture.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
     });
 
-    it('runs the next turn after a process died, without recording its late reply', async () => {
+    it('runs the next turn after a process crash without recording the late reply', async () => {
       const { visitor_id } = await fixture.say('Hello');
       const [thread] = await fixture.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
       await fixture.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
@@ -323,7 +323,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(over).toEqual([{ over: true }]);
     });
 
-    it('records nothing when the lease of a turn is lost before the reply', async () => {
+    it('records nothing when a turn loses its lease before the reply', async () => {
       const { visitor_id } = await fixture.say('Hello');
       fixture.llm.answerWith(async () => {
         await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
@@ -336,7 +336,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 });
 
 describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () => {
-  it('returns 404, 400 and then 503', async () => {
+  it('checks 404, 400 and then 503', async () => {
     const fixture = await startAgentFixture(import.meta.url, { LLM_BASE_URL: '' });
     await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
     expect((await failureOf(fixture.say('', { slug: 'nobody' }))).code).toBe('not_found');
@@ -375,7 +375,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
   });
 
-  it('admits messages again a minute after the oldest', async () => {
+  it('accepts messages again one minute after the oldest', async () => {
     const ip = '10.0.0.10';
     for (const body of ['a', 'b', 'c']) await fixture.say(body, { ip });
     expect((await failureOf(fixture.say('d', { ip }))).code).toBe('rate_limited');

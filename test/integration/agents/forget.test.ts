@@ -1,4 +1,4 @@
-/** Erased data is not left in messages, memory or knowledge (people erase, agents forget). */
+/** Erased data does not remain in messages, memory or knowledge (people erase, agents forget). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
@@ -74,7 +74,7 @@ async function addGroup(chatId: number, turns: readonly { user: number; asked: s
 }
 
 describe('agents.memory.forget (people erase; agents forget --visitor, --thread, --telegram-user)', () => {
-  it('removes a visitor from every table and keeps messages of others', async () => {
+  it('removes a visitor from every table and keeps messages of other visitors', async () => {
     const secret = await fixture.say('Is the zanzibar room free?', { slug });
     await fixture.say('My zanzibar plans are secret', { slug, visitor_id: secret.visitor_id });
     await fixture.say('Is there parking?', { slug });
@@ -106,7 +106,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     }
   });
 
-  it('deletes the private chat of a Telegram user, and only the user’s turns in groups', async () => {
+  it('deletes a Telegram user’s private chat, and only that user’s turns in groups', async () => {
     await addGroup(4711, [{ user: 4711, asked: 'zanzibar in private', answered: 'yes, zanzibar' }]);
     const group = await addGroup(-100, [
       { user: 1, asked: 'Is the kiosk open?', answered: 'Until six.' },
@@ -130,7 +130,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     ]);
   });
 
-  it('erases receipts of the same chat, also from before its migration', async () => {
+  it('erases receipts of the same chat, including those from before its migration', async () => {
     await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
     await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
     const addReceipt = (chatId: number, senderId: number, body: string): Promise<unknown> =>
@@ -151,7 +151,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
-  it('keeps the queue of a private chat with waiting updates, and no other', async () => {
+  it('keeps only the queue of a private chat with pending updates', async () => {
     const addChat = async (outcome: string, chatId: number): Promise<void> => {
       await fixture.env.sql(
         `with chat as (insert into agents.telegram_chats (agent_id, chat_id) values ($1, $2) returning id)
@@ -216,7 +216,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 });
 
 describe('agents.record.forget (agents forget SLUG)', () => {
-  it('deletes one thread or all of an agent with their memory, and keeps other agents', async () => {
+  it('deletes one or all threads of an agent with their memory, and keeps other agents', async () => {
     const other = await fixture.say('Is the zanzibar room free?', { slug });
     const one = await fixture.say('Is the zanzibar hall free?', { slug });
     const mine = slug;

@@ -51,8 +51,8 @@ async function openChat(chat = fixture.next()): Promise<{ id: number; chat: numb
   return { id: Number(row?.id), chat };
 }
 
-describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
-  it('is not answered by the agent until hand-back, with all messages in one record', async () => {
+describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
+  it('sends no agent reply to a taken-over thread until hand-back, and records all messages together', async () => {
     const { id, visitorId, key } = await openThread();
     expect(await call('take', id)).toMatchObject({ thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } } });
     const before = fixture.agents.llm.requests.length;
@@ -117,7 +117,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect((await listBodies(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
   });
 
-  it('has one operator: taking it twice has no effect, and writing requires the takeover', async () => {
+  it('allows one operator per thread: a repeated takeover has no effect, and writing requires a takeover', async () => {
     const { id } = await openThread();
     expect(await failureOf(write(id, 'Hi'))).toMatchObject({ code: 'conflict', reason: 'thread_not_taken' });
     const { thread } = await call('take', id);
@@ -161,13 +161,13 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
       expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
   });
 
-  it('wakes waiting visitors on every replica at a takeover, message or hand-back (H2)', async () => {
+  it('notifies waiting visitors on every replica of a takeover, message or hand-back (H2)', async () => {
     const replica = await fixture.agents.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
     const { id, visitorId } = await openThread();
     const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
       const request = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
-      // several requests, so that both replicas get some
+      // several requests, so that both replicas process some
       const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, request, context())));
       await fixture.agents.env.sql('select pg_sleep(0.3)');
       await act();
@@ -184,7 +184,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     await replica.stop();
   });
 
-  it('is listed once, also when several threads change at the same time', async () => {
+  it('lists a taken-over thread once, even when several threads change concurrently', async () => {
     const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
     await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
     const listed: number[] = [];
@@ -202,7 +202,7 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect(listed).toEqual(ids);
   });
 
-  it('is filtered by takeover, and listed and read in pages without splitting a turn', async () => {
+  it('filters threads by takeover, and lists and reads them in pages without splitting a turn', async () => {
     const { id, visitorId } = await openThread();
     await fixture.agents.say('Again', { visitor_id: visitorId });
     await call('take', id);
@@ -218,13 +218,13 @@ describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
   });
 });
 
-describe('a taken Telegram chat (H3)', () => {
+describe('a taken-over Telegram chat (H3)', () => {
   const words = async (id: number): Promise<(string | null)[]> =>
     (await read(id)).messages.flatMap(({ author, delivery }) => (author === 'operator' ? [delivery] : []));
   const delivered = (id: number, expected: (string | null)[]) =>
     waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery' });
 
-  it('delivers operator messages once and in order without replies of the agent until hand-back', async () => {
+  it('delivers operator messages once and in order, without agent replies until hand-back', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     const typing = fixture.telegram.callsOf('sendChatAction').length;
@@ -240,7 +240,7 @@ describe('a taken Telegram chat (H3)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('delivers operator messages to the topic of the last message, or without topic when it was deleted', async () => {
+  it('delivers operator messages to the last message’s topic, or without a topic if it was deleted', async () => {
     const chat = -fixture.next();
     const ask = (text: string, topic?: number) =>
       fixture.ask(chat, {
@@ -275,7 +275,7 @@ describe('a taken Telegram chat (H3)', () => {
     await call('handBack', id);
   });
 
-  it('reports unknown, rejected and blocked sends of operator messages without repeating them', async () => {
+  it('reports unknown, rejected and blocked sends of operator messages without retrying them', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     fixture.telegram.fail(chat, { kind: 'silent', delivered: true });
@@ -290,7 +290,7 @@ describe('a taken Telegram chat (H3)', () => {
     expect(fixture.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
   });
 
-  it('does not repeat sends of an attempt that died', async () => {
+  it('does not repeat sends of an attempt that crashed', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 8 });
@@ -306,7 +306,7 @@ describe('a taken Telegram chat (H3)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello']);
   });
 
-  it('keeps its takeover when the group becomes a supergroup', async () => {
+  it('keeps the takeover when the group becomes a supergroup', async () => {
     const [group, supergroup] = [-fixture.next(), -fixture.next() - 1_000_000];
     const { id } = await openChat(group);
     await call('take', id);
@@ -319,8 +319,8 @@ describe('a taken Telegram chat (H3)', () => {
   });
 });
 
-describe('messages of an operator (H4)', () => {
-  it('are marked in the next prompt, with unanswered messages', async () => {
+describe('operator messages (H4)', () => {
+  it('marks operator messages and unanswered messages in the next prompt', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await fixture.agents.say('First', { visitor_id: visitorId });
@@ -334,7 +334,7 @@ describe('messages of an operator (H4)', () => {
     expect(messages.at(4)?.content).toBe('Second\n\nThird');
   });
 
-  it('reach no other thread and are not facts, but the visitor’s messages are remembered', async () => {
+  it('keeps operator messages out of other threads and facts, but remembers the visitor’s messages', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await fixture.agents.say('I am called Ada', { visitor_id: visitorId });
@@ -355,7 +355,7 @@ describe('messages of an operator (H4)', () => {
     ]);
   });
 
-  it('are remembered with the demo model, whoever wrote last', async () => {
+  it('remembers only the visitor’s messages with the demo model, regardless of the last author', async () => {
     const { id, visitorId } = await openThread('I like tea');
     await call('take', id);
     await write(id, 'Hello from a person');
@@ -377,7 +377,7 @@ describe('messages of an operator (H4)', () => {
     expect(await remember()).toEqual(['I like tea / I do']);
   });
 
-  it('are erased with the visitor, and in groups from the erased person’s first turn', async () => {
+  it('erases operator messages with the visitor, and in groups from the erased person’s first turn', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');

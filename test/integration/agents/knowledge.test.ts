@@ -1,4 +1,4 @@
-/** What a visitor says reaches other visitors only as AGENT_KNOWLEDGE allows (D70). */
+/** A visitor's statements reach other visitors only as far as AGENT_KNOWLEDGE allows (D70). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
@@ -52,13 +52,13 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.llm.answerMemoryWith(undefined));
 
-describe('with AGENT_KNOWLEDGE=reviewed', () => {
+describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
   beforeAll(async () => {
     fixture = await startAgentFixture(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'reviewed' });
   });
   afterAll(() => fixture.stop());
 
-  it('uses no sentence before an operator has approved it, and shows its source', async () => {
+  it('uses sentences only after an operator approved them, and shows their source', async () => {
     const { visitor_id, thread_key } = await remember('tea is served at five', 'somebody is ill with malaria');
     expect(await promptOfNewVisitor()).toBe('You are the guide.');
     const items = await list();
@@ -78,7 +78,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     await expect(fixture.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
   });
 
-  it('deletes rejected sentences, approved or not', async () => {
+  it('deletes rejected sentences, whether approved before or not', async () => {
     await remember('tea is served at five', 'cake is served at six');
     const ids = (await list()).map(({ id }) => id);
     await decide(approveKnowledge, ids);
@@ -88,7 +88,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('changes nothing for sentences of another agent', async () => {
+  it('does not change sentences of another agent', async () => {
     await remember('tea is served at five');
     const own = await idOf('tea is served at five');
     const first = slug;
@@ -119,7 +119,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('keeps approved sentences when new ones arrive, at most 200', async () => {
+  it('keeps approved sentences when new ones are added, up to 200', async () => {
     await remember('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
@@ -148,20 +148,20 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
   });
 });
 
-describe('with AGENT_KNOWLEDGE=off, the default', () => {
+describe('agent knowledge with AGENT_KNOWLEDGE=off, the default', () => {
   beforeAll(async () => {
     fixture = await startAgentFixture(import.meta.url, settings);
   });
   afterAll(() => fixture.stop());
 
-  it('requests and stores no knowledge, even if the model returns some', async () => {
+  it('neither requests nor stores knowledge, even if the model returns some', async () => {
     await remember('somebody is ill with malaria');
     expect(fixture.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
     await expect(fixture.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
   });
 
-  it('does not use stored knowledge, but lists and deletes it', async () => {
+  it('lists and deletes stored knowledge without using it', async () => {
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
     await fixture.env.sql(
@@ -183,7 +183,7 @@ describe('with AGENT_KNOWLEDGE=off, the default', () => {
   });
 });
 
-describe('with AGENT_KNOWLEDGE=automatic', () => {
+describe('agent knowledge with AGENT_KNOWLEDGE=automatic', () => {
   beforeAll(async () => {
     fixture = await startAgentFixture(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'automatic' });
   });

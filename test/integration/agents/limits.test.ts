@@ -20,7 +20,7 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('limits messages of one address for all visitors and agents across replicas', async () => {
+  it('limits messages per address across visitors, agents and replicas', async () => {
     const ip = '2001:db8:1:2::/64';
     const { visitor_id } = await fixture.say('1', { ip });
     await fixture.say('2', { ip, slug: 'other' });
@@ -98,7 +98,7 @@ describe('daily token budget of an agent (D71)', () => {
       ({ tokens }) => Number(tokens),
     )[0];
 
-  it('admits calls until the budget is used up, until the end of the day (UTC)', async () => {
+  it('accepts calls until the budget is used up, and again the next day (UTC)', async () => {
     await use(dailyTokens - 1);
     await expect(fixture.say('The last one')).resolves.toBeDefined();
     await waitFor(async () => (await readUsed()) === dailyTokens - 1 + tokensOfCall);
@@ -116,7 +116,7 @@ describe('daily token budget of an agent (D71)', () => {
     await expect(fixture.say('Another agent', { slug: 'other' })).resolves.toBeDefined();
   });
 
-  it('resets the budget on the next day', async () => {
+  it('resets the token budget on the next day', async () => {
     await use(dailyTokens * 5, 1);
     await fixture.say('Good morning');
     await waitFor(async () => (await readUsed()) === tokensOfCall);
@@ -129,7 +129,7 @@ describe('daily token budget of an agent (D71)', () => {
     const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
-    // Each call reserves a thousand tokens plus its prompt: the third finds less than 3000, the fourth more.
+    // Each call reserves a thousand tokens plus its prompt: the third has a budget of less than 3000, the fourth of more.
     await waitFor(() => refused === 7);
     pendingReply.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -137,7 +137,7 @@ describe('daily token budget of an agent (D71)', () => {
     await waitFor(async () => (await readUsed()) === 3 * tokensOfCall);
   });
 
-  it('estimates tokens the model does not report, and releases them when it was not reached', async () => {
+  it('estimates tokens that the model does not report, and releases them if it was not reached', async () => {
     fixture.llm.fail({ kind: 'no_usage' });
     fixture.llm.answerWith(() => 'An answer of some words.');
     await fixture.say('How much?');
@@ -151,7 +151,7 @@ describe('daily token budget of an agent (D71)', () => {
     await waitFor(async () => (await readUsed()) === estimate + tokensOfCall);
   });
 
-  it('counts tokens of memory jobs, which wait for the next day', async () => {
+  it('counts tokens of memory jobs, which wait for the next day when the budget is used up', async () => {
     await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const waiting = `select 1 as one from agents.jobs where type = 'agents.thread-memory' and state = 'running' or (state = 'queued' and run_at <= now())`;
     await waitFor(async () => (await fixture.env.sql(waiting)).length === 0);
@@ -170,7 +170,7 @@ describe('daily token budget of an agent (D71)', () => {
     expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
   });
 
-  it('is unlimited when the setting is 0, and exposes metrics of usage and rejections', async () => {
+  it('sets no budget when the setting is 0, and exposes metrics of usage and rejections', async () => {
     await use(dailyTokens);
     const metrics = createMetrics('budget');
     const budget = createTokenBudget({ db, metrics, dailyTokens });

@@ -53,15 +53,15 @@ const jobsOf = (threadKey: string): Promise<MemoryJob[]> =>
   );
 const dataOf = (messages: readonly LlmMessage[]): { turns?: { visitor: string }[]; notes?: string[]; facts?: string[]; summary?: string } =>
   JSON.parse(messages.at(-1)?.content ?? '{}') as never;
-/** Sends a message and waits until it is remembered. */
+/** Sends a message and waits until it is stored in memory. */
 async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
   const reply = await fixture.say(body, { slug, visitor_id: visitor_id ?? null });
   await idle();
   return reply;
 }
 
-describe('memory of a thread (rules/agents#memory: each message is recorded on the thread and feeds agent memory)', () => {
-  it('contains every recorded turn, is part of the record, and is used in the next turn', async () => {
+describe('thread memory (rules/agents#memory: each message is recorded on the thread and feeds agent memory)', () => {
+  it('includes every recorded turn in the memory, shows it in the record, and uses it in the next turn', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My name is Ada and I like oolong');
     const { threads } = await record(slug);
@@ -78,7 +78,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     expect(system?.content).toContain('"visitor_facts":["My name is Ada and I like oolong"]');
   });
 
-  it('is updated from new turns and the previous memory', async () => {
+  it('updates the memory from new turns and the previous memory', async () => {
     const slug = await addAgent();
     const { visitor_id } = await sayAndRemember(slug, 'My first message');
     await sayAndRemember(slug, 'My second message', visitor_id);
@@ -103,7 +103,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     await waitFor(remembered, { intervalMs: 200 });
   });
 
-  it('is updated by one job for all turns recorded before it runs', async () => {
+  it('updates the memory in one job for all turns recorded before it runs', async () => {
     const calm = await startAgentFixture(import.meta.url, { MEMORY_DELAY_MS: '3600000' });
     await calm.apply([{ slug: 'guide', name: 'Guide' }]);
     const { visitor_id } = await calm.say('My first');
@@ -116,7 +116,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     await calm.stop();
   });
 
-  it('is not updated by a turn that was not recorded', async () => {
+  it('does not update the memory for a turn that was not recorded', async () => {
     const slug = await addAgent();
     const before = fixture.llm.memoryRequests.length;
     fixture.llm.fail({ kind: 'truncated' });
@@ -128,7 +128,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     ).resolves.toEqual([]);
   });
 
-  it('is built from a long history in several jobs', async () => {
+  it('builds the memory of a long history in several jobs', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My start');
     // turns as the runtime records them, without 45 model calls
@@ -147,7 +147,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
 });
 
 describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
-  it('retry after an unusable reply without writing anything', async () => {
+  it('retries a memory job after an unusable reply without writing anything', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory({ kind: 'content', content: 'Sure, here you are: SECRETWORD' });
     const { thread_key } = await fixture.say('My turn', { slug });
@@ -160,7 +160,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     await expect(fixture.env.sql(`select 1 from agents.jobs j where j::text like '%SECRETWORD%'`)).resolves.toEqual([]);
   });
 
-  it('die when replies stay unusable, and catch up after a redrive or the next turn', async () => {
+  it('fails a memory job when replies remain unusable, and catches up after a redrive or the next turn', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
     const { thread_key } = await fixture.say('My turn', { slug });
@@ -174,7 +174,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
   });
 
   it.each([400, 413, 422])(
-    'are dead when the model’s server refuses what it is asked with %i, and are asked for with the next turn',
+    'marks a memory job as dead when the model server rejects it with %i, and starts one with the next turn',
     async (status) => {
       const slug = await addAgent();
       fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'status', status }) as const));
@@ -189,7 +189,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     },
   );
 
-  it('wait for an unavailable model without using up attempts', async () => {
+  it('waits for an unavailable model without using up attempts', async () => {
     const slug = await addAgent();
     const away = { kind: 'status', status: 503 } as const;
     fixture.llm.failMemory(away, away);
@@ -207,7 +207,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
-  it('have no effect when repeated', async () => {
+  it('has no effect when a memory job is repeated', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     const before = await record(slug);
@@ -223,7 +223,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([{ outcome: 'nothing_new' }]);
   });
 
-  it('write once when they run concurrently', async () => {
+  it('writes once when memory jobs run concurrently', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     let overtaken = false;
@@ -240,7 +240,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
   });
 });
 
-describe('memory of an agent with AGENT_KNOWLEDGE=automatic', () => {
+describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
   it('summarises the notes of all threads for new visitors', async () => {
     const slug = await addAgent();
     await sayAndRemember(slug, 'When do the gates open?');
@@ -255,7 +255,7 @@ describe('memory of an agent with AGENT_KNOWLEDGE=automatic', () => {
     expect(system?.content).toContain('"about_the_subject":["Is there parking? When do the gates open?"]');
   });
 
-  it('contains no data of a visitor, even if the model returns it as knowledge', async () => {
+  it('contains no visitor data, even if the model returns it as knowledge', async () => {
     const slug = await addAgent();
     fixture.llm.answerMemoryWith((messages) => {
       const { turns, notes } = dataOf(messages);
@@ -277,7 +277,7 @@ describe('memory of an agent with AGENT_KNOWLEDGE=automatic', () => {
     }
   });
 
-  it('is separate for each agent', async () => {
+  it('keeps separate memory for each agent', async () => {
     const [one, other] = [await addAgent(), await addAgent()];
     await sayAndRemember(one, 'When do the gates open?');
     await fixture.say('Hello', { slug: other });
@@ -285,7 +285,7 @@ describe('memory of an agent with AGENT_KNOWLEDGE=automatic', () => {
     expect((await record(other)).agent.memory).toEqual({ summary: '', notes: [] });
   });
 
-  it('is limited per thread', async () => {
+  it('limits the agent memory per thread', async () => {
     const slug = await addAgent();
     let n = 0;
     fixture.llm.answerMemoryWith((messages) => {

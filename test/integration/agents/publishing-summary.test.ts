@@ -133,7 +133,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect((await published(id))?.fields).toMatchObject({ title: 'Mine', summary: { value: 'My words.' } });
   });
 
-  it('publishes nothing of speech erased meanwhile, and notes what was published before', async () => {
+  it('publishes nothing of speech erased during the job, and notes what was published before', async () => {
     const lines = [{ start_ms: 0, end_ms: 1, person_id: eveId, speaker: null, text: 'My secret is out.' }];
     const [early, late] = [await addConversation([]), await addConversation([])];
     const items = [early, late].map((id) => ({ conversation_id: id, rows: lines }));
@@ -182,7 +182,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(prompts.at(-1)).toHaveProperty('notes');
   });
 
-  it('names problems in retries, and fails on unusable replies without quoting speech', async () => {
+  it('states problems in retries, and fails on unusable replies without quoting speech', async () => {
     const replies = ['no JSON', JSON.stringify({ ...texts, title: '' }), JSON.stringify(texts)];
     llm.answerSummaryWith(() => replies.shift() ?? '');
     const mended = await addConversation(['Something.']);
@@ -216,7 +216,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(await jobs.waitForState(id)).toMatchObject({ attempts: 1 });
   });
 
-  it('writes the summary once after a worker died during the model call', async () => {
+  it('writes the summary once after a worker crash during the model call', async () => {
     await agents.stop();
     llm.failSummary({ kind: 'silent' });
     const id = await addConversation(['Words that outlive a worker.']);

@@ -26,7 +26,7 @@ describe('agent records', () => {
       config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret-of-24-characters_', echo_channel: '-100' } },
     };
 
-    it('previews a dry run, applies it, and then finds no changes', async () => {
+    it('previews a dry run, applies the file, and then reports no changes', async () => {
       const dry = await fixture.apply([guide], true);
       expect(dry).toMatchObject({ created: 1, updated: 0, unchanged: 0, ids: { agents: {} }, diff: [{ key: 'guide', action: 'create' }] });
       await expect(fixture.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
@@ -36,7 +36,7 @@ describe('agent records', () => {
       expect(again).toEqual({ created: 0, updated: 0, unchanged: 1, ids: applied.ids, diff: [] });
     });
 
-    it('updates changed fields only and never shows secrets', async () => {
+    it('updates only changed fields and never shows secrets', async () => {
       const changed = {
         slug: 'guide',
         name: 'Guide',
@@ -57,7 +57,7 @@ describe('agent records', () => {
       expect(JSON.parse(await text('bare'))).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
     });
 
-    it('lists every problem and changes nothing', async () => {
+    it('reports every problem and changes nothing', async () => {
       const error = await failureOf(
         fixture.apply([
           { slug: 'fine', name: 'Fine' },
@@ -76,7 +76,7 @@ describe('agent records', () => {
       await expect(fixture.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
     });
 
-    it('rejects a bot with no or a guessable webhook secret (D64)', async () => {
+    it('rejects a bot with a missing or guessable webhook secret (D64)', async () => {
       const bot = (webhook_secret?: string | null) => ({
         slug: 'bot',
         name: 'Bot',
@@ -98,7 +98,7 @@ describe('agent records', () => {
       await expect(fixture.apply([muted], true)).resolves.toMatchObject({ created: 1 });
     });
 
-    it('creates one agent when applied concurrently', async () => {
+    it('creates one agent for concurrent applications', async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])));
       expect(results.reduce((sum, result) => sum + result.created, 0)).toBe(1);
       expect(new Set(results.map((result) => result.ids.agents['parallel'])).size).toBe(1);
@@ -128,7 +128,7 @@ describe('agent records', () => {
   });
 
   describe('agents.record.get and agents.record.forget (admin CLI, agents record and agents forget)', () => {
-    it('returns threads with messages, and deletes one, then all', async () => {
+    it('returns threads with messages, and deletes one thread, then all', async () => {
       await fixture.apply([
         { slug: 'kept', name: 'Kept' },
         { slug: 'forgetful', name: 'F' },

@@ -100,7 +100,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
   });
 
-  it('shares the thinking habit of a model across replicas and restarts, but not with other models (D84)', async () => {
+  it('shares a model’s detected thinking behaviour across replicas and restarts, but not with other models (D84)', async () => {
     const { logger } = fixture.env;
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
@@ -115,7 +115,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
   });
 
-  it('streams text of a model without a reasoning name until a reply has unopened thoughts (C1, D84)', async () => {
+  it('streams text of a model without a reasoning field until a reply contains an unopened thinking block (C1, D84)', async () => {
     const { logger } = fixture.env;
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
     const results = [await habit.isPlain()];
@@ -143,8 +143,8 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     for (let index = 0; index < bodies.length; index += 2) expect(bodies[index + 1]).toBe(`re: ${bodies[index]}`);
   });
 
-  describe('with an idempotency key', () => {
-    it('returns the recorded turn for a repetition without calling the model or writing rows again', async () => {
+  describe('chat runtime with an idempotency key', () => {
+    it('returns the recorded turn for a repeated key without calling the model or writing rows', async () => {
       const first = await ask('Hello', { chat: 902, idempotencyKey: 'telegram:1' });
       const requestsBefore = fixture.llm.requests.length;
       const again = await ask('Hello', {
@@ -157,7 +157,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await bodiesOf(902)).toHaveLength(2);
     });
 
-    it('runs one turn for concurrent repetitions', async () => {
+    it('runs one turn for concurrent requests with the same key', async () => {
       const turns = await Promise.all(Array.from({ length: 5 }, () => ask('Hello', { chat: 903, idempotencyKey: 'telegram:2' })));
       expect(turns.filter(({ repeated }) => !repeated)).toHaveLength(1);
       expect(new Set(turns.map(({ agentBody }) => agentBody)).size).toBe(1);
@@ -176,7 +176,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect([...(await bodiesOf(904)), ...(await bodiesOf(905))]).toEqual(['Hello', 'ok']);
     });
 
-    it('runs another turn for the same key of another agent', async () => {
+    it('runs a separate turn for the same key of another agent', async () => {
       await fixture.apply([{ slug: 'second', name: 'Second' }]);
       const second = (await findAgent(db, 'second')) as Agent;
       await ask('Hello', { chat: 906, idempotencyKey: 'telegram:4' });
@@ -189,13 +189,13 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
   });
 
-  describe('rows of the caller', () => {
-    it('are committed with the turn', async () => {
+  describe('chat runtime: rows of the caller', () => {
+    it('commits the caller’s rows with the turn', async () => {
       await ask('Hello', { inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])) });
       await expect(fixture.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
     });
 
-    it('roll back the turn and its thread when they fail', async () => {
+    it('rolls back the turn and its thread when the caller’s rows fail', async () => {
       const failing = ask('Undone', {
         chat: 907,
         inTransaction: async (tx) => {
@@ -209,7 +209,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
   });
 
-  describe('a failed turn', () => {
+  describe('chat runtime: a failed turn', () => {
     it('reports a model failure with its retry time', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
       fixture.llm.fail(limited, { ...limited, retryAfter: 9 });
@@ -217,7 +217,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await countThreads(908)).toBe(0);
     });
 
-    it('reports the deadline or the signal of the caller', async () => {
+    it('reports the caller’s deadline or abort signal', async () => {
       fixture.llm.fail({ kind: 'silent' });
       expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
       expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({ kind: 'out_of_time' });
@@ -233,7 +233,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await bodiesOf(910)).toEqual([]);
     });
 
-    it('gives its fixture up as soon as the database that was lost in it is back, not when its lease runs out', async () => {
+    it('releases a turn as soon as the lost database connection is restored, before its lease expires', async () => {
       const { logger, settings } = fixture.env;
       const proxy = await startTcpProxy(settings['DATABASE_URL'] ?? '');
       const far = await createDatabase({ url: proxy.url, schema: 'agents', poolSize: 2, logger, applicationName: 'test far' });
@@ -255,7 +255,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       await proxy.stop();
     });
 
-    it('is polled less often by later tickets', async () => {
+    it('polls less often for later tickets', async () => {
       const { threadId } = await ask('Hello');
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
       let polls = 0;
@@ -294,7 +294,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 });
 
 describe('replies of the model (rules/providers#language-models)', () => {
-  it('are combined from an unrequested stream', async () => {
+  it('combines a reply from a stream that was not requested', async () => {
     fixture.llm.answerWith(() => 'One two three');
     fixture.llm.fail({ kind: 'stream', pauseMs: 5 });
     expect((await ask('Hello')).agentBody).toBe('One two three');
@@ -309,7 +309,7 @@ describe('replies of the model (rules/providers#language-models)', () => {
     ['a stream with an error in it', { kind: 'stream', ending: 'error' }, 'empty'],
     ['a stream with nonsense in it', { kind: 'stream', ending: 'garbage' }, 'empty'],
   ] as const;
-  it.each(useless)('are rejected when they are %s', async (_what, fault, kind) => {
+  it.each(useless)('rejects replies that are %s', async (_what, fault, kind) => {
     fixture.llm.answerWith(() => 'some words');
     fixture.llm.fail(fault);
     expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', cause: { kind } });

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a chat whose row is locked by a hanging process', () => {
-  it('uses one connection for any number of updates, does not block others, and is answered in order later', async () => {
+  it('uses one connection for any number of updates, does not block other chats, and replies in order later', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     await fixture.ask(chat, { text: 'Hello' });
     const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();

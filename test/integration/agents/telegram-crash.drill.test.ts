@@ -96,7 +96,7 @@ function post(update: object): Promise<number> {
 
 describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a process (D32, D33b)`, () => {
   it(
-    'every message is answered once and in order; what a kill caught being sent is told by its receipt',
+    'answers every message once and in order; receipts report sends interrupted by a kill',
     async () => {
       const running = await Promise.all(Array.from({ length: replicas }, startAgents));
       const bus = await connectBus({

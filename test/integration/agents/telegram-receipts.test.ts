@@ -24,12 +24,12 @@ const arrived = async (outcome: string, known = 0) =>
   });
 const lastId = async (): Promise<number> => (await newest())?.id ?? 0;
 
-describe('receipts of updates (D20, D31, D33d)', () => {
+describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
   it.each([
     ['without a secret', null],
     ['with an empty secret', ''],
     ['with another secret', `${webhookSecret}2`],
-  ])('drops an update %s and stores only size and digest (D68)', async (_what, secret) => {
+  ])('drops an update %s and stores only its size and digest (D68)', async (_what, secret) => {
     const chat = fixture.next();
     const known = await lastId();
     const update = fixture.compose(chat, { text: 'Let me in' });
@@ -42,7 +42,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
-  it('stores headers, truncated for rejected updates (P4, D68)', async () => {
+  it('stores request headers, truncated for rejected updates (P4, D68)', async () => {
     const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
     const update = fixture.compose(fixture.next(), { text: 'Hello' });
     await fixture.deliver(update, { headers });
@@ -55,7 +55,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
 
   it('rejects updates of an agent without a secret, without calling the model (D64)', async () => {
     await fixture.agents.apply([{ slug: 'open', name: 'Open', config: {} }]);
-    // as an earlier release left it
+    // as an earlier release stored it
     await fixture.agents.env.sql(
       `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
       [botToken],
@@ -172,7 +172,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
-  it('stores no body over the size limit', async () => {
+  it('stores no body that exceeds the size limit', async () => {
     const known = await lastId();
     await fixture.deliver(null);
     expect(await showReceipt((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
@@ -208,7 +208,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
 
-  it('removes control characters from a text before answering it (D74)', async () => {
+  it('removes control characters from a text before replying to it (D74)', async () => {
     const chat = fixture.next();
     expect((await fixture.ask(chat, { text: 'a\u0000\u001b[2Jb\nc\u009d' })).outcome).toBe('answered');
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: a[2Jb\nc']);
@@ -220,7 +220,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['U+0000', 'gui\0de'],
     ['thousands of characters', 'x'.repeat(5_000)],
     ['a name of the language', 'constructor'],
-  ])('has no effect for a slug of %s', async (_what, slug) => {
+  ])('ignores an update for the slug %s', async (_what, slug) => {
     const known = await lastId();
     const chat = fixture.next();
     await fixture.deliver(fixture.compose(chat, { text: 'x' }), { slug, secret: null });
@@ -284,7 +284,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Go on']);
   });
 
-  it('erases contents with the person and keeps outcomes', async () => {
+  it('erases receipt contents with the person and keeps outcomes', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     const receipt = await fixture.ask(chat, { text: 'My secret wish' });
     const kept = await fixture.ask(other, { text: 'Another wish' });
@@ -298,12 +298,12 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(rows.filter(({ row }) => row?.includes('My secret wish') === true)).toEqual([]);
   });
 
-  it('answers 404 for a receipt that does not exist', async () => {
+  it('returns 404 for a receipt that does not exist', async () => {
     expect((await failureOf(showReceipt(1))).code).toBe('not_found');
     expect((await failureOf(fixture.replay(1))).code).toBe('not_found');
   });
 
-  it('does not bulk-replay answered updates or those without an agent', async () => {
+  it('excludes answered updates and updates without an agent from bulk replay', async () => {
     const replay = (outcome: 'answered' | 'agent_not_found', limit = 1_000) =>
       fixture.agents.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
     const { matched, replayed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
@@ -312,7 +312,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(await replay('agent_not_found')).toMatchObject({ replayed: 0 });
   });
 
-  it('lists by outcome, newest first', async () => {
+  it('lists receipts by outcome, newest first', async () => {
     const { items } = await fixture.agents.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
     expect(items.every((item) => item.outcome === 'answered')).toBe(true);
     expect(items.map((item) => item.received_at)).toEqual(
@@ -372,11 +372,11 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
     expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
   });
 
-  it('rejects an agent whose updates would be rejected (D64)', async () => {
+  it('rejects registration for an agent whose updates would be rejected (D64)', async () => {
     expect((await failureOf(set('open'))).reason).toBe('webhook_secret_missing');
   });
 
-  it('rejects an unknown agent and one without a token', async () => {
+  it('rejects registration for an unknown agent and one without a token', async () => {
     expect((await failureOf(set('nobody'))).reason).toBe('agent_not_found');
     expect((await failureOf(set('mute'))).reason).toBe('bot_not_configured');
   });

@@ -21,7 +21,7 @@ const threadsOf = async (chat: number) =>
   );
 
 describe('a send rejected by the Bot API (D33b)', () => {
-  it('is repeated as visible text without parse mode when the HTML is rejected', async () => {
+  it('repeats a send as plain text without parse mode when the HTML is rejected', async () => {
     const chat = fixture.next();
     fixture.agents.llm.answerWith(() => '**Bold** & <plain>');
     fixture.telegram.refuseHtml(true);
@@ -32,7 +32,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     expect(sendsTo(chat).map((call) => call.body['parse_mode'])).toEqual(['HTML', undefined]);
   });
 
-  it('is repeated after Retry-After on 429, with messages in order', async () => {
+  it('repeats a send after Retry-After on 429, with messages in order', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
     const updates = ['first', 'second'].map((text) => fixture.compose(chat, { text }));
@@ -42,7 +42,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('is reported in its receipt and not repeated, except without a deleted topic or question', async () => {
+  it('reports other rejected sends in the receipt without retrying, except to drop a deleted topic or question', async () => {
     const [chat, group] = [fixture.next(), -fixture.next()];
     fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
     const receipt = await fixture.ask(chat, { text: 'x' });
@@ -65,14 +65,14 @@ describe('a send rejected by the Bot API (D33b)', () => {
   });
 });
 
-describe('a send of unknown outcome (D33b)', () => {
+describe('a send with unknown outcome (D33b)', () => {
   const faults: [string, BotApiFault][] = [
     ['a 502 of something in between', { kind: 'broken', status: 502, delivered: false }],
     ['a 500 of the Bot API', { kind: 'error', status: 500, description: 'Internal Server Error' }],
     ['a cut connection', { kind: 'dropped', delivered: true }],
     ['a time-out', { kind: 'silent', delivered: true }],
   ];
-  it.each(faults)('is reported after %s and not repeated, and the chat continues', async (_what, fault) => {
+  it.each(faults)('reports a send after %s without repeating it, and the chat continues', async (_what, fault) => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, fault);
     const receipt = await fixture.ask(chat, { text: 'one' });
@@ -83,7 +83,7 @@ describe('a send of unknown outcome (D33b)', () => {
     expect(sendsTo(chat)).toHaveLength(2);
   });
 
-  it('is repeated by an operator’s replay, unlike an answered update', async () => {
+  it('repeats a send of unknown outcome on an operator’s replay, but no answered update', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
     const receipt = await fixture.ask(chat, { text: 'one' });
@@ -94,7 +94,7 @@ describe('a send of unknown outcome (D33b)', () => {
     expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], requestsBefore]);
   });
 
-  it('never contains the token', async () => {
+  it('never exposes the token of a failed send', async () => {
     const rows = await fixture.agents.env.sql<{ error: string | null }>('select error from agents.telegram_sends');
     expect(rows.filter((row) => row.error?.includes('test-bot-token') === true)).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('invalid migrations (D32)', () => {
 });
 
 describe('an unavailable Bot API (D33b)', () => {
-  it('is waited for up to a day before the reply is sent', async () => {
+  it('waits up to a day for the Bot API before the reply is sent', async () => {
     const port = await findFreePort();
     const away = await startTelegramFixture(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
     try {

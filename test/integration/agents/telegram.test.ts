@@ -21,7 +21,7 @@ const recordOf = async (chatId: number, slug = 'guide') =>
   );
 
 describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
-  it('is answered as HTML and recorded in the thread of its chat', async () => {
+  it('answers a text message as HTML and records it in the thread of its chat', async () => {
     fixture.agents.llm.answerWith(() => '**Bold** and 1 < 2');
     const chat = fixture.next();
     const receipt = await fixture.ask(chat, { text: 'Hello *you*' });
@@ -37,7 +37,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(fixture.telegram.callsOf('sendMessage').at(-1)).toMatchObject({ token: botToken });
   });
 
-  it('continues the thread of its chat only', async () => {
+  it('continues only the thread of the chat', async () => {
     const [one, two] = [fixture.next(), fixture.next()];
     await fixture.ask(one, { text: 'My name is Ada' });
     await fixture.ask(one, { text: 'And now?' });
@@ -46,7 +46,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain('My name is Ada');
   });
 
-  it('shows typing while the model works', async () => {
+  it('shows the typing status while the model works', async () => {
     const chat = fixture.next();
     let typing = 0;
     fixture.agents.llm.answerWith(async () => {
@@ -58,7 +58,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(fixture.telegram.callsOf('sendChatAction').at(-1)?.body).toEqual({ chat_id: chat, action: 'typing' });
   });
 
-  it('is answered as a reply in a group, in its topic only if it has one', async () => {
+  it('answers a group message as a reply, in its topic only if it has one', async () => {
     const chat = -fixture.next();
     const topic = { message_thread_id: 7, chat: { id: chat, type: 'supergroup', is_forum: true } };
     await fixture.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
@@ -71,7 +71,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(first?.body['reply_parameters']).toEqual({ message_id: 77, allow_sending_without_reply: true });
   });
 
-  it('is passed to the model without the bot’s name', async () => {
+  it('passes the text to the model without the bot’s name', async () => {
     const chat = -fixture.next();
     const entities = [{ type: 'bot_command', offset: 0, length: 16 }];
     await fixture.ask(chat, { text: '/ask@example_bot hello', entities });
@@ -80,7 +80,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect([other.outcome, fixture.telegram.textsOf(chat).length]).toEqual(['ignored', 1]);
   });
 
-  it('is answered in ordered parts when the reply is too long', async () => {
+  it('sends a long reply in several ordered messages', async () => {
     const chat = fixture.next();
     const answer = Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n');
     fixture.agents.llm.answerWith(() => answer);
@@ -92,7 +92,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
 });
 
 describe('one reply per agent and update (D32)', () => {
-  it('is sent for repeated updates, concurrent and later', async () => {
+  it('sends one reply for repeated updates, concurrent and later', async () => {
     const chat = fixture.next();
     const update = fixture.compose(chat, { text: 'Once' });
     await Promise.all(Array.from({ length: 8 }, () => fixture.deliver(update)));
@@ -105,7 +105,7 @@ describe('one reply per agent and update (D32)', () => {
     expect(await recordOf(chat)).toHaveLength(2);
   });
 
-  it('counts a redelivery of the broker once', async () => {
+  it('counts a redelivered broker message once', async () => {
     const update = fixture.compose(fixture.next(), { text: 'Once' });
     const deliveryId = randomUUID();
     await fixture.deliver(update, { deliveryId });
@@ -117,7 +117,7 @@ describe('one reply per agent and update (D32)', () => {
     expect((await fixture.find(update.update_id))?.deliveries).toBe(1);
   });
 
-  it('is separate for each agent’s updates', async () => {
+  it('replies separately for each agent’s updates', async () => {
     const [chat, update] = [fixture.next(), fixture.compose(1, {})];
     const own = { ...update, message: { ...update.message, chat: { id: chat, type: 'private' }, text: 'Both' } };
     await fixture.deliver(own);
@@ -127,8 +127,8 @@ describe('one reply per agent and update (D32)', () => {
   });
 });
 
-describe('order (D32: messages of one chat are answered in order)', () => {
-  it('is kept in a chat across replicas, while a slow chat does not block others', async () => {
+describe('order of replies (D32: messages of one chat are answered in order)', () => {
+  it('keeps the order within a chat across replicas, without a slow chat blocking others', async () => {
     await fixture.agents.replica();
     const [slow, quick] = [fixture.next(), fixture.next()];
     let release = (): void => undefined;
@@ -152,7 +152,7 @@ describe('order (D32: messages of one chat are answered in order)', () => {
 });
 
 describe('a failing model (D33a)', () => {
-  it('is reported to the chat, nothing is recorded, and a replay is answered', async () => {
+  it('notifies the chat of a model failure, records nothing, and answers on replay', async () => {
     const chat = fixture.next();
     fixture.agents.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     const receipt = await fixture.ask(chat, { text: 'Are you there?' });
@@ -162,7 +162,7 @@ describe('a failing model (D33a)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
   });
 
-  it('is not called when the daily token budget is used up, and the chat is notified (D71)', async () => {
+  it('does not call the model when the daily token budget is used up, and notifies the chat (D71)', async () => {
     const use = (tokens: number) =>
       fixture.agents.env.sql(
         `insert into agents.token_budgets (agent_id, day, tokens) select id, (now() at time zone 'UTC')::date, $1 from agents.agents
@@ -179,7 +179,7 @@ describe('a failing model (D33a)', () => {
     expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
-  it('is reported to the chat when none is configured', async () => {
+  it('notifies the chat when no model is configured', async () => {
     const silent = await startTelegramFixture(import.meta.url, { LLM_BASE_URL: '' });
     try {
       const chat = fixture.next();
@@ -194,12 +194,12 @@ describe('a failing model (D33a)', () => {
 describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   const echoes = (): string[] => fixture.telegram.textsOf(echoChannel);
 
-  it('gets question and reply', async () => {
+  it('sends question and reply to the echo channel', async () => {
     await fixture.ask(fixture.next(), { text: 'What is *it*?' }, 'mirrored');
     await waitFor(() => echoes().at(-1) === 'Q: What is it?\n\nA: You said: What is it?');
   });
 
-  it('gets a long mirror in parts, after Retry-After of a 429', async () => {
+  it('sends a long echo in parts, after Retry-After of a 429', async () => {
     const [before, answer] = [echoes().length, Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n')];
     fixture.agents.llm.answerWith(() => answer);
     fixture.telegram.fail(echoChannel, { kind: 'wait', seconds: 1 });
@@ -221,7 +221,7 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
       (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'group' }, text: 'x', from: { id: 5, is_bot: true } } }),
     ],
     ['a callback query', () => ({ callback_query: { id: '1', from: { id: 5 }, data: 'x' } })],
-  ])('gets %s raw and unanswered', async (_what, make) => {
+  ])('sends %s to the echo channel raw, without a reply', async (_what, make) => {
     const chat = fixture.next();
     const update = { update_id: fixture.next(), ...make(chat) };
     const requestsBefore = fixture.agents.llm.requests.length;
@@ -256,7 +256,7 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
         },
       },
     ],
-  ])('does not get %s', async (_what, slug, update) => {
+  ])('does not send %s to the echo channel', async (_what, slug, update) => {
     const messaging = { bot_token: botToken, webhook_secret: webhookSecret, echo_channel: '@staffroom' };
     await fixture.agents.apply([{ slug: 'named', name: 'Named', config: { messaging } }]);
     const before = fixture.telegram.visible.length;
@@ -266,14 +266,14 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     expect(fixture.telegram.visible.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
   });
 
-  it('gets a long update truncated to one message', async () => {
+  it('truncates a long update to one echo message', async () => {
     const update = { update_id: fixture.next(), poll: { id: 'x'.repeat(5_000) } };
     await fixture.deliver(update, { slug: 'mirrored' });
     await fixture.settled(update.update_id);
     expect(echoes().at(-1)).toHaveLength(4_096);
   });
 
-  it('does not affect the reply when it fails, and is not retried', async () => {
+  it('still sends the reply when the echo fails, and does not retry the echo', async () => {
     fixture.telegram.fail(echoChannel, { kind: 'broken', status: 502, delivered: false });
     const chat = fixture.next();
     expect((await fixture.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');
@@ -288,7 +288,7 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     expect(await fixture.settled(raw.update_id)).toMatchObject({ outcome: 'echo_failed', message: expect.stringContaining('Forbidden') });
   });
 
-  it('is skipped for an agent without one', async () => {
+  it('skips the echo for an agent without an echo channel', async () => {
     const update = { update_id: fixture.next(), poll: { id: 'p' } };
     await fixture.deliver(update);
     expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'ignored' });

@@ -1,4 +1,4 @@
-/** Rules of HTTP (docs/rules/http.md) on answers: headers, errors of operations, overload, CORS, ETag. */
+/** HTTP response rules (docs/rules/http.md): headers, operation errors, overload, CORS, ETag. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startGatewayFixture } from './fixture.ts';
 
@@ -11,8 +11,8 @@ afterAll(() => fixture.stop());
 const thing = '/api/probe/things/7';
 const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 
-describe('Datetimes out (rules/http#datetimes-out)', () => {
-  it('leave as the service wrote them: the bytes of a reply are not touched', async () => {
+describe('Datetimes in responses (rules/http#datetimes-out)', () => {
+  it('passes datetimes through unchanged: the response bytes of the service are not modified', async () => {
     const text = '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
     expect((await fixture.call('POST', '/api/probe/optional', { body: text })).text).toBe(
       '{"name":"é","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}',
@@ -20,18 +20,18 @@ describe('Datetimes out (rules/http#datetimes-out)', () => {
   });
 });
 
-describe('Request id (rules/http#request-id)', () => {
-  it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns %s', async (id) => {
+describe('X-Request-Id (rules/http#request-id)', () => {
+  it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns the request id %s', async (id) => {
     expect((await fixture.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
   });
 
-  it.each(['', 'a b', 'x'.repeat(129), 'é'])('makes one instead of %j', async (id) => {
+  it.each(['', 'a b', 'x'.repeat(129), 'é'])('generates a request id to replace %j', async (id) => {
     const made = String((await fixture.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id']);
     expect(made).toMatch(/^[\x21-\x7e]{16,128}$/);
     expect(made).not.toBe(id);
   });
 
-  it('is on every kind of answer', async () => {
+  it('sends a request id with every kind of response', async () => {
     const replies = [
       await fixture.call('OPTIONS', thing, { headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' } }),
       await fixture.call('PUT', thing),
@@ -44,7 +44,7 @@ describe('Request id (rules/http#request-id)', () => {
 });
 
 describe('Rate limits (rules/http#rate-limits)', () => {
-  it('answer 429 with Retry-After in the envelope of the surface', async () => {
+  it('returns 429 with Retry-After in the error format of each API surface', async () => {
     const json = { code: 'rate_limited', details: { retry_after: 17 } };
     const api = await fixture.call('POST', '/api/probe/fail', { json });
     expect([api.status, api.headers['retry-after'], api.json]).toEqual([429, '17', { detail: 'as asked' }]);
@@ -57,20 +57,20 @@ describe('Rate limits (rules/http#rate-limits)', () => {
   });
 });
 
-describe('Overload or a dependency down (rules/http#overload)', () => {
-  it('answers 503 with Retry-After at the deadline, not later', async () => {
+describe('Overload or unavailable dependency (rules/http#overload)', () => {
+  it('returns 503 with Retry-After at the deadline, not later', async () => {
     const reply = await fixture.call('GET', '/api/probe/wait/600000');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
   });
 
-  it.each(['unavailable', 'deadline_exceeded'])('answers 503 to %s on both surfaces', async (code) => {
+  it.each(['unavailable', 'deadline_exceeded'])('maps %s to 503 on both API surfaces', async (code) => {
     const api = await fixture.call('POST', '/api/probe/fail', { json: { code } });
     const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code } });
     expect([api.status, v1.status, v1.json]).toEqual([503, 503, { code: 'server_error', message: 'as asked', retryable: true }]);
     expect(v1.headers['retry-after']).toBe('1');
   });
 
-  it('hides what a fault says', async () => {
+  it('hides the message of an internal error', async () => {
     const api = await fixture.call('POST', '/api/probe/fail', { json: { code: 'fault' } });
     expect([api.status, api.json]).toEqual([500, { detail: 'Internal Server Error' }]);
     const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code: 'fault' } });
@@ -79,13 +79,13 @@ describe('Overload or a dependency down (rules/http#overload)', () => {
 });
 
 describe('Versioning (rules/http#headers-of-every-answer)', () => {
-  it('puts X-Api-Version on every answer of /api/', async () => {
+  it('sends X-Api-Version with every response of /api/', async () => {
     for (const path of ['/api/nothing', '/api/v1/nothing', thing, '/api/probe/wait/abc']) {
       expect([path, (await fixture.call('GET', path)).headers['x-api-version']]).toEqual([path, '9.9']);
     }
   });
 
-  it('announces fields kept for old clients, on refused calls too', async () => {
+  it('sends Deprecation for fields kept for old clients, also on rejected calls', async () => {
     expect((await patch({ sessionId: 'x' })).headers['deprecation']).toBe('true');
     expect((await patch({ sessionId: null, count: 'a' })).headers['deprecation']).toBe('true');
     expect((await patch({ count: 1 })).headers['deprecation']).toBeUndefined();
@@ -95,7 +95,7 @@ describe('Versioning (rules/http#headers-of-every-answer)', () => {
 describe('CORS (rules/http#cross-origin-access)', () => {
   const origin = 'https://app.example.org';
 
-  it('answers a preflight before anything else (D93)', async () => {
+  it('answers a CORS preflight before any other check (D93)', async () => {
     const reply = await fixture.call('OPTIONS', '/api/nothing', {
       auth: null,
       headers: { origin, 'access-control-request-method': 'PATCH' },
@@ -112,7 +112,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('marks every answer, errors included, for allowed origins only', async () => {
+  it('sends CORS headers with every response, errors included, for allowed origins only', async () => {
     for (const [method, path, body] of [
       ['GET', thing],
       ['GET', '/api/nothing'],
@@ -130,7 +130,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     }
   });
 
-  it('is not offered on /api/v1/', async () => {
+  it('sends no CORS headers on /api/v1/', async () => {
     const reply = await fixture.call('GET', '/api/v1/probe/list', { headers: { origin } });
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control') || name === 'vary')).toEqual([]);
     expect(
@@ -140,7 +140,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 });
 
 describe('ETag (rules/http#etag)', () => {
-  it('is strong, depends on the bytes alone and answers If-None-Match with 304', async () => {
+  it('sends a strong ETag that depends only on the bytes, and answers If-None-Match with 304', async () => {
     const etag = String((await fixture.call('GET', thing)).headers['etag']);
     expect(etag).toMatch(/^"[^"]+"$/);
     expect((await fixture.call('GET', '/api/probe/things/8')).headers['etag']).not.toBe(etag);
@@ -153,12 +153,12 @@ describe('ETag (rules/http#etag)', () => {
     }
   });
 
-  it('is on no list and no error', async () => {
+  it('sends no ETag with lists and errors', async () => {
     expect((await fixture.call('GET', '/api/probe/list')).headers['etag']).toBeUndefined();
     expect((await fixture.call('GET', '/api/probe/things/0')).headers['etag']).toBeUndefined();
   });
 
-  it('is made for a reply that came in parts', async () => {
+  it('computes the ETag of a reply received in parts', async () => {
     const first = await fixture.call('GET', '/api/probe/large/900');
     expect([first.status, first.text.length]).toEqual([200, 900 * 1024]);
     const again = await fixture.call('GET', '/api/probe/large/900', { headers: { 'if-none-match': String(first.headers['etag']) } });
@@ -166,7 +166,7 @@ describe('ETag (rules/http#etag)', () => {
   });
 });
 
-describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
+describe('errors on /api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
   const path = '/api/v1/probe/things/7';
 
   it('uses {detail} for unparsable JSON, 413 and 422', async () => {
@@ -177,7 +177,7 @@ describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
     });
   });
 
-  it('uses its envelope for 405 and for errors of operations', async () => {
+  it('uses the v1 envelope for 405 and for errors of operations', async () => {
     const reply = await fixture.call('DELETE', path);
     expect([reply.status, reply.json]).toEqual([405, { code: 'method_not_allowed', message: 'Method not allowed', retryable: false }]);
     const fail = async (json: unknown) => (await fixture.call('POST', '/api/v1/probe/fail', { json })).json;
@@ -192,7 +192,7 @@ describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
 });
 
 describe('application errors on /api/ (rules/http#error-envelopes)', () => {
-  it('show reason, message and details, or {detail} without a reason', async () => {
+  it('returns reason, message and details, or {detail} without a reason', async () => {
     const fail = async (json: unknown) => (await fixture.call('POST', '/api/probe/fail', { json })).json;
     expect(await fail({ code: 'conflict', reason: 'version_conflict', details: { currentVersion: null } })).toEqual({
       error: 'version_conflict',
@@ -209,7 +209,7 @@ describe('application errors on /api/ (rules/http#error-envelopes)', () => {
 });
 
 describe('Enumerations (rules/http#validation-items)', () => {
-  it('name the choices', async () => {
+  it('lists the allowed values in a validation error', async () => {
     const body = (await patch({ kind: 'green' })).json.detail;
     expect(body).toEqual([
       { type: 'enum', loc: ['body', 'payload', 'kind'], msg: "Input should be 'red' or 'blue'", ctx: { expected: "'red' or 'blue'" } },

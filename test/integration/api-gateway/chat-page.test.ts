@@ -1,4 +1,4 @@
-/** The visitor page as the gateway serves it, without and with somebody who knows the agents. */
+/** The visitor page as the gateway serves it, with and without an available agents service. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defineService } from '#libs/contract';
 import { notFound } from '#libs/errors';
@@ -36,7 +36,7 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Respon
 const listAssets = (html: string): string[] => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
 
 describe('GET /chat/{agent_slug}', () => {
-  it('shows the page also while nobody can tell whether there is such an agent', async () => {
+  it('serves the chat page even when the agent cannot be looked up', async () => {
     const response = await get('/chat/some-guide');
     expect(response.status).toBe(200);
     const html = await response.text();
@@ -44,7 +44,7 @@ describe('GET /chat/{agent_slug}', () => {
     expect(html).toContain('data-agent="some-guide" data-max-length="16384"');
   });
 
-  it('answers 404 for an agent that nobody has, and writes the slug only where it harms nobody', async () => {
+  it('returns 404 for an unknown agent and escapes its slug', async () => {
     const served = await bus.serve(contract, {
       getAgent: ({ slug }) =>
         slug === 'nobody' ? Promise.reject(notFound()) : Promise.resolve({ slug, name: 'Secret name', prompt: 'Secret prompt', infos: {} }),
@@ -58,7 +58,7 @@ describe('GET /chat/{agent_slug}', () => {
     await served.drain();
   });
 
-  it('allows no inline code, no other host and no frame', async () => {
+  it('forbids inline code, other hosts and framing by CSP', async () => {
     const { headers } = await get('/chat/guide');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy.split('; ').toSorted()).toEqual([
@@ -76,14 +76,14 @@ describe('GET /chat/{agent_slug}', () => {
     expect(headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('is not sent again to who has it', async () => {
+  it('returns 304 for a cached chat page', async () => {
     const tag = (await get('/chat/guide')).headers.get('etag') ?? '';
     expect((await get('/chat/guide', { 'if-none-match': tag })).status).toBe(304);
   });
 });
 
 describe('GET /', () => {
-  it('leads to the documents and the chats, by links that are there', async () => {
+  it('links to the documents and chats, without broken links', async () => {
     const response = await get('/');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
@@ -94,7 +94,7 @@ describe('GET /', () => {
     for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200]);
   });
 
-  it('has a sign', async () => {
+  it('serves a favicon', async () => {
     const response = await get('/favicon.ico');
     expect([response.status, response.headers.get('content-type'), (await response.text()).slice(0, 4)]).toEqual([
       200,
@@ -105,7 +105,7 @@ describe('GET /', () => {
 });
 
 describe('GET /chat/assets/{version}/{file}', () => {
-  it('serves everything that the page names, for ever', async () => {
+  it('serves every file the page references with an immutable cache lifetime', async () => {
     const paths = listAssets(await (await get('/chat/guide')).text());
     expect(paths.map((path) => path.split('/').at(-1))).toEqual(['icon.svg', 'page.css', 'page.js']);
     for (const path of paths) {
@@ -120,12 +120,12 @@ describe('GET /chat/assets/{version}/{file}', () => {
     }
   });
 
-  it('serves its own files to a page of another release, but not for keeping', async () => {
+  it('serves current files to a page of another release, without caching', async () => {
     const response = await get('/chat/assets/another/page.js');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
   });
 
-  it.each(['index.html', 'tsconfig.json', '..%2Fmain.ts', 'constructor'])('has no %s', async (file) => {
+  it.each(['index.html', 'tsconfig.json', '..%2Fmain.ts', 'constructor'])('returns 404 for %s', async (file) => {
     expect((await get(`/chat/assets/any/${file}`)).status).toBe(404);
   });
 });

@@ -33,7 +33,7 @@ async function open(text = ''): Promise<Client> {
 
 const get = (headers: string): string => `GET /api/probe/list HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 const authorization = `Authorization: Bearer ${token}\r\n`;
-/** Its body does not come. */
+/** Starts a request whose body is never sent. */
 const begin = (method: string, path: string, headers = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n${headers}\r\n`;
 const isAnswered = ({ received }: Client): boolean => received.startsWith('HTTP/1.1 ');
@@ -41,7 +41,7 @@ const closed = (all: readonly Client[]): boolean[] => all.map(({ isClosed }) => 
 const onlyFirst = Array.from({ length: maxConnections }, (_value, index) => index === 0);
 const none = onlyFirst.map(() => false);
 
-/** As many clients as fit, one after the other, each when the one before is as far as it gets. */
+/** Opens as many clients as fit, one after the other, each after the previous one has progressed as far as it can. */
 async function fill(text: string): Promise<Client[]> {
   const all: Client[] = [];
   for (let index = 0; index < maxConnections; index++) {
@@ -64,7 +64,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
   it.each([
     ['have sent nothing', ''],
     ['have sent half a head', 'GET / HTTP/1.1\r\n'],
-  ])('come in for the oldest of those that %s', async (_name, text) => {
+  ])('closes the oldest of the connections that %s', async (_name, text) => {
     const before = countRefused();
     const silent = await Promise.all(Array.from({ length: maxConnections }, () => open(text)));
     const next = await open(get(authorization));
@@ -75,7 +75,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
     await leave();
   });
 
-  it('come in for the one that has been kept unused for longest', async () => {
+  it('closes the connection that has been idle longest', async () => {
     const kept = await fill(get(authorization));
     const next = await open(get(authorization));
     await waitFor(() => isAnswered(next));
@@ -84,7 +84,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
     await leave();
   });
 
-  it('come in for the one that goes on sending what was answered already', async () => {
+  it('closes a connection that keeps sending after its response', async () => {
     const answered = await fill(begin('PATCH', '/api/probe/things/1').replace('Expect: 100-continue\r\n', ''));
     expect(answered.every(({ received }) => received.startsWith('HTTP/1.1 401 '))).toBe(true);
     const next = await open(get(authorization));
@@ -93,7 +93,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
     await leave();
   });
 
-  it('come in for nobody whose request with a credential is under way', async () => {
+  it('closes no connection with a running authenticated request', async () => {
     const busy = await fill(begin('PATCH', '/api/probe/things/1', authorization));
     const next = await open(get(authorization));
     await waitFor(() => next.isClosed);
@@ -101,7 +101,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
     await leave();
   });
 
-  it('come in for the oldest anonymous request under way, before that', async () => {
+  it('closes the oldest connection with a running anonymous request before an authenticated one', async () => {
     const busy = await fill(begin('POST', '/api/probe/optional'));
     const next = await open(get(authorization));
     await waitFor(() => next.received.startsWith('HTTP/1.1 200 '));

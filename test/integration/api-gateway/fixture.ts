@@ -1,4 +1,4 @@
-/** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
+/** A small service with routes, to test the HTTP library with every kind of input and reply over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anyActor, defineService, listParameter, withoutActor, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
@@ -187,7 +187,7 @@ export type Probe = Awaited<ReturnType<typeof startGatewayFixture>>;
 
 export const token = 'probe-token';
 
-/** The fixture service on its own subjects and an app in front of it. */
+/** Starts the fixture service on separate subjects and an app in front of it. */
 export async function startGatewayFixture(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
   const env = await createTestEnvironment(fileUrl);
   const settings = {
@@ -270,13 +270,13 @@ export async function startGatewayFixture(fileUrl: string, options: { maxInFligh
   return {
     port,
     state,
-    /** What guards have refused, in order. */
+    /** Errors with which guards rejected requests, in order. */
     refusals,
     serving,
     call: createCall(port),
-    /** Ends every wait of this moment. */
+    /** Ends all current waits. */
     release,
-    /** Breaks running requests after `drainMs`; waits at the probe's service end at the latest then. */
+    /** Stops the fixture; aborts running requests after `drainMs`, at the latest those waiting at the probe when its service stops. */
     stop: async (drainMs = 1_000) => {
       await server.drain({ windowMs: 0, deadlineMs: drainMs });
       release();
@@ -300,9 +300,9 @@ export interface Reply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The body as JSON with what tests look at; everything is absent when it is none. */
+  /** Body as JSON with the fields that tests check; all fields are undefined when the body is not JSON. */
   json: ReplyBody;
-  /** False when the connection broke before the end of the body. */
+  /** False when the connection was closed before the end of the body. */
   complete: boolean;
 }
 
@@ -313,7 +313,7 @@ export interface Call {
   auth?: string | null;
 }
 
-/** One request, byte for byte as written: no client library that mends paths, headers or bodies. */
+/** Sends one request byte for byte as written, without a client library that corrects paths, headers or bodies. */
 export function createCall(port: number): (method: string, path: string, call?: Call) => Promise<Reply> {
   return (method, path, { headers = {}, body, json, auth = `Bearer ${token}` } = {}) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The gateway as a service, with a stand-in for the directory: credentials, documents, load, streams and its end. */
+/** The gateway as a service, with a directory stand-in: credentials, documents, load, streams and shutdown. */
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -13,7 +13,7 @@ import { type DirectoryStandIn, person, serveDirectory } from './stand-ins.ts';
 let env: TestEnvironment;
 let bus: Bus;
 let people: DirectoryStandIn;
-/** The gateway's clock, which stands still. */
+/** The gateway's clock; it does not advance. */
 let nowMs = 0;
 let call: (method: string, path: string, call?: Call) => Promise<Reply>;
 
@@ -51,8 +51,8 @@ const bearer = (token: string): Call => ({ auth: `Bearer ${token}` });
 const whoami = (auth: string | null) => call('GET', '/api/v1/auth/whoami', { auth });
 const audio = '/api/coherence/conversations/1/audio';
 
-describe('credentials by class of route (architecture#contracts; rules/access#classes-of-routes; D12, D30)', () => {
-  it('has a class for every route', () => {
+describe('credentials by route class (architecture#contracts; rules/access#classes-of-routes; D12, D30)', () => {
+  it('defines a class for every route', () => {
     const classes = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.auth]));
     expect(
       [...classes.values()].every((auth) =>
@@ -66,7 +66,7 @@ describe('credentials by class of route (architecture#contracts; rules/access#cl
       if (place.includes('/api/v1/auth/') && !place.endsWith('login')) expect([place, auth]).toEqual([place, 'v1']);
   });
 
-  it('refuses the shared token on v1 with 401 and on a per-user operation with 403', async () => {
+  it('rejects the shared token with 401 on v1 and with 403 on a per-user operation', async () => {
     expect((await whoami(shared)).status).toBe(401);
     const reply = await call('POST', audio, { auth: shared });
     expect([reply.status, reply.json]).toEqual([
@@ -75,7 +75,7 @@ describe('credentials by class of route (architecture#contracts; rules/access#cl
     ]);
   });
 
-  it('lets a per-user token in, and never asks about text that is no token', async () => {
+  it('accepts a per-user token, and never verifies text that is not a token', async () => {
     expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person, key: null });
     const asked = people.calls.verify;
     for (const token of ['x', `svc_agentic_${'A'.repeat(32)}_${'x'.repeat(43)}`, `svc_agentic_${'a'.repeat(32)}_${'x'.repeat(42)}`]) {
@@ -84,7 +84,7 @@ describe('credentials by class of route (architecture#contracts; rules/access#cl
     expect(people.calls.verify).toBe(asked);
   });
 
-  it('answers 401 to a token that nobody has, and to cookies', async () => {
+  it('returns 401 for an unknown token and for cookies', async () => {
     const reply = await whoami(`Bearer svc_agentic_${'a'.repeat(32)}_${'x'.repeat(43)}`);
     expect([reply.status, reply.json.code, reply.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
     const cookie = await call('GET', '/api/v1/auth/whoami', {
@@ -100,14 +100,14 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
     call('POST', '/api/v1/auth/login', { auth: null, body, ...(gate === undefined ? {} : { headers: { 'x-svc-api-key': gate } }) });
   const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
 
-  it.each([undefined, '', 'wrong', 'test-login-secret '.repeat(2)])('refuses the gate key %j before it looks at the body', async (gate) => {
+  it.each([undefined, '', 'wrong', 'test-login-secret '.repeat(2)])('rejects the gate key %j before it checks the body', async (gate) => {
     const refused = people.calls.refused.length;
     const reply = await login('{', gate);
     expect([reply.status, reply.json]).toEqual([401, invalid]);
     expect(people.calls.refused).toHaveLength(refused + 1);
   });
 
-  it('hands on email, password and the address of the client', async () => {
+  it('forwards email, password and client address', async () => {
     const reply = await call('POST', '/api/v1/auth/login', {
       auth: null,
       json: { email: 'ada@example.org', password: 'right' },
@@ -118,7 +118,7 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
     expect((await login('{"email":"ada@example.org","password":"wrong"}', 'test-login-secret')).json).toEqual(invalid);
   });
 
-  it('answers 429 with the wait that the throttle asks for', async () => {
+  it('returns 429 with the wait of the login throttle', async () => {
     const reply = await login('{"email":"busy@example.org","password":"right"}', 'test-login-secret');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
       429,
@@ -128,8 +128,8 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   });
 });
 
-describe('revocation (rules/access#login: felt within a second)', () => {
-  it('is felt at once after logout', async () => {
+describe('revocation (rules/access#login: effective within a second)', () => {
+  it('rejects a token immediately after logout', async () => {
     const token = people.issue();
     expect((await whoami(`Bearer ${token}`)).status).toBe(200);
     const reply = await call('POST', '/api/v1/auth/logout', bearer(token));
@@ -147,14 +147,14 @@ describe('revocation (rules/access#login: felt within a second)', () => {
   };
   const statusOf = async (token: string): Promise<number> => (await whoami(`Bearer ${token}`)).status;
 
-  it('is felt through the event, while the gateway would not ask again for ever', async () => {
+  it('rejects a revoked token on the event, before the gateway would verify it again', async () => {
     const { token, key } = await revokeUsed();
     expect(await statusOf(token)).toBe(200);
     bus.publish(directory.events.sessionsRevoked, { session_keys: [key] });
     await expect(waitFor(async () => (await statusOf(token)) === 401)).resolves.toBe(true);
   });
 
-  it('is felt 800 ms after the first use without the event', async () => {
+  it('rejects a revoked token 800 ms after first use without the event', async () => {
     const { token } = await revokeUsed();
     nowMs += 799;
     expect(await statusOf(token)).toBe(200);
@@ -162,7 +162,7 @@ describe('revocation (rules/access#login: felt within a second)', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('asks the directory once for many calls', async () => {
+  it('verifies a token once for many calls', async () => {
     const token = people.issue();
     const asked = people.calls.verify;
     const replies = await Promise.all(Array.from({ length: 20 }, () => whoami(`Bearer ${token}`)));
@@ -177,7 +177,7 @@ const follow = (root: unknown, keys: readonly string[]): unknown =>
 const documents = ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'];
 
 describe('live schemas (rules/http#live-schema)', () => {
-  it.each(documents)('describes every documented route in %s', async (path) => {
+  it.each(documents)('documents every public route in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     expect(document.openapi).toMatch(/^3\.1\./);
     const folder = path.replace('openapi.json', '');
@@ -204,7 +204,7 @@ describe('live schemas (rules/http#live-schema)', () => {
     }
   });
 
-  it.each(documents)('has no dangling reference and only schemas that compile in %s', async (path) => {
+  it.each(documents)('has no dangling references and only compilable schemas in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     const text = JSON.stringify(document);
     for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -217,7 +217,7 @@ describe('live schemas (rules/http#live-schema)', () => {
 });
 
 describe('docs pages (rules/http#live-schema)', () => {
-  it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])('loads nothing from elsewhere at %s', async (path) => {
+  it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])('loads nothing from other hosts at %s', async (path) => {
     const page = await call('GET', path, { auth: null });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/);
@@ -233,7 +233,7 @@ describe('docs pages (rules/http#live-schema)', () => {
     expect(start).toMatch(/withDefaultFonts: false[\s\S]*telemetry: false/);
   });
 
-  it('answers 404 to other assets and 304 to known ones', async () => {
+  it('returns 404 for unknown assets and 304 for cached ones', async () => {
     for (const file of ['x.js', '..%2f..%2fpackage.json', 'constructor'])
       expect((await call('GET', `/api/docs/assets/${file}`)).status).toBe(404);
     const { etag } = (await call('GET', '/api/docs/assets/reference.js')).headers;
@@ -241,18 +241,18 @@ describe('docs pages (rules/http#live-schema)', () => {
   });
 });
 
-describe('a dependency down (rules/http#overload: 503, never 401)', () => {
-  it('answers 503 when the service of an operation is not there', async () => {
+describe('unavailable dependency (rules/http#overload: 503, never 401)', () => {
+  it('returns 503 when the service of an operation is unavailable', async () => {
     const reply = await call('GET', '/api/agents/none/', { auth: shared });
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
   });
 
-  it('answers 503 when the media service is not there', async () => {
+  it('returns 503 when the media service is unavailable', async () => {
     const reply = await call('GET', audio, { auth: shared });
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
   });
 
-  it('answers 503 when credentials cannot be checked', async () => {
+  it('returns 503 when credentials cannot be verified', async () => {
     const token = people.issue();
     await people.stop();
     const reply = await whoami(`Bearer ${token}`);
@@ -270,7 +270,7 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
   });
   afterAll(() => fixture.stop());
 
-  it('sheds what is more than it may work at the same time', async () => {
+  it('rejects requests beyond the concurrency limit', async () => {
     let answered = 0;
     const calls = Array.from({ length: 6 }, () => fixture.call('GET', '/api/probe/wait/60000').finally(() => answered++));
     await waitFor(() => answered === 3 && fixture.state.waiting === 3);
@@ -287,13 +287,13 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
     expect([reply.status, reply.complete, reply.text.length]).toEqual([200, true, 20_000 * 1024]);
   });
 
-  it('breaks the connection when the stream breaks', async () => {
+  it('closes the connection when the stream fails', async () => {
     const reply = await fixture.call('GET', '/api/probe/stream/5000?broken=true');
     expect([reply.status, reply.complete]).toEqual([200, false]);
     expect(reply.text.length).toBeLessThan(5_000 * 1024);
   });
 
-  it('stops the producer when the client leaves or does not read', async () => {
+  it('stops the producer when the client disconnects or does not read', async () => {
     const cancelled = fixture.state.cancelled;
     const socket = connect(fixture.port, '127.0.0.1');
     socket.write('GET /api/probe/stream/2000000 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -304,8 +304,8 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
   });
 });
 
-describe('the end of the process (architecture#services)', () => {
-  it('finishes the running request, closes kept connections and takes no new one', async () => {
+describe('gateway shutdown (architecture#services)', () => {
+  it('finishes the running request, closes idle connections and accepts no new ones', async () => {
     const fixture = await startGatewayFixture(import.meta.url);
     const kept = new Agent({ keepAlive: true });
     const running = new Promise<string>((resolve, reject) => {
@@ -315,7 +315,7 @@ describe('the end of the process (architecture#services)', () => {
       ).once('error', reject);
     });
     await waitFor(() => fixture.state.waiting === 1);
-    // Neither this deadline nor the end of the kept connection by itself would come within the time of a test.
+    // Neither this deadline nor the timeout of the kept-alive connection expires within the test.
     const stopped = fixture.stop(600_000);
     fixture.release();
     await expect(running).resolves.toBe('{"done":true}');

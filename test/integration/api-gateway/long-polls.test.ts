@@ -1,4 +1,7 @@
-/** Requests that wait for events: what ends them, and the rights that they are answered with (rules/events#documents; rules/operations#promises; D89). */
+/**
+ * Requests that wait for events: what ends them, and the rights under which they are answered (rules/events#documents;
+ * rules/operations#promises; D89).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import type { Service } from '#libs/lifecycle';
@@ -40,7 +43,7 @@ const read = async (query: string): Promise<Page> => {
   return (await answer.json()) as Page;
 };
 
-/** A login, and a key, of an account of its own. */
+/** A session and a service key of a separate account. */
 async function admit(name: string, superuser = false): Promise<{ email: string; session: string; key: { id: string; token: string } }> {
   const [email, password] = [`${name}@example.org`, `a password of ${name}`];
   await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
@@ -50,14 +53,14 @@ async function admit(name: string, superuser = false): Promise<{ email: string; 
   return { email, session, key: { id: issued.key.id, token: issued.token } };
 }
 
-/** Waits as the bearer. @returns what the answer is */
+/** Waits for events with the bearer token. @returns status and event types of the response */
 async function follow(bearer: string, query: string): Promise<{ status: number; types: string[] }> {
   const answer = await ask(`/api/v1/events?${query}`, { headers: { authorization: `Bearer ${bearer}` } });
   const { items = [] } = (await answer.json()) as Partial<Page>;
   return { status: answer.status, types: items.map(({ type }) => type) };
 }
 
-describe('a request that waits for events while a right ends (D89)', () => {
+describe('long-polling for events while access ends (D89)', () => {
   const { rpcs } = directory;
   const logOut = ({ session }: Awaited<ReturnType<typeof admit>>) =>
     ask('/api/v1/auth/logout', {
@@ -66,7 +69,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
     });
 
-  it('is answered 401, whatever ends its credential, and with nothing that happens then', async () => {
+  it('returns 401 and no later events, however the credential ends', async () => {
     const acts: Record<string, (who: Awaited<ReturnType<typeof admit>>) => Promise<unknown>> = {
       'logged-out': logOut,
       deactivated: ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
@@ -84,7 +87,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
     );
     const expired = await admit('expired');
     const expiry = follow(expired.key.token, `after=${next}&wait=30&types=question.changed`);
-    await read(`after=${next}&wait=1&types=question.changed`); // they are with the events service by then
+    await read(`after=${next}&wait=1&types=question.changed`); // by then the requests have reached the events service
     await fixture.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [expired.key.id]);
     for (const { act } of waits) await act();
     await fixture.create();
@@ -95,7 +98,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
     expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
-  it('is answered 401 in the console when the session there ends', async () => {
+  it('returns 401 in the console when its session ends', async () => {
     const [email, password] = ['console@example.org', 'a password of the console'];
     await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser: true });
     const origin = `http://127.0.0.1:${gateway.port}`;
@@ -105,14 +108,14 @@ describe('a request that waits for events while a right ends (D89)', () => {
     const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
     const { next } = (await (await inConsole('/api/v1/events?after=latest', {}, cookie)).json()) as Page;
     const waiting = inConsole(`/api/v1/events?after=${next}&wait=30&types=conversation.created`, {}, cookie);
-    await read(`after=${next}&wait=1&types=question.changed`); // it is with the events service by then
+    await read(`after=${next}&wait=1&types=question.changed`); // by then the request has reached the events service
     expect((await inConsole('/api/v1/auth/logout', { method: 'POST', body: '{}' }, cookie)).status).toBe(200);
     await fixture.create();
     const answer = await waiting;
     expect([answer.status, await answer.text()]).toEqual([401, expect.not.stringContaining('conversation.created')]);
   });
 
-  it('is answered with what its account may read in the end', async () => {
+  it('returns only events that the account can still read at the end', async () => {
     const [demoted, owner] = [await admit('demoted', true), await admit('owner')];
     const { next } = await read('after=latest');
     const disable = async (): Promise<void> => {
@@ -126,30 +129,30 @@ describe('a request that waits for events while a right ends (D89)', () => {
     const [waiting, whole] = [follow(demoted.session, query), follow(token, query)];
     await read(`after=${next}&wait=1&types=question.changed`);
     await fixture.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
-    await read(`after=${next}&wait=1&types=question.changed`); // longer than a credential is remembered
+    await read(`after=${next}&wait=1&types=question.changed`); // longer than a credential is cached
     await disable();
     expect(await whole).toEqual({ status: 200, types: ['webhook_endpoint.disabled'] });
     expect(await waiting).toEqual({ status: 200, types: [] });
   });
 });
 
-describe('a request that waits for events', () => {
-  it('is answered when something comes, also after the first turn', async () => {
+describe('long-polling for events', () => {
+  it('responds when an event is published, also after the first polling interval', async () => {
     const { next } = await read('after=latest');
     const startedMs = performance.now();
     const waiting = read(`after=${next}&wait=30&types=conversation.created`);
-    // Longer than a turn.
+    // Longer than one wait cycle.
     await read(`after=${next}&wait=6&types=question.changed`);
     await fixture.create();
     expect((await waiting).items.map(({ type }) => type)).toEqual(['conversation.created']);
     expect(performance.now() - startedMs).toBeLessThan(25_000);
   });
 
-  it('is answered with an empty page and a cursor that can be used when its gateway stops', async () => {
+  it('responds with an empty page and a valid cursor when the gateway stops', async () => {
     const { next } = await read('after=latest');
     const startedMs = performance.now();
     const waiting = read(`after=${next}&wait=30&types=question.changed`);
-    // It is with the events service by then.
+    // By then the request has reached the events service.
     await read(`after=${next}&wait=1&types=question.changed`);
     await gateway.stop();
     expect(await waiting).toEqual({ items: [], next, has_more: false });

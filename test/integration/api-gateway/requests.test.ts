@@ -1,4 +1,4 @@
-/** Rules of HTTP (docs/rules/http.md) on routing, credentials, parsing and validation. */
+/** HTTP rules (docs/rules/http.md) on routing, credentials, parsing and validation. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startGatewayFixture } from './fixture.ts';
@@ -14,7 +14,7 @@ const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
 
 describe('Order of checks (rules/http#order-of-checks)', () => {
-  it('decides route, method, credential, body, validation in this order', async () => {
+  it('checks route, method, credential, body and validation in this order', async () => {
     const broken = { body: '{', auth: null };
     expect((await fixture.call('PATCH', '/api/probe/nothing', broken)).status).toBe(404);
     expect((await fixture.call('PUT', '/api/probe/things/x', broken)).status).toBe(405);
@@ -28,14 +28,14 @@ describe('Order of checks (rules/http#order-of-checks)', () => {
 
 describe('401 on /api/ (rules/http#unauthorized)', () => {
   it.each([null, '', 'Bearer', 'Bearer wrong', 'Basic probe-token', 'probe-token', 'Bearer probe-token x'])(
-    'answers %j with the envelope and the challenge',
+    'returns the error envelope and the challenge for %j',
     async (auth) => {
       const reply = await fixture.call('GET', thing, { auth });
       expect([reply.status, reply.json, reply.headers['www-authenticate']]).toEqual([401, { detail: 'Unauthorized' }, 'Bearer']);
     },
   );
 
-  it('accepts the scheme in any case', async () => {
+  it('accepts the authentication scheme in any case', async () => {
     expect((await fixture.call('GET', thing, { auth: 'bEARER probe-token' })).status).toBe(200);
   });
 });
@@ -54,7 +54,7 @@ describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => 
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
-  ])('answers 400 to %s', async (_name, body) => {
+  ])('returns 400 for %s', async (_name, body) => {
     const reply = await fixture.call('PATCH', thing, { body });
     expect([reply.status, reply.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
@@ -66,7 +66,7 @@ describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => 
     'multipart/form-data; boundary=x',
     'nonsense',
     undefined,
-  ])('reads JSON whatever the label says: %s', async (type) => {
+  ])('reads JSON regardless of the content type: %s', async (type) => {
     const reply = await fixture.call('PATCH', thing, {
       json: { name: 'é€😀' },
       headers: type === undefined ? {} : { 'content-type': type },
@@ -74,7 +74,7 @@ describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => 
     expect([reply.status, reply.json]).toEqual([200, { name: 'é€😀', thing_id: 7 }]);
   });
 
-  it('takes an optional body that is not there as {}', async () => {
+  it('treats a missing optional body as {}', async () => {
     expect((await fixture.call('POST', '/api/probe/optional', { body: '' })).json).toEqual({});
     expect((await fixture.call('POST', '/api/probe/optional')).json).toEqual({});
     expect((await fixture.call('POST', '/api/probe/optional', { body: ' ' })).status).toBe(400);
@@ -85,7 +85,7 @@ describe('Content-Encoding (D61)', () => {
   const send = (encoding: string, call: Parameters<Probe['call']>[2] = {}, path = thing) =>
     fixture.call('PATCH', path, { body: gzipSync('{"count":1}'), headers: { 'content-encoding': encoding }, ...call });
 
-  it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])('answers 415 to %s on both surfaces', async (encoding) => {
+  it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])('returns 415 for %s on both API surfaces', async (encoding) => {
     for (const path of [thing, '/api/v1/probe/things/7']) {
       const reply = await send(encoding, {}, path);
       expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
@@ -93,35 +93,35 @@ describe('Content-Encoding (D61)', () => {
     expect((await fixture.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
   });
 
-  it.each(['identity', 'Identity', '', 'identity,identity'])('reads a body under %j', async (encoding) => {
+  it.each(['identity', 'Identity', '', 'identity,identity'])('accepts a body with Content-Encoding %j', async (encoding) => {
     expect((await send(encoding, { body: '{"count":1}' })).status).toBe(200);
   });
 
-  it('is looked at after route, method and credential', async () => {
+  it('checks Content-Encoding after route, method and credential', async () => {
     expect((await send('gzip', { auth: null })).status).toBe(401);
     expect((await fixture.call('PUT', thing, { headers: { 'content-encoding': 'gzip' } })).status).toBe(405);
     expect((await send('gzip', {}, '/api/probe/nothing')).status).toBe(404);
   });
 });
 
-describe('Bounded errors (D60)', () => {
+describe('Limits of errors (D60)', () => {
   const list = async (json: unknown) => (await patch(json)).json.detail;
   const detailed = (count: number) => list({ people: Array.from({ length: count }, () => ({ id: 'x' })) });
 
-  it('lists fifty problems, and no more', async () => {
+  it('lists at most fifty problems', async () => {
     expect([(await detailed(49)).length, (await detailed(50)).length, (await detailed(51)).length]).toEqual([49, 50, 50]);
     expect((await detailed(60_000)).map(({ loc }) => loc)).toEqual(
       Array.from({ length: 50 }, (_value, index) => ['body', 'payload', 'people', index, 'id']),
     );
   });
 
-  it('cuts keys after 120 characters', async () => {
+  it('truncates keys after 120 characters', async () => {
     const claim = { personId: 'x' };
     const [fits, cut] = await list({ claims: { ['a'.repeat(120)]: claim, ['b'.repeat(4_000_000)]: claim } });
     expect([fits?.loc[3], cut?.loc[3]]).toEqual(['a'.repeat(120), 'b'.repeat(120)]);
   });
 
-  it('answers in 64 KiB at most, whatever is wrong', async () => {
+  it('returns at most 64 KiB for any error', async () => {
     const deep = `${'{"\\u0000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":'.repeat(60)}1${'}'.repeat(60)}`;
     const reply = await fixture.call('PATCH', thing, { body: `{"infos":${deep}}` });
     expect(reply.status).toBe(422);
@@ -129,12 +129,12 @@ describe('Bounded errors (D60)', () => {
     expect(reply.json.detail.length).toBeGreaterThan(0);
   });
 
-  it('says one thing of all undeclared fields', async () => {
+  it('reports all undeclared fields as one problem', async () => {
     const undeclared = Object.fromEntries(Array.from({ length: 1_000 }, (_value, index) => [`x${index}`, '\u0000']));
     expect((await list({ ...undeclared, count: 'a' })).map(({ loc }) => loc.slice(2))).toEqual([['count'], ['x0']]);
   });
 
-  it('lists fifty problems of all sources together', async () => {
+  it('lists at most fifty problems of all sources together', async () => {
     const people = Array.from({ length: 100 }, () => ({ id: 'x' }));
     const reply = await fixture.call('PATCH', '/api/probe/things/x', { json: { people } });
     expect(reply.json.detail).toHaveLength(50);
@@ -154,22 +154,22 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     '/api//probe/things/7',
     '/apis',
     '/api/v12',
-  ])('answers 404 {detail} on %s', async (path) => {
+  ])('returns 404 {detail} for %s', async (path) => {
     const reply = await fixture.call('GET', path);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])('answers 404 in the v1 envelope on %s', async (path) => {
+  it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])('returns 404 in the v1 envelope for %s', async (path) => {
     const reply = await fixture.call('GET', path, { auth: null });
     expect([reply.status, reply.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
   });
 
-  it.each(['DELETE', 'PUT', 'POST', 'PROPFIND'])('answers 405 with Allow to %s', async (method) => {
+  it.each(['DELETE', 'PUT', 'POST', 'PROPFIND'])('returns 405 with Allow for %s', async (method) => {
     const reply = await fixture.call(method, thing, { auth: null });
     expect([reply.status, reply.json, reply.headers['allow']]).toEqual([405, { detail: 'Method not allowed' }, 'GET, HEAD, PATCH']);
   });
 
-  it('lets a fixed path decide its methods alone', async () => {
+  it('uses only the methods of a fixed path that also matches a pattern', async () => {
     expect((await fixture.call('GET', '/api/probe/things/special')).status).toBe(200);
     const reply = await fixture.call('PATCH', '/api/probe/things/special', { json: {} });
     expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
@@ -185,7 +185,7 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     ]);
   });
 
-  it('answers what is no HTTP with a JSON envelope too', async () => {
+  it('returns a JSON envelope also for invalid HTTP', async () => {
     const reply = await fixture.call('GET', thing, { headers: { 'x-long': 'a'.repeat(20_000) } });
     expect([reply.status, reply.json]).toEqual([431, { detail: expect.any(String) }]);
   });
@@ -203,7 +203,7 @@ describe('422 items (rules/http#validation-items)', () => {
     });
   });
 
-  it('names every problem of a body', async () => {
+  it('reports every problem of a body', async () => {
     expect(await items({ infos: [], count: 101, name: '', kind: 'green', flag: 'maybe', at: 'soon', tags: ['a', 'b', 'c'] })).toEqual([
       ['dict_type', ['infos']],
       ['less_than_equal', ['count']],
@@ -237,11 +237,11 @@ describe('422 items (rules/http#validation-items)', () => {
     [[], ['dict_type', []]],
     ['text', ['dict_type', []]],
     [null, ['dict_type', []]],
-  ])('answers %j', async (json, item) => {
+  ])('returns the validation item for %j', async (json, item) => {
     expect(await items(json)).toEqual([item]);
   });
 
-  it('carries the bound in ctx', async () => {
+  it('includes the bound in ctx', async () => {
     const [item] = (await patch({ tags: ['a', 'b', 'c'] })).json.detail;
     expect(item).toEqual({
       type: 'too_long',
@@ -261,7 +261,7 @@ describe('422 items (rules/http#validation-items)', () => {
     ['flag=perhaps', 'bool_parsing', 'flag'],
     ['time=yesterday', 'datetime_parsing', 'time'],
     ['slug=a%00b', 'string_unicode', 'slug'],
-  ])('checks the query %s', async (query, type, name) => {
+  ])('validates the query %s', async (query, type, name) => {
     const reply = await fixture.call('GET', `/api/probe/list?${query}`);
     expect([reply.status, reply.json.detail[0]]).toEqual([422, expect.objectContaining({ type, loc: ['query', name] })]);
   });
@@ -269,12 +269,12 @@ describe('422 items (rules/http#validation-items)', () => {
   it.each([
     ['99999999999999999999', { le: 50 }],
     ['-99999999999999999999', { ge: 1 }],
-  ])('names the bound of the parameter that %s is outside of', async (limit, ctx) => {
+  ])('reports the bound of the parameter that %s violates', async (limit, ctx) => {
     const { json } = await fixture.call('GET', `/api/probe/list?limit=${limit}`);
     expect(json.detail).toEqual([expect.objectContaining({ ctx, msg: expect.stringMatching(new RegExp(` ${Object.values(ctx)[0]}$`)) })]);
   });
 
-  it.each(['', ' ', '\t', 'k'.repeat(256)])('refuses the header value %j', async (key) => {
+  it.each(['', ' ', '\t', 'k'.repeat(256)])('rejects the header value %j', async (key) => {
     const reply = await fixture.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
       headers: { 'Idempotency-Key': key },
@@ -282,7 +282,7 @@ describe('422 items (rules/http#validation-items)', () => {
     expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['header', 'Idempotency-Key']]);
   });
 
-  it('maps the outcome of the reply to its status', async () => {
+  it('maps the outcome of a reply to its status', async () => {
     const reply = await fixture.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
       headers: { 'idempotency-key': 'k' },
@@ -293,7 +293,7 @@ describe('422 items (rules/http#validation-items)', () => {
 
 describe('Trailing slash (rules/http#paths-and-methods)', () => {
   it.each([thing, '/api/probe/list', '/api/probe/slugs/abc', '/api/probe/v1/x:y', '/api/v1/probe/list'])(
-    'is optional on %s, without a redirect',
+    'accepts an optional trailing slash on %s without a redirect',
     async (path) => {
       expect([(await fixture.call('GET', path)).status, (await fixture.call('GET', `${path}/`)).status]).toEqual([200, 200]);
     },
@@ -301,13 +301,13 @@ describe('Trailing slash (rules/http#paths-and-methods)', () => {
 });
 
 describe('Unknown query parameters and body fields (rules/http#paths-and-methods)', () => {
-  it('are ignored and not passed on', async () => {
+  it('ignores unknown query parameters and body fields and does not forward them', async () => {
     const reply = await fixture.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
     expect([reply.status, reply.json]).toEqual([200, { count: 1, thing_id: 7 }]);
     expect((await fixture.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
   });
 
-  it('takes the last of repeated parameters and the default of absent ones', async () => {
+  it('uses the last of repeated parameters and the default of absent ones', async () => {
     expect((await fixture.call('GET', '/api/probe/list?limit=99&limit=3')).json).toEqual({ limit: 3 });
     expect((await fixture.call('GET', '/api/probe/list')).json).toEqual({ limit: 20 });
   });

@@ -1,4 +1,4 @@
-/** What the gateway remembers of sessions and service keys, with a stand-in for the directory behind a real bus. */
+/** The gateway's cache of sessions and service keys, with a directory stand-in on a real bus. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { defineService } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -30,7 +30,7 @@ const known = { actor, expires_at: '2030-01-01T00:00:00+00:00' };
 let env: TestEnvironment;
 let bus: Bus;
 let asked: number;
-/** What the directory answers. */
+/** Reply of the directory. */
 let answer: () => Promise<typeof known>;
 /** The gateway's clock. */
 let nowMs: number;
@@ -69,8 +69,8 @@ beforeEach(() => {
   sessions = createSessions(bus, { now: () => nowMs });
 });
 
-describe('sessions (rules/access#login: revocation is felt within a second)', () => {
-  it('are asked about again 800 ms after the question, not after the answer', async () => {
+describe('sessions in the gateway (rules/access#login: revocation takes effect within a second)', () => {
+  it('verifies a session again 800 ms after the request, not after the reply', async () => {
     answer = () => {
       nowMs += 500;
       return Promise.resolve(known);
@@ -84,7 +84,7 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
     expect(asked).toBe(2);
   });
 
-  it('do not outlive a revocation that came while the answer was under way', async () => {
+  it('invalidates a session that is revoked during its verification', async () => {
     const { promise, resolve } = Promise.withResolvers<typeof known>();
     answer = () => promise;
     const first = sessions.verify(token, newCall);
@@ -99,19 +99,19 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
     expect(asked).toBe(3);
   });
 
-  it('are asked about once for calls that come together', async () => {
+  it('verifies a session once for concurrent calls', async () => {
     await Promise.all(Array.from({ length: 5 }, async () => sessions.verify(token, newCall)));
     expect(asked).toBe(1);
   });
 
-  it('stay known when another one is forgotten', async () => {
+  it('keeps a session cached when another one is invalidated', async () => {
     await sessions.verify(token, newCall);
     sessions.invalidate('b'.repeat(32));
     await sessions.verify(token, newCall);
     expect(asked).toBe(1);
   });
 
-  it('are not remembered as refused', async () => {
+  it('does not cache rejected sessions', async () => {
     answer = () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' }));
     for (let round = 1; round <= 2; round++) {
       await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -120,7 +120,7 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
   });
 
   it.each([new AppError({ code: 'internal', message: 'x' }), new AppError({ code: 'deadline_exceeded', message: 'x' }), new Error('x')])(
-    'cannot be checked, 503, when the directory fails with %s',
+    'returns 503 when the directory fails with %s',
     async (error) => {
       answer = () => Promise.reject(error);
       await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unavailable' });
@@ -128,10 +128,10 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
   );
 });
 
-describe('service keys (rules/access#service-keys; K6, K7)', () => {
+describe('service keys in the gateway (rules/access#service-keys; K6, K7)', () => {
   const keyToken = `svc_key_${keyId}_${'x'.repeat(43)}`;
 
-  it('are asked about once within 800 ms, and again once they are forgotten', async () => {
+  it('verifies a key once within 800 ms, and again after invalidation', async () => {
     const keys = createKeys(bus, () => nowMs);
     await expect(keys.verify(keyToken, newCall)).resolves.toEqual(keyActor);
     nowMs = 799;
@@ -144,7 +144,7 @@ describe('service keys (rules/access#service-keys; K6, K7)', () => {
     expect(asked).toBe(3);
   });
 
-  it('have a form of their own', () => {
+  it('distinguishes the formats of session tokens and keys', () => {
     const forms = [createSessions(bus), createKeys(bus)].map((form) => [form.matches(token), form.matches(keyToken)]);
     expect(forms).toEqual([
       [true, false],

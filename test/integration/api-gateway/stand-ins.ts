@@ -1,4 +1,4 @@
-/** The directory as the gateway sees it: same contract, answers from memory. */
+/** In-memory directory stand-in with the same contract. */
 import { AppError } from '#libs/errors';
 import type { Actor } from '#libs/contract';
 import { defineService } from '#libs/contract';
@@ -11,7 +11,7 @@ const { login, refuseLogin, logout, verifySession, whoami } = directory.rpcs;
 const contract = defineService({ service: 'directory', rpcs: { login, refuseLogin, logout, verifySession, whoami }, jobs: {}, events: {} });
 
 export interface DirectoryStandIn {
-  /** Token → who it belongs to. Remove one to revoke it. */
+  /** Actor of each token. Delete an entry to revoke its token. */
   readonly tokens: Map<string, UserActor>;
   readonly calls: { verify: number; refused: string[]; logins: { email: string; ip: string }[] };
   /** Issues a token. */

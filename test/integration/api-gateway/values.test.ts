@@ -1,4 +1,4 @@
-/** Rules of HTTP (docs/rules/http.md) on sizes, ids, datetimes, characters and numbers. */
+/** HTTP rules (docs/rules/http.md) on sizes, ids, datetimes, characters and numbers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startGatewayFixture } from './fixture.ts';
 
@@ -15,7 +15,7 @@ const items = async (json: unknown) => (await patch(json)).json.detail.map(({ ty
 describe('JSON body cap (rules/http#json-body-cap)', () => {
   const sized = (bytes: number): string => `{"infos":{"a":"${'x'.repeat(bytes - 18)}"}}`;
 
-  it('lets exactly 4 194 304 bytes pass and refuses one more with 413', async () => {
+  it('accepts exactly 4 194 304 bytes and rejects one more with 413', async () => {
     const exact = sized(4_194_304);
     expect(Buffer.byteLength(exact)).toBe(4_194_304);
     const passed = await fixture.call('PATCH', thing, { body: exact });
@@ -24,7 +24,7 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
     expect([refused.status, refused.json]).toEqual([413, { detail: expect.any(String) }]);
   });
 
-  it('counts a body without a length too', async () => {
+  it('applies the body cap without a Content-Length too', async () => {
     const send = async (bytes: number) => {
       const response = await fetch(`http://127.0.0.1:${fixture.port}${thing}`, {
         method: 'PATCH',
@@ -41,23 +41,23 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
     [64, 200],
     [65, 400],
     [200_000, 400],
-  ])('answers %i levels with %i', async (levels, status) => {
+  ])('responds to %i nesting levels with status %i', async (levels, status) => {
     const nested = `{"infos":${'{"a":'.repeat(levels - 2)}[]${'}'.repeat(levels - 2)}}`;
     expect((await fixture.call('PATCH', thing, { body: nested })).status).toBe(status);
   });
 
-  it('does not count brackets inside strings', async () => {
+  it('ignores brackets inside strings when counting nesting', async () => {
     expect((await patch({ infos: { a: `\\"${'['.repeat(500)}` } })).status).toBe(200);
   });
 });
 
 describe('Ids (rules/http#ids)', () => {
-  it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('answers 404 to the path id %s', async (id) => {
+  it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('returns 404 for the path id %s', async (id) => {
     const reply = await fixture.call('GET', `/api/probe/things/${id}`);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])('answers 422 to the path id %s', async (id) => {
+  it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])('returns 422 for the path id %s', async (id) => {
     const reply = await fixture.call('GET', `/api/probe/things/${encodeURI(id)}`);
     expect([reply.status, reply.json.detail[0]]).toEqual([
       422,
@@ -65,7 +65,7 @@ describe('Ids (rules/http#ids)', () => {
     ]);
   });
 
-  it('passes the largest id on', async () => {
+  it('accepts the largest id', async () => {
     expect((await fixture.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
   });
 
@@ -75,11 +75,11 @@ describe('Ids (rules/http#ids)', () => {
     ['2147483648', 0],
     ['99999999999999999999', 0],
     ['-99999999999999999999', 0],
-  ])('hands the query id %s on as an id that nobody has', async (text, id) => {
+  ])('forwards the query id %s as an id that does not exist', async (text, id) => {
     expect((await fixture.call('GET', `/api/probe/list?person_id=${text}`)).json).toEqual({ limit: 20, person_id: id });
   });
 
-  it('reads lists of ids (D18)', async () => {
+  it('parses lists of ids (D18)', async () => {
     const ids = async (query: string) => {
       const reply = await fixture.call('GET', `/api/probe/batch${query}`);
       return reply.status === 200 ? reply.json.ids : reply.json.detail.map(({ type, loc }) => [type, loc]);
@@ -107,19 +107,19 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     ['types[]=', ''],
     ['types', ''],
     ['type[]=a&[]=b&types[x]=c&xtypes[]=d', undefined],
-  ])('joins %s in the order of the query', async (query, types) => {
+  ])('joins %s in query order', async (query, types) => {
     const { json } = await fixture.call('GET', `/api/probe/list?${query}`);
     expect((json as { types?: string }).types).toBe(types);
   });
 
   it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])(
-    'joins %s of numbers alike',
+    'joins %s of numbers in the same way',
     async (query) => {
       expect((await fixture.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
     },
   );
 
-  it('checks what was joined', async () => {
+  it('validates the joined list', async () => {
     const problems = async (path: string) => (await fixture.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
     expect(await problems('/api/probe/batch?ids[]=1&ids[]=x')).toEqual([['int_parsing', ['query', 'ids']]]);
     expect(await problems(`/api/probe/batch?${'ids[]=1&'.repeat(51)}`)).toEqual([['too_long', ['query', 'ids']]]);
@@ -127,12 +127,12 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     expect(await problems('/api/probe/list?types[]=a%00')).toEqual([['string_unicode', ['query', 'types']]]);
   });
 
-  it('gives no other parameter another spelling', async () => {
+  it('accepts no other spelling for other parameters', async () => {
     expect((await fixture.call('GET', '/api/probe/list?limit=3&limit[]=4')).json).toEqual({ limit: 3 });
   });
 });
 
-describe('Datetimes in (rules/http#datetimes-in)', () => {
+describe('Datetimes in requests (rules/http#datetimes-in)', () => {
   it.each([
     ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00Z'],
     ['2026-05-01T10:00:00%2B02:00', '2026-05-01T10:00:00+02:00'],
@@ -140,7 +140,7 @@ describe('Datetimes in (rules/http#datetimes-in)', () => {
     ['2026-05-01T10:00:00.123456+0200', '2026-05-01T10:00:00.123456+0200'],
     ['2026-05-01%2010:00:00', '2026-05-01 10:00:00'],
     ['2026-05-01T10:00:00', '2026-05-01T10:00:00'],
-  ])('reads time=%s', async (raw, time) => {
+  ])('parses time=%s', async (raw, time) => {
     expect((await fixture.call('GET', `/api/probe/list?time=${raw}`)).json).toEqual({ limit: 20, time });
   });
 });
@@ -152,63 +152,66 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#st
     ['{"infos":{"a\\u0000":1}}', ['infos', 'a\u0000']],
     ['{"infos":{"\\udc00x":1}}', ['infos', '\\udc00x']],
     ['{"unknown":"\\u0000"}', ['unknown']],
-  ])('answers 422 to %s', async (body, path) => {
+  ])('returns 422 for %s', async (body, path) => {
     const reply = await fixture.call('PATCH', thing, { body });
     expect(reply.status).toBe(422);
     expect(reply.json.detail[0]?.type).toBe('string_unicode');
     expect(JSON.stringify(reply.json.detail[0]?.loc)).toBe(JSON.stringify(['body', 'payload', ...path]).replace('\\\\udc00', '\\udc00'));
   });
 
-  it('lets whole surrogate pairs pass', async () => {
+  it('accepts complete surrogate pairs', async () => {
     expect((await fixture.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
   });
 
-  it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])('answers 404 to control characters in a slug: %s (D74)', async (slug) => {
+  it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])('returns 404 for control characters in a slug: %s (D74)', async (slug) => {
     const reply = await fixture.call('GET', `/api/probe/slugs/${slug}`);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('lets what is no control character pass in a slug', async () => {
+  it('accepts characters other than control characters in a slug', async () => {
     expect((await fixture.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
   });
 });
 
 describe('Years 0001 to 9999 (rules/http#datetimes-in)', () => {
-  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'])('accepts %s as sent', async (at) => {
+  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'])('accepts the datetime %s as sent', async (at) => {
     expect((await patch({ at })).json.at).toBe(at);
   });
 
-  it.each(['0000-12-31T23:59:59Z', '10000-01-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-05-01'])('refuses %s', async (at) => {
-    expect(await items({ at })).toEqual([['datetime_parsing', ['at']]]);
-  });
+  it.each(['0000-12-31T23:59:59Z', '10000-01-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-05-01'])(
+    'rejects the datetime %s',
+    async (at) => {
+      expect(await items({ at })).toEqual([['datetime_parsing', ['at']]]);
+    },
+  );
 });
 
 describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-keys)', () => {
-  it('survive a round trip', async () => {
+  it('preserves integers above 2^53 in a round trip', async () => {
     const body = '{"infos":{"a":9007199254740993,"b":[-12345678901234567890],"c":1.0,"d":1e2}}';
     expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
   });
 
-  it('are integers where the schema asks for one', async () => {
+  it('converts integral numbers to integers where the schema requires an integer', async () => {
     expect((await fixture.call('PATCH', thing, { body: '{"version":5.0}' })).json).toEqual({ version: 5, thing_id: 7 });
     expect((await fixture.call('PATCH', thing, { body: '{"version":5.5}' })).status).toBe(422);
     expect((await fixture.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe('less_than_equal');
   });
 
-  it('are refused when no store can hold them', async () => {
+  it('rejects numbers that no store can hold', async () => {
     const reply = await fixture.call('PATCH', thing, { body: '{"infos":{"a":1e5000}}' });
     expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['body', 'payload', 'infos', 'a']]);
   });
 });
 
-describe('__proto__, constructor and the like as keys (rules/http#numbers-and-keys)', () => {
-  it('are plain data', async () => {
+describe('keys such as __proto__ and constructor (rules/http#numbers-and-keys)', () => {
+  it('treats such keys as plain data', async () => {
     const body = '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
     expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it('are ignored as unknown fields and parameters', async () => {
+  it('ignores such keys as unknown fields and parameters', async () => {
     expect(
       (await fixture.call('PATCH', `${thing}?__proto__=1&constructor=2`, { body: '{"__proto__":{"count":5},"constructor":1}' })).json,
     ).toEqual({ thing_id: 7 });

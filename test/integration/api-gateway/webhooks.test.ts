@@ -1,4 +1,4 @@
-/** Intake of webhooks with the broker there, away and back (rules/bookings#booking-webhook; D19a, D20, D33d). */
+/** Webhook intake while the broker is available, unavailable and available again (rules/bookings#booking-webhook; D19a, D20, D33d). */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ let server: NatsServer;
 let bus: Bus;
 let gateway: Awaited<ReturnType<typeof createService>>;
 let call: (method: string, path: string, call?: Call) => Promise<Reply>;
-/** Of the booking provider. */
+/** From the booking provider. */
 const received: Webhook[] = [];
-/** Of the meeting provider. */
+/** From the meeting provider. */
 const meetings: Webhook[] = [];
-/** Webhooks in each message of the booking provider. */
+/** Number of webhooks in each message of the booking provider. */
 const bundles: number[] = [];
 const check = compileSchema(BookingWebhook);
 
@@ -90,7 +90,7 @@ afterAll(async () => {
 });
 
 describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-webhook; D20, D33d)', () => {
-  it('stores the exact body, the path as written and the headers that matter before it answers', async () => {
+  it('stores the exact body, the original path and the relevant headers before it responds', async () => {
     const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED","n":12345678901234567890} ', 'utf8');
     const headers = {
       'content-type': 'application/json',
@@ -118,14 +118,14 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     ['bytes that are no UTF-8', Buffer.from([0xff, 0x00, 0xfe]), '7'],
     ['a person that cannot be one', '{}', 'abc%00'],
     ['exactly 4 MiB', Buffer.alloc(4_194_304, 0x78), '-1'],
-  ])('answers 200 to %s and keeps it', async (_name, body, person) => {
+  ])('returns 200 for %s and stores it', async (_name, body, person) => {
     const before = received.length;
     expect(await post(body, person)).toMatchObject(accepted);
     await waitFor(() => received.length === before + 1);
     expect(received.at(-1)?.body?.equals(Buffer.from(body))).toBe(true);
   });
 
-  it('refuses a compressed body with 415 before it is read, and stores nothing (D61)', async () => {
+  it('rejects a compressed body with 415 before reading it, and stores nothing (D61)', async () => {
     const before = received.length;
     const reply = await post(Buffer.from([0x1f, 0x8b, 0x00]), '7', { 'content-encoding': 'gzip' });
     expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
@@ -134,21 +134,21 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     expect(bodies().at(-1)).toBe('plain');
   });
 
-  it('answers 200 to a body over the cap and keeps the fact without the body', async () => {
+  it('returns 200 for a body over the cap and records it without the body', async () => {
     const before = received.length;
     expect(await post(Buffer.alloc(4_194_305))).toMatchObject(accepted);
     await waitFor(() => received.length === before + 1);
     expect(received.at(-1)?.body).toBeNull();
   });
 
-  it('gives each delivery an id of its own, whatever the request id', async () => {
+  it('assigns each delivery a unique id, independent of the request id', async () => {
     const before = received.length;
     await Promise.all([post('1', '7', { 'x-request-id': 'same' }), post('1', '7', { 'x-request-id': 'same' })]);
     await waitFor(() => received.length === before + 2);
     expect(new Set(received.slice(before).map(({ facts }) => facts.id)).size).toBe(2);
   });
 
-  it('stores webhooks that come at the same time together, each whole and in its order', async () => {
+  it('stores concurrent webhooks together, each complete and in order', async () => {
     const texts = Array.from({ length: 64 }, (_value, index) => `${index}: ${'é\n\u0000'.repeat(index)}`);
     const send = async (body: string): Promise<number> => {
       const url = `http://127.0.0.1:${gateway.port}/api/coherence/hook/booking/7`;
@@ -156,7 +156,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
       await reply.arrayBuffer();
       return reply.status;
     };
-    // Requests on new connections come one by one, later ones together.
+    // Requests on new connections arrive one by one, later ones together.
     await waitFor(async () => {
       const [before, messages] = [received.length, bundles.length];
       expect(new Set(await Promise.all(texts.map(send)))).toEqual(new Set([200]));
@@ -167,7 +167,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     expect(Math.max(...bundles)).toBeLessThanOrEqual(32);
   });
 
-  it('stores nothing of a request that broke off', async () => {
+  it('stores nothing of an aborted request', async () => {
     const before = received.length;
     const controller = new AbortController();
     const half = new ReadableStream({
@@ -188,7 +188,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
 });
 
 describe('POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20, D33d)', () => {
-  it('answers 200 to everything, and keeps the exact body with the signature and the number of the delivery', async () => {
+  it('returns 200 for every request, and stores the exact body, the signature and the delivery id', async () => {
     const body = '{"event":"recording.statusUpdate", "recording":{"fileSize":"12345678901234567890"}} ';
     const headers = {
       'content-type': 'application/json',
@@ -205,8 +205,8 @@ describe('POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20, D3
   });
 });
 
-describe('the broker goes away and comes back (D20)', () => {
-  it('answers 200 from the disk spool, in constant order, and delivers each once when the broker is back', async () => {
+describe('broker outage and recovery (D20)', () => {
+  it('returns 200 from the disk spool, in constant order, and delivers each webhook once after recovery', async () => {
     const port = Number(new URL(server.url).port);
     const before = received.length;
     await server.stop();
@@ -220,12 +220,12 @@ describe('the broker goes away and comes back (D20)', () => {
     expect(bodies().slice(before).toSorted()).toEqual(['first', 'second', 'third']);
   });
 
-  it('delivers what an earlier process left, once, and sets aside what cannot be read', async () => {
+  it('delivers spooled webhooks of an earlier process once, and sets aside unreadable ones', async () => {
     await gateway.stop();
     const before = received.length;
     const folder = join(dir, 'spool', 'default');
     const message = leftBehind('left-1', 'left behind');
-    // The broker had stored it already when the process died.
+    // The broker had already stored it when the process died.
     await bus.publishDurable(bookingWebhookSubject, message, { msgId: 'left-1' });
     await writeFile(join(folder, '1700000000000-000000-left-1.webhook'), spoolFile(message));
     await writeFile(join(folder, '1700000000000-000001-broken.webhook'), spoolFile(message.subarray(0, -1)));
@@ -243,7 +243,7 @@ describe('the broker goes away and comes back (D20)', () => {
     ]);
   });
 
-  it('lets nothing overtake what waits on the disk, so that updates of one chat keep their order (D32)', async () => {
+  it('sends nothing ahead of spooled webhooks, so that updates of one chat stay in order (D32)', async () => {
     await gateway.stop();
     const before = received.length;
     const texts = Array.from({ length: 40 }, (_value, index) => `waiting ${index}`);
@@ -259,8 +259,8 @@ describe('the broker goes away and comes back (D20)', () => {
     expect(bodies().slice(before)).toEqual([...texts, 'later']);
   });
 
-  it('spools what the full stream refuses, and delivers it when there is room', async () => {
-    const filler = 'webhooks.agents.updates'; // of a service that does not run
+  it('spools webhooks that a full stream rejects, and delivers them when there is space', async () => {
+    const filler = 'webhooks.agents.updates'; // of a service that is not running
     await bus.ensureStreams({ WEBHOOKS: 100_000 });
     logged.length = 0;
     for (let n = 0; n < 9; n++) await bus.publishDurable(filler, Buffer.alloc(10_000), { msgId: `filler-${n}` });
@@ -268,7 +268,7 @@ describe('the broker goes away and comes back (D20)', () => {
     const texts = Array.from({ length: 5 }, (_value, n) => `${n} ${'x'.repeat(20_000)}`);
     for (const text of texts) expect(await post(text)).toMatchObject(accepted);
     expect((await spooled()).length).toBe(5);
-    // Whoever posts does not make it look into the folder and ask the broker again each time.
+    // A posted webhook does not trigger a spool scan and a broker request each time.
     expect(logged.filter((line) => line.includes('cannot be drained yet'))).toHaveLength(1);
     expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(100_000);
     const worker = await bus.consume({ stream: 'WEBHOOKS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
@@ -282,7 +282,7 @@ describe('the broker goes away and comes back (D20)', () => {
     await bus.ensureStreams();
   });
 
-  it('holds a webhook in memory when the spool is full, and delivers it', async () => {
+  it('holds a webhook in memory when the spool is full, and delivers it later', async () => {
     await gateway.stop();
     gateway = await createService({ config: config({ WEBHOOK_SPOOL_MAX_BYTES: '0' }), logger });
     await gateway.start();

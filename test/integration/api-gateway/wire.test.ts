@@ -1,4 +1,4 @@
-/** Requests byte by byte: what is no HTTP, bodies that are held back, paths in other spellings (rules/http#malformed-requests; D107). */
+/** Requests byte by byte: invalid HTTP, delayed bodies, alternative path spellings (rules/http#malformed-requests; D107). */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -12,7 +12,7 @@ afterAll(() => fixture.stop());
 
 const thing = '/api/probe/things/7';
 
-/** What comes back until the connection is closed, or until `isEnough` says so. */
+/** Returns the response bytes until the connection is closed or `isEnough` returns true. */
 async function talk(text: string, isEnough: (received: string) => boolean = () => false): Promise<string> {
   let [received, isClosed] = ['', false];
   const socket = connect(fixture.port, '127.0.0.1').setEncoding('latin1');
@@ -24,12 +24,12 @@ async function talk(text: string, isEnough: (received: string) => boolean = () =
   return received;
 }
 const credential = `Authorization: Bearer ${token}`;
-/** A request as it is written, line by line; the server is asked to close the connection. */
+/** A raw request, line by line; it asks the server to close the connection. */
 const lines = (...head: string[]): string => `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n`;
 const statusOf = (received: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1]);
 const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
-describe('what is no HTTP/1.1 (rules/http#malformed-requests)', () => {
+describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
   const list = '/api/probe/list';
   const body = (...headers: string[]): string => lines('PATCH /api/probe/things/1 HTTP/1.1', 'Host: x', credential, ...headers);
   const refused = { detail: expect.any(String) };
@@ -62,7 +62,7 @@ describe('what is no HTTP/1.1 (rules/http#malformed-requests)', () => {
     ['an expectation', lines(`GET ${list} HTTP/1.1`, 'Host: x', 'Expect: the best'), 417, refused],
     ['an expectation on /api/v1/', lines('GET /api/v1/probe/list HTTP/1.1', 'Host: x', 'Expect: 200-ok'), 417, refused],
     ['a long target', lines(`GET ${list}?${'a'.repeat(20_000)} HTTP/1.1`, 'Host: x'), 431, refused],
-  ])('%s: is answered with status, headers and body like everything else', async (_name, text, status, answer) => {
+  ])('%s: returns the usual status, headers and body', async (_name, text, status, answer) => {
     const received = await talk(text);
     expect([statusOf(received), bodyOf(received)]).toEqual([status, answer]);
     for (const header of [
@@ -75,7 +75,7 @@ describe('what is no HTTP/1.1 (rules/http#malformed-requests)', () => {
     if (text.includes('/api')) expect(received).toMatch(/^X-Api-Version: 9\.9/m);
   });
 
-  it('is answered behind the requests before it, and never into an answer', async () => {
+  it('answers malformed data after the preceding requests, never inside a response', async () => {
     const received = await talk('GET /api/probe/wait/100 HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n');
     expect([...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['200', '400']);
     expect(received.indexOf('{"done":true}')).toBeLessThan(received.indexOf('HTTP/1.1 400'));
@@ -86,7 +86,7 @@ describe('what is no HTTP/1.1 (rules/http#malformed-requests)', () => {
     ['HTTP/1.0 without a host', lines(`GET ${list} HTTP/1.0`, credential)],
     ['an address as the target', lines(`GET http://x:80${list} HTTP/1.1`, 'Host: y', credential)],
     ['a wish to speak otherwise', lines(`GET ${list} HTTP/1.1`, 'Host: x', credential, 'Upgrade: h2c')],
-  ])('lets %s pass', async (_name, text) => {
+  ])('accepts %s', async (_name, text) => {
     expect(statusOf(await talk(text))).toBe(200);
   });
 });
@@ -101,12 +101,12 @@ describe('Expect: 100-continue (D107)', () => {
     [405, '/api/probe/list', ['Content-Length: 10']],
     [413, thing, [credential, 'Content-Length: 4194305']],
     [415, thing, [credential, 'Content-Length: 10', 'Content-Encoding: gzip']],
-  ])('gets %i at once, and the connection ends', async (status, path, headers) => {
+  ])('returns %i immediately and closes the connection', async (status, path, headers) => {
     const received = await talk(head(path, ...headers));
     expect([statusOf(received), /^Connection: close/m.test(received)]).toEqual([status, true]);
   });
 
-  it('is told to go on where the body is read, and keeps the connection', async () => {
+  it('sends 100 Continue where the body is read, and keeps the connection open', async () => {
     let received = '';
     const socket = connect(fixture.port, '127.0.0.1').on('data', (part: Buffer) => (received += part.toString('latin1')));
     socket.write(head(thing, credential, 'Content-Length: 11'));
@@ -120,17 +120,20 @@ describe('Expect: 100-continue (D107)', () => {
 
 describe('percent-encoded paths (D107)', () => {
   it.each(['/%61pi/prob%65/things/%37', '/api/probe/thin%67s/7', '/api/probe/things/%37/'])(
-    'reads %s like the plain path',
+    'treats %s like the plain path',
     async (path) => {
       expect((await fixture.call('GET', path)).json).toEqual({ thing_id: 7 });
     },
   );
 
-  it.each(['/api%2Fprobe/things/7', '/%2561pi/probe/things/7', '/api/probe/things%2F7'])('reads no other sign in %s', async (path) => {
-    expect((await fixture.call('GET', path)).status).toBe(404);
-  });
+  it.each(['/api%2Fprobe/things/7', '/%2561pi/probe/things/7', '/api/probe/things%2F7'])(
+    'decodes no other character in %s',
+    async (path) => {
+      expect((await fixture.call('GET', path)).status).toBe(404);
+    },
+  );
 
-  it('knows the surface by it', async () => {
+  it('detects the API surface of a percent-encoded path', async () => {
     expect((await fixture.call('GET', '/%61pi/%761/nothing')).json).toEqual({ code: 'not_found', message: 'Not Found', retryable: false });
   });
 });

@@ -1,4 +1,4 @@
-/** The audit log in the real database, written by the role of a service. */
+/** The audit log in the real database, written with the role of a service. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditHandlers, type AuditContext, recordAudit, removeOldEntries, verifyChain } from '#libs/audit';
 import type { AuditLink } from '#libs/contract';
@@ -47,12 +47,12 @@ async function readPage(after: number): Promise<Page> {
 const verify = () => verifyChain(readPage);
 
 describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
-  it('writes entries of parallel transactions one after the other, without gaps, instants in order, with the hashes that JavaScript computes', async () => {
+  it('writes entries of concurrent transactions in sequence, without gaps, with ordered instants and the hashes that JavaScript computes', async () => {
     await Promise.all(Array.from({ length: 120 }, (_, index) => append({ index, text: 'Ünïcode "quoted" \\ \n\t\u0001\u007f 💚' })));
     expect(await verify()).toMatchObject({ checked: 120, broken: undefined, anchor: { id: 0 }, head: { id: 120 } });
   });
 
-  it('writes nothing when the transaction fails, and both entries of one that has two', async () => {
+  it('writes no entry of a failed transaction, and both entries of one with two', async () => {
     const before = (await verify()).head.id;
     const failing = db.transaction(async (tx) => {
       recordAudit(tx, admin, {});
@@ -67,7 +67,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect(await verify()).toMatchObject({ broken: undefined, head: { id: before + 2 } });
   });
 
-  it('is held up by nobody who works before the entry is written', async () => {
+  it('does not wait for transactions that have not reached the entry yet', async () => {
     let finish: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = db.transaction(async (tx) => {
@@ -80,7 +80,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect((await verify()).broken).toBeUndefined();
   });
 
-  it('bounds what it keeps, and text that PostgreSQL cannot hold is no reason to fail', async () => {
+  it('limits the size of stored values, and accepts text that PostgreSQL cannot store', async () => {
     await db.transaction(async (tx) =>
       recordAudit(
         tx,
@@ -95,7 +95,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect((await verify()).broken).toBeUndefined();
   });
 
-  it('says who acts: a person, a key, the CLI, the shared token, and refuses a call of nobody', async () => {
+  it('records the actor (account, key, CLI, shared token) and rejects a call without an actor', async () => {
     const user = { kind: 'user', accountId: 7, personId: 8, superuser: false, globalEditor: false, coherenceAccess: false } as const;
     const actors: [AuditContext, object][] = [
       [
@@ -123,7 +123,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
   });
 });
 
-describe('rights on the audit log (A2)', () => {
+describe('permissions on the audit log (A2)', () => {
   it.each([
     `update audit_log set action = 'nothing'`,
     'delete from audit_log',
@@ -134,7 +134,7 @@ describe('rights on the audit log (A2)', () => {
     'update audit_head set broken_id = null',
     'delete from audit_head',
     'insert into audit_head default values',
-  ])('the role of the service may not: %s', async (text) => {
+  ])('denies the service role: %s', async (text) => {
     await expect(run(db, text)).rejects.toThrow(/permission denied|must be owner/);
   });
 
@@ -146,11 +146,11 @@ describe('rights on the audit log (A2)', () => {
     'select * from uploads',
     'select * from directory.accounts',
     'create table media.mine (id int)',
-  ])('the role of retention may not: %s', async (text) => {
+  ])('denies the retention role: %s', async (text) => {
     await expect(run(retention, text)).rejects.toThrow(/permission denied|must be owner/);
   });
 
-  it('no service reads the log of another', async () => {
+  it('denies a service access to another service’s log', async () => {
     await expect(run(db, 'select * from directory.audit_log')).rejects.toThrow('permission denied for schema directory');
   });
 });
@@ -158,9 +158,9 @@ describe('rights on the audit log (A2)', () => {
 describe('retention and verification (A2; rules/audit#chain-and-retention)', () => {
   const keep = (days: number) => keepAuditLogs({ url: urls['DATABASE_URL_AUDIT'] ?? '', days, services: ['media'], logger: env.logger });
 
-  it('removes what is older in batches, and the chain goes on from the last entry that was removed', async () => {
+  it('removes old entries in batches, and the chain continues from the last removed entry', async () => {
     const { head } = await verify();
-    // The clock of the database cannot be put forward: time passes for the entries instead, and their hashes are made anew.
+    // The database clock cannot be advanced, so the entries are dated back and rehashed.
     const old = head.id - 10;
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id <= $1`, [old]);
     await rehash();
@@ -171,7 +171,7 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await keep(400)).toEqual([{ service: 'media', entries: 11, removed: 0, broken: undefined }]);
   });
 
-  it('goes on when everything is too old', async () => {
+  it('continues the chain after all entries were removed', async () => {
     await env.sql(`update media.audit_log set at = at - interval '500 days'`);
     await rehash();
     expect(await keep(400)).toMatchObject([{ removed: 11, broken: undefined }]);
@@ -179,7 +179,7 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await verify()).toMatchObject({ checked: 1, broken: undefined });
   });
 
-  it('removes nothing of a broken chain, and says so to monitoring', async () => {
+  it('removes nothing from a broken chain, and reports it to monitoring', async () => {
     await append();
     const { head } = await verify();
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id = $1`, [head.id - 1]);
@@ -194,14 +194,14 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await env.sql('select broken_id from media.audit_head')).toEqual([{ broken_id: null }]);
   });
 
-  it('keeps what stands behind an entry that is young enough', async () => {
+  it('keeps entries after a recent one', async () => {
     const { head } = await verify();
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id = $1`, [head.id]);
     expect(await removeOldEntries(retention, { days: 400, limit: 100 })).toEqual({ removed: 0 });
     await env.sql(`update media.audit_log set at = at + interval '500 days' where id = $1`, [head.id]);
   });
 
-  /** Writes every hash anew, as only the owner of the table could. */
+  /** Recomputes every hash, which only the table owner can do. */
   async function rehash(): Promise<void> {
     await env.sql(`do $$
       declare last bytea; r record;

@@ -1,4 +1,6 @@
-/** Every operation that declares an action, called once for real: one entry, which says who did what to what (A1; rules/audit#what-is-written). */
+/**
+ * Calls every operation that declares an action once: it writes one entry with actor, action and target (A1; rules/audit#what-is-written).
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, Rpc } from '#libs/contract';
@@ -17,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.env.stop());
 
-/** One call of an operation. `actor` is left out where an operator calls, or nobody who is known yet. */
+/** One call of an operation. `actor` is omitted for calls by operators and by unauthenticated callers. */
 interface Act {
   readonly request: object;
   readonly target: { readonly type: string; readonly id: number | string } | null;
   readonly actor?: Actor;
-  /** Whom the entry names where the call has no actor. */
+  /** Account that the entry names when the call has no actor. */
   readonly accountId?: number | null;
   readonly isRefused?: boolean;
 }
@@ -37,7 +39,7 @@ const ofRoot =
   (row: () => Promise<Omit<Act, 'actor'>>): Row =>
   async () => ({ actor: fixture.root, ...(await row()) });
 
-/** What operators do through the API and by the admin CLI alike. */
+/** Actions that operators take through both the API and the admin CLI. */
 function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 'actor'>>): Record<string, Row> {
   return { [subjects[0]]: ofRoot(row), [subjects[1]]: ofCli(row) };
 }
@@ -45,7 +47,7 @@ function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 
 function jobRows(service: string): Record<string, Row> {
   const act = (state: 'dead' | 'queued') => async () => {
     const id = await fixture.newJob(service, state);
-    return { request: { ids: [id] }, target: null }; // a bulk act, of one too (D99)
+    return { request: { ids: [id] }, target: null }; // a bulk action, even with a single id (D99)
   };
   const retry = async () => ({
     request: { id: await fixture.newJob(service, 'dead'), conversation_id: 7 },
@@ -58,7 +60,7 @@ function jobRows(service: string): Record<string, Row> {
   };
 }
 
-/** Of a service that receives webhooks. */
+/** For a service that receives webhooks. */
 function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
   const single = async (name: 'id' | 'ids') => {
     const id = await newOne();
@@ -159,7 +161,7 @@ const merged = (requestOf: (keep: number, gone: number) => object) => async () =
   const [keep, gone] = [await fixture.newPerson(), await fixture.newPerson()];
   return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
 };
-/** What the call makes is its target, and known behind it only. */
+/** The target is the object that the call creates; its id is known only afterwards. */
 const newest = (table: string) => ({ type: table, id: 'newest' });
 const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.create': ofCli(async () => ({
@@ -304,13 +306,13 @@ interface Entry {
   readonly outcome: string;
 }
 
-describe('operations with an action (A1)', () => {
-  it('are those that have a row here, each', () => {
+describe('audited operations (A1)', () => {
+  it('covers every operation with an action by a row of this test', () => {
     expect(Object.keys(table).toSorted()).toEqual(declared.map(({ rpc }) => rpc.subject).toSorted());
   });
 
   it.each(declared.map(({ rpc, service }) => [rpc.subject, rpc, service] as const))(
-    '%s leaves one entry',
+    'writes one entry for %s',
     async (subject, rpc, service) => {
       const row = table[subject];
       if (row === undefined) throw new Error(`${subject} has no row here`);
@@ -345,7 +347,7 @@ describe('operations with an action (A1)', () => {
     },
   );
 
-  it('keep no text that an operator looked for', async () => {
+  it('stores no search text of an operator', async () => {
     const logs = contracts.map(({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`);
     expect(await fixture.env.sql(logs.join(' union all '))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What PostgreSQL reads to answer from an audit log of many entries: a part of it that does not grow with it, whatever is asked for (A3). */
+/** Blocks that PostgreSQL reads for queries on a large audit log: bounded for every filter, independent of the log's size (A3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
@@ -14,9 +14,9 @@ interface PlanNode {
 }
 
 const entries = 200_000;
-/** Blocks of 8 KiB for all entries of an account, which lie apart, and the way to them; the table has some 5,000. */
+/** Blocks of 8 KiB for all scattered entries of an account, including index blocks; the table has about 5,000. */
 const mostBlocks = 1_000;
-/** One in a thousand was done by a key, and a handful are of one account, one action, one target. */
+/** One entry in a thousand was made with a key; a handful share one account, action and target. */
 const fill = `
   insert into directory.audit_log (id, at, actor_kind, account_id, key_id, action, target_type, target_id, changes, request_id, ip, outcome,
     previous_hash, hash)
@@ -50,7 +50,7 @@ interface Statement {
   readonly order: readonly string[];
 }
 
-/** Runs it, for nothing, and says what it has read. */
+/** Runs the statement in a rolled-back transaction and returns what it read. */
 async function measure(
   { prepared, order }: Statement,
   values: Readonly<Record<string, unknown>>,
@@ -99,8 +99,8 @@ const asked: [what: string, filter: Readonly<Record<string, unknown>>][] = [
   ['an action that an account never did', { accountId: 17, action: 'person.erase' }],
 ];
 
-describe('the list of the audit log (A3)', () => {
-  it('would be seen to read everything', async () => {
+describe('the audit log list (A3)', () => {
+  it('detects a full scan', async () => {
     const { scans, blocks } = await measure(
       { prepared: { text: `select count(*) from audit_log where ip = $1` }, order: ['ip'] },
       { ip: 'x' },
@@ -109,28 +109,28 @@ describe('the list of the audit log (A3)', () => {
     expect(blocks).toBeGreaterThan(4 * mostBlocks);
   });
 
-  it.each(asked)('reads a small part for %s', async (_what, filter) => {
+  it.each(asked)('reads few blocks for %s', async (_what, filter) => {
     const { scans, blocks } = await measure(listEntries, { ...filter, limit });
     expect(scans).toEqual([]);
     expect(blocks).toBeLessThan(mostBlocks);
   });
 });
 
-describe('the keeping of the audit log (A2)', () => {
-  it('reads its entries page by page, whichever page it is', async () => {
+describe('audit log retention (A2)', () => {
+  it('reads any page of entries at constant cost', async () => {
     for (const after of [0, 100_000, entries - 10]) {
       const { scans, blocks } = await measure(readLinks, { after, limit: 1_000 });
       expect([scans, blocks < mostBlocks]).toEqual([[], true]);
     }
   });
 
-  it('finds what is too old without reading what is not', async () => {
-    // Nothing is older than a hundred years.
+  it('finds old entries without reading the others', async () => {
+    // No entry is older than a hundred years.
     const { scans, blocks } = await measure(removeOldEntries, { days: 36_500, limit: 5_000 });
     expect([scans, blocks < mostBlocks]).toEqual([[], true]);
   });
 
-  it('tells monitoring its age by one entry', async () => {
+  it('reads one entry for the age metric', async () => {
     const { scans, blocks } = await measure(findVerification, {});
     expect([scans, blocks < 20]).toEqual([[], true]);
   });

@@ -1,4 +1,4 @@
-/** `node tools/audit.ts` as a schedule runs it, and what monitoring sees of it. */
+/** `node tools/audit.ts` as a scheduled job, and its output for monitoring. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -45,7 +45,7 @@ const append = (): Promise<void> =>
   db.transaction(async (tx) => recordAudit(tx, { subject: 'admin.media.things.change', audit: 'thing.change', requestId: 'r' }, {}));
 
 describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
-  it('verifies the log of each service and ends with 0, with 1 when one is broken, and judges the others all the same', async () => {
+  it('verifies the log of every service and exits with 0, or with 1 if any is broken', async () => {
     await append();
     const whole = await runOnce();
     expect(whole.lines.map(({ service, broken }) => [service, broken])).toEqual(
@@ -59,7 +59,7 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
     expect(await runOnce()).toMatchObject({ status: 0 });
   });
 
-  it('removes what is older than AUDIT_RETENTION_DAYS says, and refuses a number that is none', async () => {
+  it('removes entries older than AUDIT_RETENTION_DAYS, and rejects an invalid number', async () => {
     expect(await runOnce({ AUDIT_RETENTION_DAYS: '0' })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('AUDIT_RETENTION_DAYS'),
@@ -68,7 +68,7 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
     expect(kept).toMatchObject({ status: 0, lines: [{}, {}, {}, {}, { service: 'media', removed: 0 }, {}] });
   });
 
-  it('stays with --daily, also when the database refuses it, until it is told to end', async () => {
+  it('keeps running with --daily, even without a database, until it is stopped', async () => {
     const start = (DATABASE_URL = audit['DATABASE_URL'] ?? ''): { child: ChildProcess; text: () => string } => {
       const child = spawn(process.execPath, [program, '--daily'], {
         env: { ...audit, DATABASE_URL },
@@ -94,8 +94,8 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
   });
 });
 
-describe('metrics of the audit log (rules/operations#metrics)', () => {
-  it('tell whether the last verification found it broken, and its age: where there was none, that of the first entry', async () => {
+describe('audit log metrics (rules/operations#metrics)', () => {
+  it('reports whether the last verification failed, and its age, or that of the first entry if there was none', async () => {
     const metrics = createMetrics('media');
     measureAudit(metrics, db);
     const read = async (): Promise<Record<string, number>> =>

@@ -1,4 +1,4 @@
-/** Backups by the admin CLI over a real database and store: made, verified, restored, and what damages or attacks them. */
+/** Backups by the admin CLI with a real database and object store: create, verify, restore, and damaged or tampered backups. */
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterAll(() => pair.stop());
 
 describe('backup create and restore (rules/operations#backups)', () => {
   it.each(sized<('plain' | 'encrypted')[]>({ smoke: ['encrypted'], release: ['plain', 'encrypted'] }))(
-    'brings back every row and every object, %s',
+    'restores every row and every object, %s',
     async (kind) => {
       const place = newPlace();
       const settings = { BACKUP_URL: place, ...(kind === 'plain' ? {} : keys) };
@@ -41,12 +41,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
       expect(await objectsOf(other)).toEqual(await objectsOf(one));
       const [positions] = await one.env.sql<{ next: string }>('select last_position + 100000 as next from events.feed_head');
       expect(await other.env.sql('select last_position as next from events.feed_head')).toEqual([positions]);
-      // The schema is whole again: keys, indexes, triggers, rights of the services.
+      // The schema is complete again: keys, indexes, triggers, service privileges.
       expect(await schemaOf(other)).toEqual(await schemaOf(one));
     },
   );
 
-  it('does not restore into an installation that is not empty', async () => {
+  it('rejects a restore into a non-empty installation', async () => {
     const settings = { BACKUP_URL: newPlace() };
     await one.run(settings, 'backup', 'create');
     const before = await one.digests();
@@ -56,7 +56,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
 });
 
 describe('backup verify (rules/operations#backups)', () => {
-  it('fails for one flipped bit in any file of a backup', async () => {
+  it('detects one flipped bit in any file of a backup', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place, ...keys };
     await one.run(settings, 'backup', 'create', '--objects');
@@ -77,7 +77,7 @@ describe('backup verify (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
   });
 
-  it('names what is missing, cut off, or swapped', async () => {
+  it('reports missing, truncated and swapped files', async () => {
     const place = newPlace();
     const made = await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects');
     const at = (name: string): string => join(place, 'backups', made.id, 'database', name);
@@ -95,20 +95,20 @@ describe('backup verify (rules/operations#backups)', () => {
       expect.stringMatching(/conversations.zst is missing/),
       expect.stringMatching(/people.zst ends after 100 of/),
     ]);
-    // A link is no file of a backup, wherever it leads.
+    // A link is not a backup file, whatever its target.
     rmSync(at('directory/people.zst'));
     symlinkSync('/etc/passwd', at('directory/people.zst'));
     expect(await problems()).toContainEqual(expect.stringMatching(/people.zst is not a file/));
   });
 });
 
-describe('a backup that somebody made up (rules/operations#backups)', () => {
+describe('a forged backup (rules/operations#backups)', () => {
   let real: { place: string; id: string };
   beforeAll(async () => {
     const place = newPlace();
     real = { place, id: (await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects')).id };
   });
-  /** A real backup with another manifest, whose digest is right. */
+  /** A real backup with a different manifest and a correct digest. */
   function forge(change: (manifest: any) => void): string {
     const place = newPlace();
     const { id } = real;
@@ -144,20 +144,23 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
     ['a table that no migration makes', (m) => (peopleOf(m).name = 'pg_authid'), /not those that its migrations make/],
     ['fewer bytes than it unpacks to', (m) => (peopleOf(m).bytes -= 1), /unpacks to more/],
   ];
-  it.each(sized({ smoke: forgeries, release: [...forgeries, ...more] }))('is refused with %s', async (_what, change, message) => {
-    await other.destroy();
-    await expect(restoring(forge(change))).rejects.toThrow(message);
-    expect(await listRestored(other)).toEqual([]);
-  });
+  it.each(sized({ smoke: forgeries, release: [...forgeries, ...more] }))(
+    'rejects a forged backup with %s',
+    async (_what, change, message) => {
+      await other.destroy();
+      await expect(restoring(forge(change))).rejects.toThrow(message);
+      expect(await listRestored(other)).toEqual([]);
+    },
+  );
 
-  it('is told by the digest that was noted when the true one was made', async () => {
+  it('detects a forged backup by the digest of the original', async () => {
     const place = newPlace();
     const { digest } = await one.run({ BACKUP_URL: place }, 'backup', 'create');
     const forged = forge((manifest) => (manifest.version = '9.9.9'));
     await expect(one.run({ BACKUP_URL: forged }, 'backup', 'verify', '--digest', digest)).rejects.toThrow(/another backup/);
   });
 
-  it('writes no object where the platform keeps its own, and none under a name that is no key', async () => {
+  it('restores no object under the platform’s own prefix or an invalid key', async () => {
     const own = 'platform/erasures/1-00000000000000000000000000000000.json';
     for (const key of sized({ smoke: [own, '../escape'], release: [own, '../escape', 'a//b', '/etc/passwd'] })) {
       const place = forge((manifest) => {
@@ -174,7 +177,7 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
   });
   let forgedLine = '';
 
-  it('is not opened by other keys, and no key is told', async () => {
+  it('cannot be decrypted with other keys, and error messages contain no key', async () => {
     const place = newPlace();
     await one.run({ BACKUP_URL: place, ...keys }, 'backup', 'create');
     const wrong = join(place, 'wrong.txt');
@@ -187,7 +190,7 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
       expect(failure).not.toContain(secret.slice(15, 40));
     }
     await expect(one.run({ BACKUP_URL: place, BACKUP_RECIPIENTS: secret }, 'backup', 'create')).rejects.toThrow(/A secret key was given/);
-    // What is stored says nothing of the rows.
+    // Stored bytes do not reveal row contents.
     const stored = filesOf(place).map((name) => readFileSync(join(place, name)).toString('latin1'));
     expect(stored.some((text) => text.includes('Person 0') || text.includes('example.org'))).toBe(false);
     expect(statSync(wrong).mode & 0o777).toBe(0o600);

@@ -1,4 +1,4 @@
-/** Backups by the admin CLI: their order in time, interruptions, and restores after them; backup.drill.test.ts has the smoke form. */
+/** Backups by the admin CLI: chronological order, interruptions, and restores afterwards; backup.drill.test.ts has the smoke form. */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => pair.stop());
 
 describe('backup create and restore (rules/operations#backups)', () => {
-  it('copies objects once for all backups, and takes none for the same that is another', async () => {
+  it('copies each object once for all backups, and removes it when no backup references it', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place, ...keys };
     await one.run(settings, 'backup', 'create', '--objects');
@@ -32,7 +32,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(after.length).toBe(before.length + 1);
     expect(after).toEqual(expect.arrayContaining(before));
     await one.store.delete('conversations/9/audio-new.mp3');
-    // What no backup names any more goes with the backups that named it.
+    // Objects that no backup references are removed with the last backup that referenced them.
     const third = await one.run(settings, 'backup', 'create', '--objects');
     const listed = await one.run(settings, 'backup', 'list');
     expect(listed.map((item: { state: string }) => item.state)).toEqual(['complete', 'complete', 'complete']);
@@ -43,7 +43,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
   });
 
-  it('is kept in a bucket as in a folder', async () => {
+  it('stores a backup in a bucket as in a folder', async () => {
     const settings = { BACKUP_URL: `s3://${one.settings['S3_BUCKET']}-kept/nightly/a`, ...keys };
     await expect(one.run(settings, 'backup', 'list')).rejects.toThrow();
     await putBucket(`${one.settings['S3_BUCKET']}-kept`);
@@ -61,12 +61,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(withoutJobs(await other.digests())).toEqual(withoutJobs(await one.digests()));
   });
 
-  it('goes on with a backup that was broken off behind its database', async () => {
+  it('resumes a backup that was interrupted after its database dump', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place };
     const made = await one.run(settings, 'backup', 'create', '--objects');
     const root = join(place, 'backups', made.id);
-    // As if the process had died before the end of the objects.
+    // As if the process had died before all objects were copied.
     writeFileSync(
       join(root, 'draft.json'),
       JSON.stringify({ ...JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8')), objects: null }),
@@ -79,10 +79,10 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'create', '--objects', '--fresh')).toMatchObject({ resumed: false });
   });
 
-  it('sees one moment of the database while others write', async () => {
+  it('takes a consistent snapshot while other sessions write', async () => {
     const place = newPlace();
     const writing = new AbortController();
-    // Two rows of two schemas in one transaction: a backup has both or none.
+    // Writes two rows of two schemas in one transaction: a backup has both or neither.
     const writer = (async () => {
       for (let n = 0; !writing.signal.aborted; n++) {
         await one.env.sql(
@@ -104,7 +104,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     await one.env.sql(`delete from transcripts.jobs where type = 'pair'`);
   });
 
-  it('gives no id again that was given after the backup', async () => {
+  it('does not reuse ids assigned after the backup', async () => {
     const place = newPlace();
     await one.run({ BACKUP_URL: place }, 'backup', 'create');
     const [later] = await one.env.sql<{ id: number }>(`insert into directory.people (name) values ('Later') returning id`);
@@ -115,7 +115,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(next?.id).toBeGreaterThan((later?.id ?? 0) + 1_000);
   });
 
-  it('goes into an empty installation as a whole or not at all', async () => {
+  it('restores into an empty installation completely or not at all', async () => {
     const place = newPlace();
     const made = await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects');
     const file = join(place, 'backups', made.id, 'database/transcripts/jobs.zst');
@@ -129,12 +129,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
   });
 });
 
-describe('a restore that fails behind its rows (rules/operations#backups)', () => {
-  it('cannot begin again, says how to go on, and is whole then: rights, queues', async () => {
+describe('a restore that fails after loading the rows (rules/operations#backups)', () => {
+  it('cannot restart, reports the remaining steps, and is complete after them: rights, queues', async () => {
     const settings = { BACKUP_URL: newPlace() };
     await one.run(settings, 'backup', 'create', '--objects');
     await other.destroy();
-    // Rights come last, and one of the services has no address to read its role from.
+    // Privileges are restored last, and one service has no valid address from which to read its role.
     const failing = other.run({ ...settings, DATABASE_URL_TRANSCRIPTS: 'no address' }, 'backup', 'restore', '--yes');
     await expect(failing).rejects.toThrow(
       /rows are restored, but .*DATABASE_URL_TRANSCRIPTS.*migrate\.ts, then `doctor --after-restore`, while no/,

@@ -1,4 +1,4 @@
-/** An installation without services, whose database and bucket a backup is made of and restored into, and the admin CLI of it. */
+/** An installation without services, with a database and bucket to back up and restore, and its admin CLI. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { loadConfig, s3Settings } from '#libs/config';
@@ -13,11 +13,11 @@ export interface Installation {
   readonly env: TestEnvironment;
   readonly store: ObjectStore;
   readonly settings: Readonly<Record<string, string>>;
-  /** What a command prints with --json. @throws what it fails with */
+  /** Returns the --json output of a command. @throws the error of the command */
   run(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<any>;
-  /** Count and digest of the rows of every table that has some. */
+  /** Row count and digest of every table that has rows. */
   digests(): Promise<Record<string, string>>;
-  /** Nothing is left of the database and the bucket. */
+  /** Removes the database and the bucket. */
   destroy(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function putObject(store: ObjectStore, key: string, bytes: Uint8Arr
   await store.putStream(key, Readable.from([bytes]), { contentType: 'application/octet-stream' });
 }
 
-/** Rows of several schemas with what is hard to copy, keys that refer to each other, triggers, computed columns; and files. */
+/** Fills several schemas with values that are hard to copy, foreign keys, triggers, computed columns, and files. */
 export async function fill({ env, store }: Installation): Promise<void> {
   const nasty = ['\\N', '\\.', 'tab\there', 'line\nbreak', 'carriage\rreturn', '', 'ÄÖ 😀 ‮rtl', 'quote\'"', 'x'.repeat(100_000)];
   for (const [index, text] of nasty.entries()) {
@@ -76,7 +76,7 @@ export async function fill({ env, store }: Installation): Promise<void> {
   await env.sql(`insert into conversations.jobs (id, type, payload, state, sent_at, lease_until, lease, attempts) values
     ('${randomUUID()}', 'conversations.booking', '{}', 'queued', now(), null, 0, 0),
     ('${randomUUID()}', 'conversations.booking', '{}', 'running', null, now(), 1, 1)`);
-  // Of today, and of a day for which a fresh installation has no table.
+  // Of today, and of a day for which a new installation has no partition.
   await env.sql(`insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
     select n, now() - n * interval '9 days', 'conversations', n, gen_random_uuid(), 'conversation.updated', 'conversation', n, '{}', false
     from generate_series(0, 2) n`);

@@ -1,4 +1,4 @@
-/** Backups of many objects, and of tables that several connections read: what is asked of the store, and what an interruption costs. */
+/** Backups of many objects, and of tables that several connections read: calls to the store, and the cost of an interruption. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { migrateServices } from '#libs/migrations';
 import { isRelease, sized } from '../../drill.ts';
 import { createInstallation, type Installation, putObject } from './installation.ts';
 
-/** The smoke form shows what is stored; what is asked of the store shows in more than one page of a thousand. */
+/** The smoke form tests what is stored; counting store calls needs more than one page of a thousand. */
 const objects = sized({ smoke: 60, release: 100_000 });
 const schemas = Object.keys(listMigrations());
 let one: Installation;
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 type Calls = Record<string, number>;
 
-/** The same, and counts its calls by their names. */
+/** Wraps an object and counts its calls by method name. */
 function counted<Counted extends object>(inner: Counted): { outer: Counted; calls: Calls } {
   const calls: Calls = {};
   const outer = new Proxy(inner, {
@@ -70,7 +70,7 @@ async function backUp(target: BackupTarget, store: ObjectStore, more: { url?: st
 const sum = ({ manifest }: Awaited<ReturnType<typeof backUp>>): number =>
   (manifest.objects ?? []).reduce((all, { count }) => all + count, 0);
 
-/** Fails from the `last` write of an object on. */
+/** Fails every object write from number `last` on. */
 function failing(target: BackupTarget, last: number, what = /^objects\//): BackupTarget {
   let writes = 0;
   return {
@@ -83,7 +83,7 @@ function failing(target: BackupTarget, last: number, what = /^objects\//): Backu
 }
 
 describe('backup create of many objects (rules/operations#backups)', () => {
-  it('lists both sides page by page, goes on after an interruption, and takes little longer than the listing', async () => {
+  it('lists both sides in pages, resumes after an interruption, and takes little longer than the listing', async () => {
     const bucket = `${one.settings['S3_BUCKET']}`;
     const inBucket = createStoreTarget(one.store, 'platform/kept/', `s3://${bucket}/platform/kept`);
     for (const target of [createFolderTarget(join(folder, 'kept')), ...(isRelease ? [inBucket] : [])]) {
@@ -92,7 +92,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
       const resumed = counted(target);
       const first = await backUp(resumed.outer, one.store);
       expect([first.resumed, sum(first)]).toEqual([true, objects]);
-      // What a list had not named yet is copied again: a thousand at most.
+      // Objects that were not yet listed are copied again: at most a thousand.
       expect(resumed.calls['write']).toBeLessThan(objects - last + 1_100);
 
       const [ownTarget, ownStore] = [counted(target), counted(one.store)];
@@ -120,7 +120,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
     }
   }, 3_600_000);
 
-  it('takes what a backup that was given up has copied', async () => {
+  it('reuses objects copied by an abandoned backup', async () => {
     const target = createFolderTarget(join(folder, 'given-up'));
     const last = sized({ smoke: 50, release: 1_050 });
     const listed = Math.floor(last / 1_000) * 1_000;
@@ -144,7 +144,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
     expect(again.calls['write']).toBeLessThan(objects - listed + tables + 10 + objects / 1_000);
   }, 3_600_000);
 
-  it('is restored by listing the store, not by a request for each object', async () => {
+  it('restores by listing the store, without a request per object', async () => {
     const target = createFolderTarget(join(folder, 'kept'));
     const { manifest } = await openBackup(target, undefined);
     const store = counted(one.store);
@@ -174,13 +174,13 @@ describe('backup create with several connections (rules/operations#backups)', ()
   const sessions = (): Promise<{ n: number }[]> =>
     one.env.sql(`select count(*)::integer as n from pg_stat_activity where application_name = 'backup' and datname = current_database()`);
 
-  it('ends as a whole with the first failure', async () => {
+  it('stops all connections at the first failure', async () => {
     const target = failing(createFolderTarget(join(folder, 'failing')), 3, /\/database\//);
     await expect(backUp(target, one.store)).rejects.toThrow('the disk is full');
     expect(await sessions()).toEqual([{ n: 0 }]);
   });
 
-  it('has no lock of a table while the others are read', async () => {
+  it('holds no lock on a table while others are read', async () => {
     const kept = createFolderTarget(join(folder, 'locks'));
     const locked: unknown[] = [];
     const target: BackupTarget = {
@@ -206,7 +206,7 @@ describe('backup create with several connections (rules/operations#backups)', ()
   it.each([
     [2, 1],
     [1, 1],
-  ])('reads with what the server allows: %i connections', async (limit, readers) => {
+  ])('reads with the connections that the server allows: %i', async (limit, readers) => {
     const role = `backup_${one.env.id}_${limit}`;
     await one.env.sql(`create role ${role} login password 'backup' connection limit ${limit} in role pg_read_all_data`);
     try {

@@ -1,4 +1,4 @@
-/** Two installations and a folder for backups: one that is backed up, and another that is restored into. */
+/** Two installations and a backup folder: one is backed up, the other is the restore target. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { createInstallation, fill, type Installation } from './installation.ts';
 
 export interface BackupPair {
-  /** With rows and objects. */
+  /** Has rows and objects. */
   readonly one: Installation;
   /** Emptied by each restore test. */
   readonly other: Installation;
-  /** Setting of the public key that backups are encrypted with. */
+  /** Setting with the public key for backup encryption. */
   readonly keys: { readonly BACKUP_RECIPIENTS: string };
-  /** File of the secret key. */
+  /** Path of the secret key file. */
   readonly identity: string;
-  /** A new, empty folder for backups. */
+  /** Creates an empty backup folder and returns its path. */
   newPlace(): string;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export const objectsOf = async ({ store }: Installation): Promise<Record<string,
   return found;
 };
 
-/** Jobs are sent again, migrations have run later, and positions of the feed go on further, as ids do: these rows differ on purpose. */
+/** These rows differ on purpose: jobs are published again, migrations ran later, and feed positions and ids continue. */
 export const withoutJobs = (digests: Record<string, string>) =>
   Object.fromEntries(Object.entries(digests).filter(([name]) => !/\.(jobs|migrations|feed_head)$/.test(name)));
 
@@ -66,6 +66,6 @@ export const schemaOf = ({ env }: Installation): Promise<unknown[]> =>
     union all select tgrelid::regclass::text, tgname, tgenabled::text from pg_trigger where not tgisinternal
     union all select table_schema || '.' || table_name, grantee, privilege_type from information_schema.role_table_grants where grantee like 'coherence%' order by 1, 2, 3`);
 
-/** Tables with rows that a restore has brought. */
+/** Tables with restored rows. */
 export const listRestored = async ({ digests }: Installation): Promise<string[]> =>
   Object.keys(await digests()).filter((name) => !/audit_head|feed_head|migrations/.test(name));

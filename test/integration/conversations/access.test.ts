@@ -1,4 +1,4 @@
-/** Who may know a conversation (D69): every caller in both modes, and what find-or-create makes of it. */
+/** Visibility of conversations (D69): every caller in both modes, and the effect on find-or-create. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -33,7 +33,7 @@ const statusOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof AppError ? error.code : String(error)),
   );
 
-/** An account with team authority over a holon, active or not. */
+/** An account with team authority over a holon, active or inactive. */
 async function lead(fixture: ConversationFixture, holon: string, active: boolean): Promise<User> {
   const key = `lead-${holon}-${String(active)}`;
   await fixture.apply({
@@ -57,20 +57,23 @@ describe('access to one conversation (D69)', () => {
     ['team authority that is over', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'spring', false)],
     ['team authority over a holon above the event', 'ok', (fixture: ConversationFixture) => lead(fixture, 'host-org', true)],
     ['team authority over a linked holon alone', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'autumn', true)],
-  ] as const)('of %s is %s while conversations are for members, and always granted while they are open', async (_who, expected, make) => {
-    for (const fixture of [members, open]) {
-      const { id } = await fixture.create();
-      await fixture.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
-      const actor = await make(fixture);
-      const statuses = await Promise.all([
-        statusOf(fixture.call(rpcs.get, { conversation_id: id }, actor)),
-        statusOf(fixture.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
-        statusOf(fixture.call(rpcs.exists, { id }, actor)),
-        statusOf(fixture.call(rpcs.describe, { id }, actor)),
-      ]);
-      expect(new Set(statuses)).toEqual(new Set([fixture === members ? expected : 'ok']));
-    }
-  });
+  ] as const)(
+    'access of %s is %s while conversations are for members, and always granted while they are open',
+    async (_who, expected, make) => {
+      for (const fixture of [members, open]) {
+        const { id } = await fixture.create();
+        await fixture.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
+        const actor = await make(fixture);
+        const statuses = await Promise.all([
+          statusOf(fixture.call(rpcs.get, { conversation_id: id }, actor)),
+          statusOf(fixture.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
+          statusOf(fixture.call(rpcs.exists, { id }, actor)),
+          statusOf(fixture.call(rpcs.describe, { id }, actor)),
+        ]);
+        expect(new Set(statuses)).toEqual(new Set([fixture === members ? expected : 'ok']));
+      }
+    },
+  );
 });
 
 describe('find-or-create while conversations are for members (D69)', () => {
@@ -93,7 +96,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await find(ada, '2029-06-01T11:00:00Z', user({ personId: ada }))).toHaveLength(2);
   });
 
-  it('streams many matches that the caller can access', async () => {
+  it('streams many matches that the caller can read', async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     await members.env.sql(
       `insert into conversations.conversations (journey_id, start_at, finish_at, participant_ids)
@@ -111,7 +114,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
     const [made] = await find(ada, time, await lead(members, 'spring', true));
     expect(made?.participants.map((person) => person.id)).toEqual([ada]);
-    // What is there now is found by its participant and by nobody else.
+    // The conversation is found by its participant only.
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
     expect((await find(ada, time, user({ personId: ada }))).map((item) => item.id)).toEqual([made?.id]);
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
-  it('deletes the conversation and adds a note without author to every participant', async () => {
+  it('deletes the conversation and adds a note without author for every participant', async () => {
     const chain = createChain();
     const before = { ada: (await simulator.personNotes('ada')).length, ben: (await simulator.personNotes('ben')).length };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -40,7 +40,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     }
   });
 
-  it('matches earlier uids of the chain', async () => {
+  it('matches earlier uids of the booking chain', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -49,7 +49,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('waits for a creation that arrives later', async () => {
+  it('waits for the creation when it arrives after the cancellation', async () => {
     const chain = createChain();
     const waiting = await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
     expect(waiting.outcome).toBe('waiting');
@@ -58,7 +58,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
   });
 
-  it('stays cancelled when the creation is delivered again', async () => {
+  it('keeps a booking cancelled when its creation is delivered again', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
@@ -67,11 +67,11 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   });
 });
 
-describe('unreadable times (D82)', () => {
+describe('bookings with unreadable times (D82)', () => {
   it.each([
     ['BOOKING_CREATED', { startTime: 'soon' }],
     ['BOOKING_RESCHEDULED', { endTime: '' }],
-  ])('of %s with %j add a note and create no conversation', async (trigger, times) => {
+  ])('adds a note and creates no conversation for %s with %j', async (trigger, times) => {
     const chain = createChain();
     const before = (await simulator.personNotes('ada')).length;
     expect(await simulator.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
@@ -82,7 +82,7 @@ describe('unreadable times (D82)', () => {
     expect(note).toMatchObject({ note_type: 'booking_error', body: expect.stringContaining('cannot be read as a datetime') });
   });
 
-  it('allow cancellation; an end before the start becomes the start', async () => {
+  it('accepts cancellations with unreadable times; an end before the start becomes the start', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
@@ -92,7 +92,7 @@ describe('unreadable times (D82)', () => {
 });
 
 describe('a guest with only a phone number (D83)', () => {
-  it('is stored and found by it, also when a person already has it', async () => {
+  it('stores and finds a guest by phone number, also when a person already has it', async () => {
     const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
     const chains = [createChain(), createChain(), createChain()];
     for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
@@ -108,7 +108,7 @@ describe('a guest with only a phone number (D83)', () => {
   });
 });
 
-describe('an incomplete event', () => {
+describe('incomplete booking events', () => {
   it('links a reschedule with unreadable times, so that its cancellation matches (D79, D82)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -131,7 +131,7 @@ describe('an incomplete event', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
   });
 
-  it('is processed after an earlier event with the same number (D80)', async () => {
+  it('processes an incomplete event after an earlier event with the same number (D80)', async () => {
     const chain = createChain({ ical: true });
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
@@ -142,11 +142,11 @@ describe('an incomplete event', () => {
 
 const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
 
-/** Receipts that are to be worked. */
+/** Receipts that are queued for processing. */
 const findOpenJobs = () =>
   fixture.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
 
-describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
+describe('a reschedule request that waits for confirmation (D79, D102)', () => {
   const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
   const confirm = (chain: Chain, trigger: string) =>
     chain.envelope(trigger, 1, { rescheduleUid: undefined, iCalUID: 'another@Cal.com', attendees: [attendee('Ben'), attendee('Cleo')] });
@@ -157,7 +157,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
     ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
     ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
-  ])('links the two bookings %s its %s: one conversation, no duplicate', async (_when, trigger, order) => {
+  ])('links the two bookings of a request %s its %s: one conversation, no duplicate', async (_when, trigger, order) => {
     const chain = createChain();
     const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
     for (const place of order) await simulator.settle(events[place]);
@@ -174,22 +174,25 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     expect(await simulator.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
   });
 
-  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the named guests, in order %j', async (order) => {
-    const chain = createChain();
-    const events = [
-      seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
-      seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']),
-      seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
-      seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
-    ];
-    for (const place of order) await simulator.settle(events[place]);
-    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
-      ['Ada', 'Cleo'],
-      ['Ada', 'Ben', 'Zed'],
-    ]);
-  });
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])(
+    'moves the named guests of a booking with seats, in order %j',
+    async (order) => {
+      const chain = createChain();
+      const events = [
+        seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
+        seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
+        seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+      ];
+      for (const place of order) await simulator.settle(events[place]);
+      expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
+        ['Ada', 'Cleo'],
+        ['Ada', 'Ben', 'Zed'],
+      ]);
+    },
+  );
 
-  /** Asked for twice before it was confirmed. */
+  /** Requested twice before it was confirmed. */
   const asked = (chain: Chain) => [
     chain.envelope('BOOKING_CREATED', 0),
     chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0) }),
@@ -198,7 +201,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
   it.each<[what: string, last: string, found: object[]]>([
     ['confirmed', 'BOOKING_CREATED', [{ start: '2030-01-15T12:00:00Z' }]],
     ['cancelled', 'BOOKING_CANCELLED', []],
-  ])('followed by another one and %s leaves no duplicate, in any order', async (_what, last, found) => {
+  ])('leaves no duplicate, in any order, when another request follows and %s', async (_what, last, found) => {
     await fc.assert(
       fc.asyncProperty(orderOf(4), async (order) => {
         const chain = createChain();
@@ -211,7 +214,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
     );
   });
 
-  it('sets the time of a waiting conversation when it is the second request', async () => {
+  it('sets the time of a waiting conversation as the second request', async () => {
     const chain = createChain();
     const events = [...asked(chain), { ...chain.envelope('BOOKING_CREATED', 2), createdAt: '2030-01-01T01:00:00Z' }];
     await simulator.settle(events[0]);
@@ -277,7 +280,7 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
       ],
       [['Ada', 'Cleo'], ['Ada', 'Ben'], undefined],
     ],
-  ])('of one seat, %s, has the same result in every order', async (_what, eventsOf, seats) => {
+  ])('has the same result in every order for a request of one seat, %s', async (_what, eventsOf, seats) => {
     const count = eventsOf(createChain()).length;
     await fc.assert(
       fc.asyncProperty(orderOf(count), async (order) => {

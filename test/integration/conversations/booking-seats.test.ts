@@ -45,7 +45,7 @@ describe('a booking with seats (D78, D102)', () => {
     ['all of them, in two events', [['Ben'], ['Cleo']]],
     ['all of them at once', [['Cleo', 'Ben']]],
     ['none', [[]]],
-  ])('is deleted when a cancellation names %s, and restored by a late guest', async (_what, cancelled) => {
+  ])('deletes a booking with seats when a cancellation names %s, and restores it for a late guest', async (_what, cancelled) => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
@@ -59,7 +59,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
-  it('moves one guest to the booking with the new time and leaves the others', async () => {
+  it('moves one guest to the booking at the new time and leaves the others', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
@@ -74,7 +74,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
   });
 
-  it('keeps its conversation when all guests are moved', async () => {
+  it('keeps the conversation when all guests are moved', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
@@ -99,7 +99,7 @@ describe('a booking with seats (D78, D102)', () => {
     ]);
   });
 
-  it('has no guests after an event without seats cancelled it', async () => {
+  it('removes all guests when an event without seats cancels the booking', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
@@ -108,7 +108,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
-  it('applies the event of another host, who becomes a participant, without duplicate guests', async () => {
+  it('applies an event of another host, who becomes a participant, without duplicate guests', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
       await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(fixture.personId(key)) });
@@ -127,7 +127,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toBeUndefined();
   });
 
-  it('of the previous release has a seat for each participant', async () => {
+  it('assigns a seat to each participant of a booking from the previous release', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
     await fixture.env.sql(
@@ -138,7 +138,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
   });
 
-  it('follows a merged guest and forgets an erased one', async () => {
+  it('follows a merged guest and removes an erased one', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
@@ -188,7 +188,7 @@ describe('a booking with seats (D78, D102)', () => {
     );
   });
 
-  it('loses none of twenty guests of one second, and reports a replay as applied', async () => {
+  it('keeps all of twenty guests added in one second, and reports a replay as applied', async () => {
     const chain = createChain();
     const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
     const before = await simulator.receiptIds();
@@ -212,14 +212,14 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     return { chain, iCalUID };
   };
 
-  it('has one conversation per occurrence and cancels only one', async () => {
+  it('creates one conversation per occurrence and cancels only one', async () => {
     const { chain, iCalUID } = await weekly();
     expect(await simulator.booked(chain)).toHaveLength(4);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
     expect((await simulator.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
   });
 
-  it('is not changed by an event that names only shared identifiers', async () => {
+  it('ignores an event that names only shared identifiers', async () => {
     const { chain, iCalUID } = await weekly();
     const before = await simulator.booked(chain);
     const event = chain.envelope('BOOKING_RESCHEDULED', 5, { iCalUID, uid: undefined, rescheduleUid: undefined, bookingId: undefined });
@@ -227,7 +227,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     expect(await simulator.booked(chain)).toEqual(before);
   });
 
-  it('lists possibly cancelled occurrences in a note for the host without an API key', async () => {
+  it('lists possibly cancelled occurrences in a note for the host when there is no API key', async () => {
     const { chain, iCalUID } = await weekly();
     const noted = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
@@ -241,7 +241,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     expect(await simulator.booked(chain)).toHaveLength(3);
   });
 
-  it('with the same bookingId from two installations stays two bookings', async () => {
+  it('keeps two bookings of two installations with the same bookingId separate', async () => {
     const [mine, soleIds] = [createChain(), createChain()];
     const bookingId = 77;
     await simulator.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
@@ -257,8 +257,8 @@ describe('a series of bookings with one iCalUID (D79)', () => {
   });
 });
 
-describe('a late event (D80)', () => {
-  it('only adds the named people, and nothing to a cancelled booking', async () => {
+describe('a late booking event (D80)', () => {
+  it('adds only the named people, and nothing to a cancelled booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const late = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Late')], title: 'Old' });
@@ -271,7 +271,7 @@ describe('a late event (D80)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('with the same time is processed in order of receipt', async () => {
+  it('processes events with the same time in order of receipt', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     for (let n = 0; n < 12; n++) await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });

@@ -1,4 +1,4 @@
-/** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
+/** Cal.com simulator: chains of events, published to the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { ReplyOf } from '#libs/contract';
@@ -14,23 +14,23 @@ let series = 0;
 
 export interface Options {
   person?: string;
-  /** Raw body instead of the envelope; null = it was too large to be kept. */
+  /** Raw body instead of the envelope; null = it was too large to be stored. */
   body?: string | Buffer | null;
-  /** Default: the signature of the body. */
+  /** Default: a valid signature of the body. */
   headers?: Record<string, string>;
 }
 type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
 type PersonNote = ReplyOf<typeof directory.rpcs.listNotes>['items'][number];
 
 export interface BookingSimulator {
-  /** Puts a webhook on the stream. */
+  /** Publishes a webhook to the stream. */
   deliver(envelope: unknown, options?: Options): Promise<void>;
   /** Delivers one webhook and waits until its receipt is settled. */
   settle(envelope: unknown, options?: Options): Promise<Receipt>;
   receiptIds(): Promise<Set<number>>;
-  /** Conversations whose chain of uids holds one of the chain's. */
+  /** Conversations whose uid chain contains a uid of this chain. */
   booked(chain: Chain): Promise<ConversationOut[]>;
-  /** Who is in the conversation of a booking of the chain; undefined: it has none. */
+  /** Participants of the conversation of one booking of the chain; undefined when it does not exist. */
   seatsOf(chain: Chain, link: number): Promise<string[] | undefined>;
   /** Newest first. */
   personNotes(key: string): Promise<PersonNote[]>;
@@ -77,10 +77,10 @@ export function createBookingSimulator(fixture: ConversationFixture): BookingSim
   };
 }
 
-/** Longer than the ack wait: a delivery that was lost on a cut connection comes again after it. */
+/** Longer than the ack wait: a delivery lost with its connection is redelivered after it. */
 const redeliveryMs = 45_000;
 
-/** Waits until the expectation holds. */
+/** Waits until the expectation passes. */
 export async function eventually(expectation: () => Promise<void>): Promise<void> {
   await waitFor(
     async () => {
@@ -99,13 +99,13 @@ export const attendee = (name: string) => ({
 });
 
 export interface Chain {
-  /** Begins every uid of the chain. */
+  /** Prefix of every uid of the chain. */
   readonly name: string;
   readonly number: number;
   envelope(trigger: string, link: number, extra?: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** The events of one booking: link n starts n hours later and was made n minutes later than the first. */
+/** The events of one booking: link n starts n hours later and is created n minutes later than the first. */
 export function createChain({ ical = false } = {}): Chain {
   const number = ++series;
   const name = `chain${number}-`;
@@ -135,7 +135,7 @@ export const names = (conversation: ConversationOut | undefined) => conversation
 
 export const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
 
-/** An event of a booking with seats, made in that minute. */
+/** An event of a booking with seats, created in the given minute. */
 export const seated = (
   chain: Chain,
   trigger: string,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Ids of the conversations whose change other services are told from now on. */
+/** Ids of conversations for which a change event is published from now on. */
 function listenToChanges(): readonly number[] {
   const told: number[] = [];
   const stop = fixture.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
@@ -71,7 +71,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     ['a path without a conversation journey', { videoCallUrl: 'https://meet.example.org/hosting/unknown' }],
     ['no video call URL', {}],
     ['a video call URL that is no text', { videoCallUrl: 7 }],
-  ])('notes %s on the path’s person and creates nothing', async (_what, metadata) => {
+  ])('adds a note about %s to the person in the path and creates nothing', async (_what, metadata) => {
     const chain = createChain();
     const before = (await simulator.personNotes('cleo')).length;
     const location = 'https://meet.example.org/open-circle';
@@ -105,7 +105,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 
-  it('creates a person for an attendee without an email, once per chain', async () => {
+  it('creates a person for an attendee without an email once per chain', async () => {
     const chain = createChain();
     const attendees = [{ name: 'Nameless' }, { name: 'Nobody', email: '' }];
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
@@ -114,7 +114,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Nameless', 'Nobody']);
   });
 
-  it('adds the person of another hook to the same conversation', async () => {
+  it('adds the person of another webhook URL to the same conversation', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(fixture.personId('cleo')) });
@@ -147,7 +147,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect((await fixture.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
   });
 
-  it('to the same time adds a note, once even if it is delivered again', async () => {
+  it('adds one note for a reschedule to the same time, even if it is delivered again', async () => {
     const chain = createChain();
     const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, times));
@@ -163,7 +163,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     ]);
   });
 
-  it('of an unknown booking creates it', async () => {
+  it('creates an unknown booking on a reschedule', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T15:00:00Z' }]);
@@ -174,7 +174,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     ['uid', { uid: 'first' }],
     ['bookingId', { bookingId: 'first' }],
     ['iCalUID', { iCalUID: 'first' }],
-  ])('matches by %s alone', async (_what, keys) => {
+  ])('matches a booking by %s alone', async (_what, keys) => {
     const chain = createChain();
     const first = { uid: `${chain.name}0`, bookingId: `${chain.name}id`, iCalUID: `${chain.name}ical` };
     const matching = { rescheduleUid: first.uid, ...first };
@@ -192,7 +192,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
     expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
-    // On the hook of somebody else it adds that person alone.
+    // On another person's hook it adds that person only.
     const told = listenToChanges();
     const late = { person: String(fixture.personId('cleo')) };
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
@@ -217,7 +217,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
   });
 });
 
-describe('an event that names two bookings (D65)', () => {
+describe('a booking event that names two bookings (D65)', () => {
   const twoBookings = async () => {
     const [mine, soleIds] = [createChain(), createChain()];
     await simulator.settle(mine.envelope('BOOKING_CREATED', 0));
@@ -229,7 +229,7 @@ describe('an event that names two bookings (D65)', () => {
   it.each([
     ['bookingId', (number: number) => ({ bookingId: number })],
     ['rescheduleId', (number: number) => ({ rescheduleId: number })],
-  ])('changes the booking of its uid and not the one of its %s', async (_key, number) => {
+  ])('changes the booking with its uid and not the one with its %s', async (_key, number) => {
     const { mine, soleIds, ids } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(soleIds.number * 1_000));
@@ -238,7 +238,7 @@ describe('an event that names two bookings (D65)', () => {
     expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
-  it('cancels only the booking of its uid; with an unknown uid it waits', async () => {
+  it('cancels only the booking with its uid, and waits if the uid is unknown', async () => {
     const { mine, soleIds } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const number = { bookingId: soleIds.number * 1_000 };
@@ -248,7 +248,7 @@ describe('an event that names two bookings (D65)', () => {
     expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
-  it('cancels by the bookingId when it is signed and has no uid', async () => {
+  it('cancels by the bookingId when the event is signed and has no uid', async () => {
     const { mine } = await twoBookings();
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { uid: undefined });
     expect(await simulator.settle(cancelled)).toMatchObject({ outcome: 'applied' });
@@ -256,7 +256,7 @@ describe('an event that names two bookings (D65)', () => {
   });
 });
 
-describe('an event with many attendees (D66)', () => {
+describe('a booking event with many attendees (D66)', () => {
   const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
   const countPeople = async () => (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
@@ -264,7 +264,7 @@ describe('an event with many attendees (D66)', () => {
     const chain = createChain();
     const before = await countPeople();
     const known = Array.from({ length: 60 }, () => attendee('Ben'));
-    const twice = attendee('Fifty0'); // one person, however often and in whatever case it is named
+    const twice = attendee('Fifty0'); // one person, even when named several times in different case
     const event = chain.envelope('BOOKING_CREATED', 0, { attendees: [...guests('fifty', 50), ...known, twice] });
     expect(await simulator.settle(event)).toMatchObject({ outcome: 'applied' });
     expect((await countPeople()) - before).toBe(50);
@@ -292,8 +292,8 @@ describe('an event with many attendees (D66)', () => {
   });
 });
 
-describe('a booking that is moved again and again', () => {
-  it('stores the latest hundred uids in config.booking', async () => {
+describe('a booking that is rescheduled repeatedly', () => {
+  it('stores only the latest hundred uids in config.booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await fixture.env.sql(
@@ -309,7 +309,7 @@ describe('a booking that is moved again and again', () => {
   });
 });
 
-describe('events of one booking in any order (D19: out of order, duplicates)', () => {
+describe('booking events in any order (D19: out of order, duplicates)', () => {
   const deliveries = (cancelled: boolean) =>
     fc.shuffledSubarray([0, 1, 2, ...(cancelled ? [3] : []), 10, 12], { minLength: cancelled ? 6 : 5 });
 
@@ -319,7 +319,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     ['with', true, true],
     ['without', false, true],
   ])(
-    'end in the state of the latest event, %s a stable iCalUID (%s), cancelled: %s',
+    'ends in the state of the latest event, %s a stable iCalUID (%s), cancelled: %s',
     async (_word, ical, cancelled) => {
       await fc.assert(
         fc.asyncProperty(deliveries(cancelled), async (order) => {
@@ -341,7 +341,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     120_000,
   );
 
-  it('keep the question changes of both conversations when two chains are merged (rules/questions#record-a-change; D14a)', async () => {
+  it('keeps the question changes of both conversations when two chains are merged (rules/questions#record-a-change; D14a)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
@@ -369,7 +369,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     });
   });
 
-  it('make one conversation when they arrive at the same time', async () => {
+  it('creates one conversation for concurrent events', async () => {
     const chain = createChain();
     const before = await simulator.receiptIds();
     const envelopes = [

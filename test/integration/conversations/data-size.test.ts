@@ -1,4 +1,4 @@
-/** The size of `infos` and `config` (D63), at its border, for whoever writes them. */
+/** The size limit of `infos` and `config` (D63), at its boundary, for every writer. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
@@ -28,14 +28,14 @@ const audio = {
 };
 const attachment = { blob_id: 1, audio, actor_account_id: null, actor_person_id: null };
 
-/** How one writer meets a conversation: by an answer, or by the end of what it caused. */
+/** How a writer reports the limit: by its response, or by the outcome of the job that it starts. */
 interface Writer {
   readonly name: string;
   readonly field: 'infos' | 'config';
-  /** A conversation for it; default: a fresh one. */
+  /** Creates a conversation for the writer; default: a new one. */
   create?(): Promise<number>;
   write(id: number): Promise<unknown>;
-  /** Words for "too large"; default: the error of the call. */
+  /** Error text for "too large"; default: the error of the call. */
   refuse?(id: number): Promise<void>;
 }
 
@@ -150,7 +150,7 @@ function finished(id: number) {
   };
 }
 
-/** Puts a job into this service's queue and waits for its end. */
+/** Queues a job in this service and waits until it ends. */
 async function work(job: (typeof declared)[keyof typeof declared], payload: object): Promise<unknown> {
   const { settings, logger } = fixture.env;
   const url = settings['DATABASE_URL'] ?? '';
@@ -164,7 +164,7 @@ async function work(job: (typeof declared)[keyof typeof declared], payload: obje
   });
 }
 
-/** The field as a read of the conversation shows it. */
+/** The field as served by a read of the conversation. */
 async function served(id: number, field: 'infos' | 'config'): Promise<string> {
   const reply = await fixture.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') {
@@ -175,13 +175,13 @@ async function served(id: number, field: 'infos' | 'config'): Promise<string> {
   return cut(Buffer.from(reply.bytes).toString('utf8'), field);
 }
 
-/** The text of one member of ConversationOut, between those that stand around it. */
+/** Cuts the JSON text of one member of ConversationOut by its neighbours. */
 function cut(text: string, field: 'infos' | 'config'): string {
   const [from, to] = field === 'infos' ? ['"infos":', ',"config":'] : [',"config":', ',"start":'];
   return text.slice(text.indexOf(from) + from.length, text.indexOf(to));
 }
 
-/** A conversation whose field holds a text of so many characters beside what is there. */
+/** Creates a conversation whose field is filled up with a text of `length` characters. */
 async function createFilled({ create, field }: Writer, length: number): Promise<number> {
   const id = await (create?.() ?? fixture.create().then((conversation) => conversation.id));
   await fixture.env.sql(
@@ -191,7 +191,7 @@ async function createFilled({ create, field }: Writer, length: number): Promise<
   return id;
 }
 
-describe('the size of infos and config (D63)', () => {
+describe('size limit of infos and config (D63)', () => {
   it.each(writers)('$name fills $field up to exactly 1 MiB of served text', async (writer) => {
     const measured = await createFilled(writer, 0);
     await writer.write(measured);

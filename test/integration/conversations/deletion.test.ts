@@ -1,4 +1,4 @@
-/** Deleted conversations (D67): out of sight at once, kept with all that hangs on them, restored or removed for good. */
+/** Deleted conversations (D67): hidden at once, stored with all dependent data, then restored or removed permanently. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A booked conversation with something in each of its parts. */
+/** A booked conversation with data in each of its parts. */
 async function createBooked(): Promise<{ id: number; chain: Chain }> {
   const chain = createChain();
   const { conversation_id: id } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -46,7 +46,7 @@ const listDeleted = async () => (await fixture.call(rpcs.adminListDeleted, {})).
 const stateOf = async (id: number) => (await fixture.call(rpcs.getState, { id })).state;
 
 describe('a deleted conversation (D67)', () => {
-  it('is absent for every operation, and listed with time, reason and actor', async () => {
+  it('hides a deleted conversation from every operation, and lists it with time, reason and actor', async () => {
     const { id, chain } = await createBooked();
     const receipt = await cancel(chain);
     const at = '2029-05-01T10:00:00Z';
@@ -91,7 +91,7 @@ describe('a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('is restored with all its data and a note with the actor', async () => {
+  it('restores all data of a deleted conversation, with a note of the actor', async () => {
     const { id, chain } = await createBooked();
     const before = await fixture.get(id);
     const notes = await fixture.notes(id);
@@ -108,21 +108,21 @@ describe('a deleted conversation (D67)', () => {
     expect(rest).toEqual(notes);
     expect((await listDeleted()).map((item) => item.id)).not.toContain(id);
     expect(await stateOf(id)).toBe('present');
-    // The key of a question change is known as before.
+    // The idempotency key of the question change is still recorded.
     const [question] = before.questions;
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
     const replay = await fixture.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
     expect(replay.replayed).toBe(true);
   });
 
-  it('cannot be restored unless it is deleted', async () => {
+  it('rejects the restore of a conversation that is not deleted', async () => {
     const { id } = await fixture.create();
     const again = { conversation_id: id, operator: 'grace' };
     expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
     expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
-  it('lets find-or-create create another one', async () => {
+  it('lets find-or-create create a new conversation for a deleted one', async () => {
     const { id, chain } = await createBooked();
     const { start } = await fixture.get(id);
     await cancel(chain);
@@ -133,8 +133,8 @@ describe('a deleted conversation (D67)', () => {
   });
 });
 
-describe('the booking of a deleted conversation (D67)', () => {
-  it('is active again when the conversation is restored: later events move it', async () => {
+describe('booking of a deleted conversation (D67)', () => {
+  it('reactivates the booking on restore: later events move it', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const bookingOf = async () => (await fixture.call(rpcs.adminShow, { conversation_id: id })).booking;
@@ -147,7 +147,7 @@ describe('the booking of a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('gets a new conversation from a later event and keeps it when the deleted one is restored', async () => {
+  it('creates a new conversation for a later event, and keeps it when the deleted one is restored', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { conversation_id: other } = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -158,7 +158,7 @@ describe('the booking of a deleted conversation (D67)', () => {
     expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
   });
 
-  it('stays cancelled when a creation arrives late', async () => {
+  it('keeps a booking cancelled when its creation arrives late', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const late = await simulator.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
@@ -168,12 +168,12 @@ describe('the booking of a deleted conversation (D67)', () => {
   });
 });
 
-describe('the key of a bulk-imported conversation that is deleted (D67)', () => {
+describe('bulk-import key of a deleted conversation (D67)', () => {
   const importKey = async (key: string) => {
     const { items } = await fixture.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
     return items[0]?.id ?? 0;
   };
-  /** Deletes it by a booking that is made its own. */
+  /** Deletes the imported conversation by assigning a booking to it and cancelling the booking. */
   async function deleteImported(id: number): Promise<void> {
     const chain = createChain();
     const { conversation_id: booked } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -181,14 +181,14 @@ describe('the key of a bulk-imported conversation that is deleted (D67)', () => 
     await cancel(chain);
   }
 
-  it('is reclaimed when the conversation is restored', async () => {
+  it('reclaims the key when the conversation is restored', async () => {
     const id = await importKey('key-back');
     await deleteImported(id);
     await restore(id);
     expect(await importKey('key-back')).toBe(id);
   });
 
-  it('stays with a conversation imported with it in the meantime', async () => {
+  it('leaves the key with a conversation imported under it since', async () => {
     const id = await importKey('key-taken');
     await deleteImported(id);
     const other = await importKey('key-taken');
@@ -199,8 +199,8 @@ describe('the key of a bulk-imported conversation that is deleted (D67)', () => 
   });
 });
 
-describe('erasing a person (D67)', () => {
-  it('reaches deleted conversations: what was soleIds alone is removed, the rest forgets them', async () => {
+describe('erasure of a person (D67)', () => {
+  it('removes deleted conversations of only that person, and removes the person from the others', async () => {
     const shared = await createBooked();
     const alone = await createBooked();
     const [ada, ben] = [fixture.personId('ada'), fixture.personId('ben')];
@@ -222,14 +222,14 @@ describe('erasing a person (D67)', () => {
   });
 });
 
-describe('the end of the retention (D67)', () => {
-  it('removes a conversation permanently after its days, not before', async () => {
+describe('retention of deleted conversations (D67)', () => {
+  it('removes a conversation permanently after the retention days, not before', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { id: next, chain: nextChain } = await createBooked();
     fixture.clock.set('2030-01-01T00:00:00.000001Z');
     await cancel(nextChain);
-    // The service looks all the time: that it leaves the later one shows that it looked in between.
+    // The sweep runs continuously: that the later one remains shows that it ran in between.
     fixture.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
@@ -243,7 +243,7 @@ describe('the end of the retention (D67)', () => {
 });
 
 describe('a booked conversation that is deleted while an event of its booking is processed (D19)', () => {
-  it('is replaced by another one, of the journey that the event names', async () => {
+  it('creates another conversation, in the journey of the event', async () => {
     const { id, chain } = await createBooked();
     const letGo = await holdLocks(fixture.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
     const waits = (count: number) => waitFor(async () => (await listLockWaits(fixture.env.sql)).length === count);
@@ -261,10 +261,10 @@ describe('a booked conversation that is deleted while an event of its booking is
   });
 });
 
-describe('conversations of the admin CLI', () => {
+describe('conversations commands of the admin CLI', () => {
   const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => fixture.call(rpcs.adminList, { limit: 1_000, ...request });
 
-  it('list: returns pages, newest first, with names instead of ids and without deleted ones', async () => {
+  it('list: returns pages, newest first, with names instead of ids and without deleted conversations', async () => {
     const ids = [(await fixture.create()).id, (await fixture.create('open-circle', 'ben')).id, (await fixture.create()).id];
     await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
@@ -284,7 +284,7 @@ describe('conversations of the admin CLI', () => {
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
-  it('list: filters by journey, event, person and start, and names the unknown slug', async () => {
+  it('list: filters by journey, event, person and start, and reports an unknown slug', async () => {
     const { id } = await fixture.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
@@ -333,7 +333,7 @@ describe('conversations of the admin CLI', () => {
     expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });
 
-  it('delete: hides a conversation once, until it is restored', async () => {
+  it('delete: hides a conversation until it is restored; repeated calls have no effect', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
     expect(await fixture.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
@@ -352,12 +352,12 @@ describe('conversations of the admin CLI', () => {
   });
 });
 
-describe('the table behind the view', () => {
+describe('the table all_conversations behind the view', () => {
   it('is used only by statements that include deleted conversations', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!entities|migrations).*\.ts$/.test(file));
     const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));
-    // The bulk import asks for the sequence of ids alone.
+    // The bulk import only uses the id sequence.
     expect(naming.toSorted()).toEqual(['bulk-import/statements.ts', 'deletion/statements.ts', 'person-data/statements.ts']);
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Conversations of the journey at `spring`, each with two people of its own and an envelope in its publishing. */
+/** Creates conversations of the journey at `spring`, each with two separate people and an envelope in its publishing. */
 async function fill(journey: string, count: number): Promise<void> {
   await fixture.env.sql(
     `with people as (
@@ -33,7 +33,7 @@ async function fill(journey: string, count: number): Promise<void> {
   );
 }
 
-/** Names or texts of the statements that all services run during `work`, those of their job queues apart. */
+/** Names or texts of the statements that all services run during `work`, except those of job queues. */
 async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
   const seen: string[] = [];
   const query = jest.spyOn(pg.Client.prototype, 'query');
@@ -52,7 +52,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<string[]>
 
 describe('browse and search with few and with many rows (rules/discovery#browse, rules/discovery#search-and-summary)', () => {
   const many = 300;
-  /** The cursor's six; people, holons, journeys, the holon of the request, and who sees it. */
+  /** Six for the cursor; the others for people, holons, journeys, the request's holon, and visibility. */
   const most = 11;
   const browse = (journey: string) => fixture.call(rpcs.browseJourney, { journey_slug: journey }, user);
 
@@ -61,21 +61,21 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
     await fill('straight-in', many);
     await fill('shared', 1);
     await fill('hosting', many);
-    // Journeys and the holon are in the cache, the people of the rows are not.
+    // Journeys and the holon are cached, the people of the rows are not.
     for (const journey of ['plain', 'straight-in']) {
       await fixture.call(rpcs.browseJourney, { journey_slug: journey, holon_slug: 'autumn' }, user);
     }
     await browse('shared');
   });
 
-  it('browse of a journey runs the same statements', async () => {
+  it('runs the same statements to browse a journey', async () => {
     const few = await recordStatements(async () => expect((await browse('plain')).conversations).toHaveLength(1));
     const lots = await recordStatements(async () => expect((await browse('straight-in')).conversations).toHaveLength(many));
     expect(few.length).toBeGreaterThan(0);
     expect(lots.toSorted()).toEqual(few.toSorted());
   });
 
-  it('browse of a holon and search ask for the rows of all groups at once', async () => {
+  it('queries the rows of all groups at once to browse a holon and to search', async () => {
     const statements = await recordStatements(async () => {
       const { events } = await fixture.call(rpcs.browseHolon, { holon_slug: 'host-org' }, user);
       const sizes = events.flatMap((event) => event.journeys.map((group) => group.conversations.length));
@@ -89,7 +89,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
       found = (await fixture.call(rpcs.search, { holon_slug: 'host-org' }, user)).length;
     });
     expect(found).toBeGreaterThan(2 * many);
-    // A search holds 200 rows at a time: each further batch is one fetch and one look-up of its people.
+    // A search reads 200 rows at a time: each further batch is one fetch and one person look-up.
     const batches = searched.filter((name) => name.startsWith('fetch')).length;
     expect(batches).toBeLessThanOrEqual(Math.ceil(found / 200) + 1);
     expect(searched.length).toBeLessThanOrEqual(most + 2 * (batches - 1));
@@ -97,7 +97,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
 });
 
 describe('search with a slow reader (rules/http#limits: no pagination)', () => {
-  it('holds one batch and continues where it stopped', async () => {
+  it('buffers one batch for a slow reader and continues from there', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, infos)
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,
@@ -118,7 +118,7 @@ describe('search with a slow reader (rules/http#limits: no pagination)', () => {
 });
 
 describe('conversations.questions.record-change (rules/questions#record-a-change; D14)', () => {
-  it('decides a replay before the future check, by the clock of the service (D14)', async () => {
+  it('checks for a replay before the future check, by the clock of the service (D14)', async () => {
     fixture.clock.set('2030-06-01T00:00:00Z');
     const { id, questions } = await fixture.create();
     const request = (occurredAt: string) => ({

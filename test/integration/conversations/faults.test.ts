@@ -30,7 +30,7 @@ afterAll(async () => {
 const untilReady = (id: number) => waitFor(() => fixture.get(id));
 const recordedNotes = async (id: number) => (await fixture.notes(id)).filter((note) => note.note_type === 'recorded');
 
-/** Holds the row of a conversation while `work` runs, so that writers wait for it. */
+/** Locks the row of a conversation while `work` runs, so that writers wait. */
 async function whileLocked(id: number, work: () => Promise<void>): Promise<void> {
   const letGo = await holdLocks(fixture.env, 'select from conversations.conversations where id = $1 for update', [id]);
   await work();
@@ -65,7 +65,7 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('writes nothing of a /recorded whose connection breaks before the commit', async () => {
+  it('writes nothing for a /recorded call whose connection breaks before the commit', async () => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     let call: Promise<unknown> = Promise.resolve();
@@ -79,7 +79,7 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
     expect(await recordedNotes(id)).toEqual([]);
   });
 
-  it('keeps webhooks received meanwhile and applies each once', async () => {
+  it('stores webhooks received during the outage and applies each once', async () => {
     const chain = createChain();
     database.cut();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -127,7 +127,7 @@ describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)',
 });
 
 describe('the directory is down (rules/http#overload)', () => {
-  it('returns unavailable where it is needed, and processes bookings after it recovers', async () => {
+  it('returns unavailable where the directory is needed, and processes bookings after recovery', async () => {
     const { id } = await fixture.create();
     await fixture.stopDirectory();
     const request = { person_id: 123_456, journey: 'open-circle', time: '2030-01-01T00:00:00Z' };

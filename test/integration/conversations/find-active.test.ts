@@ -75,7 +75,7 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
     expect(created?.start).toBe('2030-05-01T10:00:00Z');
   });
 
-  it('creates one for 50 identical lookups at the same time', async () => {
+  it('creates one conversation for 50 concurrent identical look-ups', async () => {
     const lookups = Array.from({ length: 50 }, () => find(fixture.personId('ben'), 'plain', '2030-06-01T10:00:00Z'));
     const found = (await Promise.all(lookups)).map((items) => items.map((item) => item.id));
     expect(new Set(found.flat()).size).toBe(1);
@@ -148,11 +148,11 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
     expect(await refusal(person, 'unknown')).toMatchObject({ code: 'not_found', reason: 'person_not_found' });
   });
 
-  it.each(['unknown', '', 'hosting'])('answers journey_not_found for journey "%s"', async (journey) => {
+  it.each(['unknown', '', 'hosting'])('returns journey_not_found for journey "%s"', async (journey) => {
     expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'not_found', reason: 'journey_not_found' });
   });
 
-  it.each(['shared', 'orphan'])('answers journey_ownership_ambiguous for journey "%s", owned by two events or none', async (journey) => {
+  it.each(['shared', 'orphan'])('returns journey_ownership_ambiguous for journey "%s", owned by two events or none', async (journey) => {
     expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'conflict', reason: 'journey_ownership_ambiguous' });
   });
 

@@ -1,4 +1,4 @@
-/** The conversations service with the real directory beside it, and how the tests of this folder speak to them. */
+/** The conversations service with the real directory, and helpers to call them. */
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
@@ -17,23 +17,23 @@ export interface ConversationFixture {
   readonly clock: SettableClock;
   /** Ids of the workspace's items by list and key. */
   readonly ids: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Calls and checks the reply against its schema. */
+  /** Calls an RPC and validates the reply against its schema. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor): Promise<ReplyOf<R>>;
-  /** The error that a call answers with; fails when it succeeds. */
+  /** The error of a call; fails when the call succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<AppError>;
   apply(document: unknown): Promise<ReplyOf<typeof directory.rpcs.applyWorkspace>>;
   personId(key: string): number;
-  /** A conversation of its own on the journey (default `open-circle`), at its first step, as the service makes it. */
+  /** Creates a conversation on the journey (default `open-circle`), at its first step, through the service. */
   create(journey?: string, person?: string): Promise<ConversationOut>;
   get(id: number): Promise<ConversationOut>;
   patch(id: number, body: Omit<RequestOf<typeof conversations.rpcs.patch>, 'conversation_id'>): Promise<ConversationOut>;
   recorded(id: number, write?: RecordedWrite, key?: string | null): Promise<ConversationOut>;
   writeRoom(id: number, write: RoomWrite): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>>;
   notes(id: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
-  /** Jobs that the service has handed to the transcript importer, which does not run here. */
+  /** Jobs sent to the transcript importer, which does not run here. */
   importsOf(conversationId: number): ImportJob[];
   stopDirectory(): Promise<void>;
-  /** Stops the service and starts it with these settings of its own. */
+  /** Restarts the service with these settings. */
   restart(overrides: Overrides): Promise<void>;
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function instant(text: string): Instant {
 export type Overrides = Readonly<Record<string, string>>;
 
 /**
- * `overrides` are settings of the conversations service, or make them of the environment.
+ * Starts the fixture; `overrides` are settings of the conversations service, or a function that derives them from the environment.
  * @param options.dueIntervalMs milliseconds between two searches for due work
  */
 export async function startConversationFixture(

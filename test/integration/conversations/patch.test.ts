@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const refusal = (id: number, body: object) => fixture.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
-/** The reply's bytes, as the gateway passes them on. */
+/** Reply bytes as the gateway forwards them. */
 const readText = async (id: number): Promise<string> => {
   const reply = await fixture.bus.callRaw(conversations.rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') throw new Error('a single conversation is one message');
@@ -95,14 +95,14 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     }
   });
 
-  it('rejects numbers as a store, whatever their length', async () => {
+  it('rejects a number of any length in place of an object', async () => {
     const { id } = await fixture.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {
       expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({ code: 'bad_request', reason: undefined });
     }
   });
 
-  it('merges any sequence of patches as Object.assign does', async () => {
+  it('merges any sequence of patches like Object.assign', async () => {
     const store = fc.dictionary(
       fc.constantFrom('a', 'b', 'c', 'd'),
       fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).filter(isStorable),
@@ -122,7 +122,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     );
   });
 
-  it('loses nothing of 50 patches of different keys at the same time', async () => {
+  it('loses nothing of 50 concurrent patches of different keys', async () => {
     const { id } = await fixture.create();
     const keys = Array.from({ length: 50 }, (_, index) => `key${index}`);
     const replies = await Promise.all(keys.map((key) => fixture.patch(id, { infos: { [key]: key }, config: { [key]: key } })));
@@ -132,7 +132,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     expect(new Set(replies.map((reply) => reply.updated_at)).size).toBe(50);
   });
 
-  it('keeps room state and booking beside what it merges', async () => {
+  it('keeps room state and booking next to merged keys', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge' });
     const patched = await fixture.patch(id, { config: { own: 1 } });
@@ -179,7 +179,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
     },
   );
 
-  it('names the endpoint to use, or states that the namespace is for internal use', async () => {
+  it('names the endpoint to use, or states that the namespace is internal', async () => {
     const { id } = await fixture.create();
     expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain('POST /conversations/{id}/enter-coherence');
     expect((await refusal(id, { infos: { question_changes: [] } })).message).toContain('question-changes');
@@ -215,7 +215,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect((await fixture.get(id)).infos).toEqual({});
   });
 
-  it('lets one of two writers with the same updated_at through', async () => {
+  it('accepts exactly one of two writers with the same updated_at', async () => {
     const { id, updated_at } = await fixture.create();
     const results = await Promise.allSettled(
       [1, 2].map((value) => fixture.patch(id, { infos: { value }, expected_updated_at: updated_at })),
@@ -238,7 +238,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(await fixture.patch(id, { infos: { a: 3 }, if_match: '*' })).toMatchObject({ infos: { a: 3 } });
   });
 
-  it('lets one of two writers with the same ETag through', async () => {
+  it('accepts exactly one of two writers with the same ETag', async () => {
     const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
     const results = await Promise.allSettled([1, 2].map((value) => fixture.patch(id, { infos: { value }, if_match: tag })));
@@ -279,7 +279,7 @@ describe('updated_at of a conversation (D9a)', () => {
   });
 });
 
-/** PostgreSQL's jsonb has no U+0000, no lone surrogates and no minus zero. */
+/** jsonb of PostgreSQL cannot store U+0000, lone surrogates or negative zero. */
 function isStorable(value: unknown): boolean {
   const text = JSON.stringify(value);
   return !text.includes('\\u0000') && text.isWellFormed() && !/\\ud[89a-f]/i.test(text) && !/-0(?![.\d])/.test(text) && !/e[+-]/.test(text);

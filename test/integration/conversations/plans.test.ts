@@ -26,14 +26,14 @@ interface PlanNode {
 interface Query {
   text: string;
   params: unknown[];
-  /** For a cursor: the settings under which it is declared. */
+  /** For a cursor: the planner settings under which it is declared. */
   planner?: Readonly<Record<string, string>>;
 }
 
 const sizes = { conversations: 20_000, people: 12_000, holons: 12_000 };
 const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
-const viewer = { seesAll: false, accountId: 1 }; // sees nothing private
-/** What a person has of all conversations (D69). */
+const viewer = { seesAll: false, accountId: 1 }; // cannot see private objects
+/** A person's share of all conversations (D69). */
 const member = { personId: 300, eventIds: [2_007, 2_008] };
 const active = { personId: 300, journeyId: 7, time: '2025-01-01T00:00:00Z' };
 const tens = Array.from({ length: 10 }, (_, index) => index);
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await seedDatabase({ url, sizes, log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
-  // As the services have it: what is told goes to the outbox of the schema.
+  // As in the services: events are written to the outbox of the schema.
   await client.query('set search_path = conversations, public');
 }, 240_000);
 
@@ -64,7 +64,7 @@ function toQuery(
   return { text: prepared.text, params: order.map((name) => values[name]) };
 }
 
-/** A write of several rows, with the same of each. */
+/** A multi-row write with the same values for each row. */
 function ofCalls(
   { prepared, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>,
   ids: readonly number[],
@@ -73,20 +73,20 @@ function ofCalls(
   return { text: prepared.text, params: order.map((name) => ids.map((id) => (name === 'id' ? id : values[name]))) };
 }
 
-/** A reading of a whole large table; in order: by an index, without a condition on it. */
+/** A full read of a large table; `inOrder`: by an index, without an index condition. */
 interface WholeRead {
   table: string;
   inOrder: boolean;
 }
 
-/** Large tables that the plan reads from end to end. */
+/** Large tables that the plan reads completely. */
 async function findWholeReads({ text, params, planner }: Query): Promise<WholeRead[]> {
   const plans = [];
   await client.query('begin');
   for (const setting of Object.entries(planner ?? {})) await client.query('select set_config($1, $2, true)', setting);
   const subject = planner === undefined ? text : `declare batches no scroll cursor for ${text}`;
   plans.push(await client.query(`explain (format json) ${subject}`, params));
-  // The plan that a prepared statement may keep, made without knowing the parameters. A cursor is always planned for its own.
+  // The generic plan of a prepared statement, made without parameter values. A cursor is always planned separately.
   if (planner === undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
   await client.query('rollback');
   return plans.flatMap(({ rows }: pg.QueryResult<{ 'QUERY PLAN': { Plan: PlanNode }[] }>) =>
@@ -103,7 +103,7 @@ function listWholeReads(node: PlanNode): WholeRead[] {
 
 const one = <Row extends object>(sql: string): Promise<Row[]> => env.sql<Row>(sql);
 
-/** Ids of the holon and everything below it. */
+/** Ids of the holon and all its descendants. */
 async function subtree(slug: string): Promise<number[]> {
   const rows = await one<{ id: number }>(
     `with recursive tree as (select id from directory.holons where slug = '${slug}'
@@ -112,7 +112,7 @@ async function subtree(slug: string): Promise<number[]> {
   return rows.map((row) => row.id);
 }
 
-describe('the plans of conversations in a large database (rules/discovery#search-and-summary, rules/discovery#browse)', () => {
+describe('query plans of conversations in a large database (rules/discovery#search-and-summary, rules/discovery#browse)', () => {
   it('detects a sequential scan', async () => {
     const scan = { table: 'all_conversations', inOrder: false };
     expect(await findWholeReads({ text: `select c.id from conversations.conversations c where c.config = '{}'`, params: [] })).toEqual([
@@ -149,7 +149,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
 
   it.each(combinations)('search by $title scans no large table, in both orders', async ({ event, connected, person, scope }) => {
     for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
-      // Who asks for all conversations gets them in the order of an index.
+      // Requests for all conversations are served in index order.
       const all = !connected && !person && !scope && (!event || slug === 'holon-1');
       for (const sort of ['date_desc', 'date_asc'] as const) {
         const { search, values } = searching.chooseSearch(
@@ -178,7 +178,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
   });
 });
 
-describe('the plans of what conversations ask of a large directory (D18f)', () => {
+describe('query plans of directory look-ups by conversations (D18f)', () => {
   const ids = Array.from({ length: 200 }, (_, index) => index * 3 + 1);
 
   it.each([
@@ -194,7 +194,7 @@ describe('the plans of what conversations ask of a large directory (D18f)', () =
     ['a holon with its events', toQuery(browse.browseHolon, { slug: 'holon-60', ...viewer })],
     ['public people', toQuery(browse.lookUpPeople, { ids: ids.slice(0, 50) })],
     ['public holons', toQuery(browse.lookUpHolons, { ids: ids.slice(0, 50), ...viewer })],
-  ])('%s are found without scanning a large table', async (_name, subject) => {
+  ])('finds %s without scanning a large table', async (_name, subject) => {
     expect(await findWholeReads(subject)).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
-  it('applies a booking with characters that cannot be stored, and returns its body as it was read (rules/webhooks#text; D106)', async () => {
+  it('applies a booking with unstorable characters, and returns its body as it was received (rules/webhooks#text; D106)', async () => {
     const chain = createChain();
     const notes = { value: 'x\u0000\ud83d' };
     const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };
@@ -94,7 +94,7 @@ describe('webhook receipts (D20, D33d)', () => {
     });
   });
 
-  it('rejects a body over the limit, which arrives without it', async () => {
+  it('records a body over the limit as rejected, without the body', async () => {
     expect(await simulator.settle(undefined, { body: null })).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
@@ -107,7 +107,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('can be replayed: applies what failed before, and nothing twice', async () => {
+  it('replays receipts: applies what failed before, and nothing twice', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/later-journey' } });
     const receipt = await simulator.settle(envelope);
@@ -124,7 +124,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
   });
 
-  it('can be replayed by filter: oldest first, up to the limit; a dry run only counts', async () => {
+  it('replays receipts by filter: oldest first, up to the limit; a dry run only counts', async () => {
     const journey = { metadata: { videoCallUrl: 'https://meet.example.org/latest-journey' } };
     const chains = [createChain(), createChain(), createChain()];
     const receipts = [];
@@ -157,7 +157,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect((await fixture.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe('bad_request');
   });
 
-  it('are listed by source and time', async () => {
+  it('lists receipts by source and time', async () => {
     const list = async (request: RequestOf<typeof conversations.rpcs.listReceipts>) =>
       (await fixture.call(conversations.rpcs.listReceipts, request)).items;
     const [newest, next] = await list({ limit: 2 });
@@ -172,7 +172,7 @@ describe('webhook receipts (D20, D33d)', () => {
   });
 });
 
-describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
+describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
   let signed: ConversationFixture;
   let counter: BookingSimulator;
   beforeAll(async () => {
@@ -207,7 +207,7 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
   });
 });
 
-describe('rotation of the secret (K8)', () => {
+describe('rotation of the webhook secret (K8)', () => {
   let rotated: ConversationFixture;
   let counter: BookingSimulator;
   beforeAll(async () => {
@@ -220,7 +220,7 @@ describe('rotation of the secret (K8)', () => {
   const signWith = (secret: string, envelope: unknown) => ({ headers: signBooking(JSON.stringify(envelope), secret) });
   const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showReceipt, { id })).outcome;
 
-  it('processes and replays webhooks signed with a secret that was removed since', async () => {
+  it('processes and replays webhooks signed with a secret that was removed later', async () => {
     const [early, waiting] = [createChain(), createChain()];
     const envelope = early.envelope('BOOKING_CREATED', 0, later);
     const receipt = await counter.settle(envelope, signWith('old', envelope));
@@ -269,7 +269,7 @@ describe('rotation of the secret (K8)', () => {
   });
 });
 
-describe('the retention of receipts (D68)', () => {
+describe('retention of webhook receipts (D68)', () => {
   let db: Database;
   beforeAll(async () => {
     const { DATABASE_URL: url = '' } = fixture.env.settings;
@@ -284,7 +284,7 @@ describe('the retention of receipts (D68)', () => {
       [ids, days],
     );
 
-  it('removes bodies, and receipts of rejected or ignored webhooks, after their days and not before', async () => {
+  it('removes bodies, and receipts of rejected or ignored webhooks, after their retention days and not before', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: {} });
     const failed = await simulator.settle(envelope);
@@ -326,7 +326,7 @@ describe('the retention of receipts (D68)', () => {
 });
 
 describe('a flood of rejected webhooks (D68)', () => {
-  it('creates a limited number of receipts, one of which counts the rest, without using ids', async () => {
+  it('creates a limited number of receipts, one of which counts the rest, without consuming ids', async () => {
     const last = async () =>
       (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
     const before = await last();
@@ -344,7 +344,7 @@ describe('a flood of rejected webhooks (D68)', () => {
       expect(sum?.deliveries).toBe(posts);
       expect(sum?.rows).toBeLessThanOrEqual(most());
     });
-    const sideBySide = 16; // of those that are judged at the same time some take a number for nothing
+    const sideBySide = 16; // concurrently processed receipts can consume a sequence number without using it
     expect((await last()) - before).toBeLessThanOrEqual(most() + sideBySide);
     const { items } = await fixture.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
     const common = items.filter(({ deliveries }) => deliveries > 1);

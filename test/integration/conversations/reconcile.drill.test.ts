@@ -1,6 +1,6 @@
 /**
- * Bookings whose webhooks never came (B1, B2): a Cal.com that loses one in twenty, pages, asks to wait and fails. `RECONCILE_EVENTS` says of how many
- * events (600, and 150 in the smoke form).
+ * Bookings whose webhooks were lost (B1, B2): a simulated Cal.com that loses one in twenty, pages, rate-limits and fails.
+ * `RECONCILE_EVENTS` sets the number of events (600, and 150 in the smoke form).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -74,7 +74,7 @@ function cancel(booking: CalComBooking, at: number): void {
   Object.assign(booking, { status: 'cancelled', updatedAt: new Date(at).toISOString(), cancellationReason: 'ill' });
 }
 
-/** What happens at Cal.com: bookings, two in five of them rescheduled, some twice, one in five cancelled. */
+/** Simulates events at Cal.com: bookings, two in five rescheduled, some twice, one in five cancelled. */
 function live(count: number): Happened[] {
   const happened: Happened[] = [];
   for (let at = Date.UTC(2030, 0, 1); happened.length < count; at += minute) {
@@ -96,7 +96,7 @@ function live(count: number): Happened[] {
   return happened.toSorted((left, right) => left.at - right.at);
 }
 
-/** As Cal.com sends it, a moment later. */
+/** The webhook as Cal.com sends it, a moment later. */
 function toWebhook({ trigger, at, uid, former }: Happened): Buffer {
   const { id, title, start, end, attendees, icsUid } = calCom.bookings.get(uid) as CalComBooking;
   const payload = {
@@ -156,14 +156,14 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
       const shown = await fixture.call(adminShowJob, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
-    // Of a hundred bookings every other request is asked to wait for a second.
+    // For a hundred bookings, every other request is asked to retry after a second.
     { timeoutMs: 120_000 + eventCount * 40, what: 'the job' },
   );
   if (job.state === 'dead') throw new Error(job.error ?? 'dead');
   return job.result as ReconcileResult;
 }
 
-/** Conversations by the uid of the booking that they follow; those of one chain are told by its first uid. */
+/** Conversations by the uid of their booking; those of one chain are identified by its first uid. */
 async function compare(): Promise<{ missing: string[]; doubled: string[]; wrong: string[] }> {
   const rows = await fixture.env.sql<{ uids: string[]; start: string }>(
     `select array(select jsonb_array_elements_text(config #> '{booking,uids}')) as uids, to_char(start_at at time zone 'UTC',
@@ -213,12 +213,12 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       expect(fed.filter(({ outcome }) => outcome !== 'applied' && outcome !== 'stale')).toEqual([]);
       expect(await reconcile()).toMatchObject({ missing: 0, fed: 0 });
 
-      // What was lost may have been late only: it changes nothing any more.
+      // A lost event may only have been late: it has no further effect.
       const lost = happened.filter((event) => !kept.includes(event));
       await deliver(lost);
       await settled(kept.length + result.fed + lost.length);
       expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
-      // An event looks at what belongs to its booking, however many there are.
+      // The work for an event is bounded by its own booking, however many bookings exist.
       const [looked] = await fixture.env.sql<{ entries: string }>(
         `select idx_tup_read as entries from pg_stat_user_indexes where indexrelname = 'booking_identifiers_pkey'`,
       );
@@ -255,7 +255,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it.each([{ start: 'junk' }, { end: '' }])('refuses a booking with the unreadable time %j, with a note (D82)', async (times) => {
+  it.each([{ start: 'junk' }, { end: '' }])('rejects a booking with the unreadable time %j, with a note (D82)', async (times) => {
     const at = Date.UTC(2033, 6, 1);
     const countRefused = async () => (await fixture.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
     const before = await countRefused();
@@ -315,7 +315,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(await reconcile({ since })).toMatchObject({ missing: 2, fed: 2 });
     await waitFor(async () => (await who(seats)) === 'Ada missed stays' && (await who(plain)) === 'Ada added known');
     expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
-    // Late, and known to be over.
+    // Late receipts recorded as obsolete.
     const countStale = async () => (await fixture.call(listReceipts, { outcome: 'stale', limit: 200 })).items.length;
     const before = await countStale();
     await send('BOOKING_CREATED', seats, 2, [guest('left')], { seatsPerTimeSlot: 5 });
@@ -348,7 +348,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('fails at once when Cal.com rejects the key, and is dead with an alert after repeated failures', async () => {
+  it('fails immediately when Cal.com rejects the key, and is dead with an alert after repeated failures', async () => {
     calCom.fail({ kind: 'status', status: 401 });
     await expect(reconcile()).rejects.toThrow('CALCOM_API_KEY');
     const [row] = await fixture.env.sql<{ error: string }>(

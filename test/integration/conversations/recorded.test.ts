@@ -18,7 +18,7 @@ const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.recorded advances the step (rules/conversations#recorded; D16a)', () => {
-  it('moves to the next step that is not archived, notes it without an author, and starts that step’s job', async () => {
+  it('moves to the next step that is not archived, adds a note without author, and starts that step’s job', async () => {
     const { id } = await fixture.create();
     const moved = await fixture.recorded(id);
     expect(moved).toMatchObject({ step_slug: 'import', step_title: 'Import' });
@@ -35,7 +35,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: expect.any(Number), cause: 'step_entered' }]);
   });
 
-  it('advances twice and notes twice without a key, and stays at the last step with a note', async () => {
+  it('advances and adds a note on each call without a key, and remains at the last step with a note', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id);
     expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'done' });
@@ -65,7 +65,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     });
   });
 
-  it('adds a note and merges without a step when the journey has none', async () => {
+  it('adds a note and merges without a step change when the journey has no steps', async () => {
     const { id } = await fixture.create('plain');
     expect(await fixture.recorded(id, { infos: { a: 1 } })).toMatchObject({ step_slug: '', infos: { a: 1 } });
     expect(await recordedNotes(id)).toHaveLength(1);
@@ -107,15 +107,15 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
   });
 });
 
-describe('finish (D21)', () => {
-  it('is set to the capture end when that is known, from this call or before', async () => {
+describe('finish of a recorded conversation (D21)', () => {
+  it('sets finish to the capture end when it is known, from this call or before', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     expect(await fixture.recorded(one.id, { captureEndedAt: end })).toMatchObject({ finish: end });
     await fixture.writeRoom(two.id, { captureEndedAt: start });
     expect(await fixture.recorded(two.id)).toMatchObject({ finish: start });
   });
 
-  it('is never before the start, so that the same look-up finds the conversation', async () => {
+  it('never sets finish before the start, so that the same look-up finds the conversation', async () => {
     const time = '2030-06-01T10:00:00Z';
     const request = { person_id: fixture.personId('cleo'), journey: 'open-circle', time };
     const [created] = await fixture.call(conversations.rpcs.findActive, request);
@@ -128,7 +128,7 @@ describe('finish (D21)', () => {
     });
   });
 
-  it('is the server’s time otherwise, and a stored finish is preserved', async () => {
+  it('otherwise sets finish to the server’s time, and keeps a stored finish', async () => {
     const { id } = await fixture.create();
     fixture.clock.set('2030-02-02T02:02:02.000002Z');
     expect(await fixture.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
@@ -137,7 +137,7 @@ describe('finish (D21)', () => {
   });
 });
 
-describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => {
+describe('the transcript boundary on /recorded (rules/conversations#recorded; D22)', () => {
   it('writes the same boundary as enter-coherence, by either name', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { capture_ended_at: end });
@@ -162,7 +162,7 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
     expect(await refusal(id, { captureEndedAt: end })).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
   });
 
-  it('returns transcript_boundary_conflict for another value: no step, note, patch or key', async () => {
+  it('returns transcript_boundary_conflict for another value, without step, note, patch or key', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { captureEndedAt: end });
     const before = await fixture.get(id);
@@ -173,7 +173,7 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('is not checked when the call carries none (D7b)', async () => {
+  it('does not check the boundary when the call contains none (D7b)', async () => {
     const { id } = await fixture.create();
     const room = JSON.stringify({ conversationStartedAt: end, captureEndedAt: 'nonsense' });
     await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
@@ -233,7 +233,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('separates keys by conversation', async () => {
+  it('scopes keys to their conversation', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, {}, 'k');
     expect(await fixture.recorded(two.id, {}, 'k')).toMatchObject({ step_slug: 'import' });
@@ -246,7 +246,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('remembers a key for 24 hours and then accepts it again', async () => {
+  it('stores a key for 24 hours and then accepts it again', async () => {
     const { id } = await fixture.create();
     const age = (interval: string) =>
       fixture.env.sql(`update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`, [
@@ -264,8 +264,8 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
   });
 });
 
-describe('cleanup of keys of /recorded (rules/conversations#recorded)', () => {
-  it('removes all expired keys, also more than one batch, and no others', async () => {
+describe('cleanup of /recorded keys (rules/conversations#recorded)', () => {
+  it('removes all expired keys, even more than one batch, and no others', async () => {
     const { id } = await fixture.create();
     const { env } = fixture;
     await env.sql(

@@ -109,7 +109,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect((await fixture.get(id)).config).toEqual({ 'enter-coherence': { phase: 'lounge' } });
   });
 
-  it('loses nothing of 30 writes at the same time', async () => {
+  it('loses nothing of 30 concurrent writes', async () => {
     const { id } = await fixture.create();
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     await Promise.all(
@@ -132,7 +132,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
 });
 
 describe('conversations.room.get (rules/room#room-state; D26b)', () => {
-  it('is null or empty before the first write', async () => {
+  it('returns null or empty values before the first write', async () => {
     const { id } = await fixture.create();
     expect(await read(id)).toEqual({
       meetingId: null,
@@ -149,7 +149,7 @@ describe('conversations.room.get (rules/room#room-state; D26b)', () => {
 });
 
 describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
-  it('accepts a first write whatever the expected version', async () => {
+  it('accepts a first write with any expected version', async () => {
     const { id } = await fixture.create();
     expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
   });
@@ -167,7 +167,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(await fixture.writeRoom(id, { expectedVersion: 4, version: 5 })).toMatchObject({ version: 5 });
   });
 
-  it('lets one of two writers with the same expected version through', async () => {
+  it('accepts exactly one of two writers with the same expected version', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1 });
     const results = await Promise.allSettled([2, 3].map((version) => fixture.writeRoom(id, { expectedVersion: 1, version })));
@@ -213,7 +213,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
 });
 
 describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
-  it('accepts both boundaries in separate writes and is complete with the second (rules 1, 6)', async () => {
+  it('accepts both boundaries in separate writes and completes with the second (rules 1, 6)', async () => {
     const { id } = await fixture.create();
     expect(await fixture.writeRoom(id, { captureEndedAt: end })).toMatchObject({
       conversationStartedAt: null,
@@ -276,8 +276,8 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
   });
 });
 
-describe('the importer and the window (rules/steps#pipeline-jobs; D7a)', () => {
-  it('starts again when the window becomes complete after the step was entered', async () => {
+describe('transcript import and the window (rules/steps#pipeline-jobs; D7a)', () => {
+  it('restarts the import when the window becomes complete after the step was entered', async () => {
     const { id } = await fixture.create('straight-in');
     await waitFor(() => fixture.importsOf(id).length === 1);
     await fixture.writeRoom(id, { meetingId: 'm-1', conversationStartedAt: start });
@@ -295,11 +295,11 @@ describe('the importer and the window (rules/steps#pipeline-jobs; D7a)', () => {
     ]);
   });
 
-  it('is not started by a window of a conversation that never entered such a step', async () => {
+  it('does not start an import for the window of a conversation that never entered such a step', async () => {
     const [idle, other] = [await fixture.create(), await fixture.create('straight-in')];
     await fixture.writeRoom(idle.id, { conversationStartedAt: start, captureEndedAt: end });
     await fixture.writeRoom(other.id, { conversationStartedAt: start, captureEndedAt: end });
-    await waitFor(() => fixture.importsOf(other.id).length === 2); // told after the first one's, had there been one
+    await waitFor(() => fixture.importsOf(other.id).length === 2); // would have been published after the first one's import
     expect(fixture.importsOf(idle.id)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ const attachment = (id: number, blob: number, name: string) => ({
   actor_account_id: 7,
   actor_person_id: fixture.personId('ben'),
 });
-/** Puts a job into this service's queue as another service's outbox would. */
+/** Queues a job in this service as another service's outbox would. */
 async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversations.jobs], payload: never): Promise<void> {
   const { settings, logger } = fixture.env;
   const db = await createDatabase({
@@ -41,8 +41,8 @@ async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversatio
   await db.close();
 }
 
-describe('conversations.describe and exists', () => {
-  it('return title, journey, event, bounds and participants (D18a, D18b)', async () => {
+describe('conversations.describe and conversations.exists', () => {
+  it('returns title, journey, event, bounds and participants (D18a, D18b)', async () => {
     const { id, start } = await fixture.create();
     await fixture.patch(id, { infos: { publishing: { fields: { title: { value: 'Our talk', provenance: {} } } } } });
     expect(await fixture.call(rpcs.describe, { id })).toEqual({
@@ -58,7 +58,7 @@ describe('conversations.describe and exists', () => {
     expect(await fixture.call(rpcs.exists, { id })).toEqual({ id });
   });
 
-  it('return 404 when the conversation is absent', async () => {
+  it('returns 404 when the conversation does not exist', async () => {
     for (const id of [999_999, 0, -1]) {
       expect(await fixture.refusal(rpcs.describe, { id })).toMatchObject({ code: 'not_found' });
       expect(await fixture.refusal(rpcs.exists, { id })).toMatchObject({ code: 'not_found' });
@@ -104,7 +104,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect(notes[0]?.body).toMatch(/first\.mp3.*12 bytes/);
   });
 
-  it('never replaces a newer upload by an older one, also by its job', async () => {
+  it('never replaces a newer upload with an older one, not even by its job', async () => {
     const { id } = await fixture.create();
     await fixture.call(rpcs.attachAudio, attachment(id, 5, 'newer.mp3'));
     await enqueue(conversations.jobs.attachAudio, attachment(id, 4, 'older.mp3') as never);
@@ -112,7 +112,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect((await fixture.get(id)).infos).toEqual({ audio: audio('newer.mp3') });
   });
 
-  it('returns 404, and its job is dead, when the conversation is absent', async () => {
+  it('returns 404, and its job is dead, when the conversation does not exist', async () => {
     expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({ code: 'not_found' });
     await enqueue(conversations.jobs.attachAudio, attachment(999_999, 1, 'x.mp3') as never);
     await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1);
@@ -135,7 +135,7 @@ describe('conversations.advance-step (D6)', () => {
   });
 });
 
-describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
+describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
   it('moves to any step of the journey, including archived ones, adds a note with the operator and starts the step’s job', async () => {
     const { id } = await fixture.create();
     expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({
@@ -153,7 +153,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     expect(await fixture.notes(id)).toHaveLength(2);
   });
 
-  it('rejects a step of another journey and an absent conversation', async () => {
+  it('rejects a step of another journey and a conversation that does not exist', async () => {
     const { id } = await fixture.create();
     const request = { step_slug: 'agreed', operator: 'op' };
     expect(await fixture.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({ reason: 'step_not_found' });
@@ -163,7 +163,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     });
   });
 
-  it('connects and disconnects holons once each, and increases updated_at', async () => {
+  it('connects and disconnects each holon once, and increases updated_at', async () => {
     const { id, updated_at } = await fixture.create();
     const request = { conversation_id: id, holon_slug: 'host-org' };
     expect(await fixture.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: true });
@@ -181,7 +181,7 @@ describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => 
     });
   });
 
-  it('starts the importer at any step', async () => {
+  it('starts the transcript import at any step', async () => {
     const { id } = await fixture.create('plain');
     await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).length === 1);

@@ -1,4 +1,4 @@
-/** What the directory holds in these tests. */
+/** Directory contents of these tests. */
 const steps = [
   { slug: 'held', title: 'Held' },
   { slug: 'retired', title: 'Retired', is_archived: true },

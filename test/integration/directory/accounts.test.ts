@@ -7,7 +7,7 @@ import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 const { createAccount, deleteAccount, grantAccount, listAccounts, login, setPassword, verifySession } = directory.rpcs;
 const password = 'seven green parrots';
 
-describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
+describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
   let fixture: DirectoryFixture;
   beforeAll(async () => {
     fixture = await startDirectoryFixture(import.meta.url);
@@ -22,7 +22,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
   });
   afterAll(() => fixture.stop());
 
-  describe('list', () => {
+  describe('accounts list', () => {
     const emails = async (request: Partial<RequestOf<typeof listAccounts>>): Promise<string[]> =>
       (await fixture.call(listAccounts, { limit: 10, ...request })).items.map(({ email }) => email);
 
@@ -40,7 +40,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('filters accounts, and lists the groups in the error for an unknown one', async () => {
+    it('filters accounts, and lists the known groups in the error for an unknown one', async () => {
       await expect(emails({ is_active: false })).resolves.toEqual(['cleo@example.org']);
       await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
       await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
@@ -52,7 +52,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
     });
   });
 
-  describe('input', () => {
+  describe('account input', () => {
     const email = 'new@example.org';
 
     it.each([
@@ -65,7 +65,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have at least 12 characters, and has 11.'],
       [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
       [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
-    ])('is rejected without storing anything: %j', async (request, reason, message) => {
+    ])('rejects input without storing anything: %j', async (request, reason, message) => {
       expect(await fixture.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
       await expect(fixture.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
     });
@@ -85,7 +85,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('a workspace file with a weak password is rejected; stored weak passwords are accepted', async () => {
+    it('rejects a workspace file with a weak password; accepts stored weak passwords', async () => {
       const stored = `(select password_hash from directory.accounts where email = 'Ada@example.org')`;
       const [before] = await fixture.env.sql(`select ${stored} as hash`);
       const weak = { people: [{ key: 'dora', name: 'Dora' }], accounts: [{ email: 'ada@example.org', password: 'short' }] };
@@ -96,7 +96,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
       await expect(fixture.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
 
-      // Argon2id of "short" as an older release stored it.
+      // Argon2id hash of "short" as an older release stored it.
       const { createPasswords } = await import('../../../services/directory/accounts/rules.ts');
       await fixture.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
         await createPasswords().hash('short'),
@@ -107,7 +107,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
     });
   });
 
-  describe('delete', () => {
+  describe('accounts delete', () => {
     it('permanently deletes the account and its tokens, notifies the gateways, and keeps its person', async () => {
       const { token } = await fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
       const { actor } = await fixture.call(verifySession, { token });

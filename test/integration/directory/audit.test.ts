@@ -1,4 +1,4 @@
-/** What the directory writes into its audit log, operation by operation (A1), and who reads it (A3). */
+/** Audit entries of the directory, operation by operation (A1), and who can read them (A3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -44,7 +44,7 @@ const accountOf = async (who: string): Promise<number> =>
 const search = async (filter: Partial<RequestOf<typeof searchAudit>> = {}): Promise<AuditEntry[]> => [
   ...(await fixture.call(searchAudit, { limit: 100, ...filter })).items,
 ];
-/** What the work adds to the log, oldest first. */
+/** Entries that the work adds to the log, oldest first. */
 async function written(work: () => Promise<unknown>): Promise<AuditEntry[]> {
   const [last] = await search({ limit: 1 });
   await work().catch(() => undefined);
@@ -54,7 +54,7 @@ const cli = { kind: 'cli', account_id: null, key_id: null };
 const shape = { id: expect.any(Number), at: expect.any(String), request_id: expect.any(String) };
 
 describe('logins in the audit log (A1)', () => {
-  it('contain account and address of successful logins', async () => {
+  it('records account and address of successful logins', async () => {
     const id = await accountOf(email);
     expect(await written(() => fixture.call(login, { email, password, ip }))).toEqual([
       {
@@ -69,7 +69,7 @@ describe('logins in the audit log (A1)', () => {
     ]);
   });
 
-  it('contain the account of refused logins with a known email, and none for unknown emails and wrong gate keys (A4)', async () => {
+  it('records the account of rejected logins with a known email, and none for unknown emails and wrong gate keys (A4)', async () => {
     const id = await accountOf(email);
     const refused = { ...shape, action: 'login', ip, outcome: 'refused' };
     expect(await written(() => fixture.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
@@ -90,12 +90,12 @@ describe('logins in the audit log (A1)', () => {
     ]);
   });
 
-  it('do not contain typed values', async () => {
+  it('does not record the values entered at a login', async () => {
     const rows = await fixture.env.sql<{ text: string }>('select l::text as text from directory.audit_log l');
     for (const { text } of rows) expect(text).not.toMatch(/secret|wrong field|right password|example\.org|Okafor/);
   });
 
-  it('contain a logout once', async () => {
+  it('records a logout once', async () => {
     const { token } = await fixture.call(login, { email, password, ip });
     const { actor } = await fixture.call(verifySession, { token });
     expect(await written(() => fixture.call(logout, {}, actor))).toMatchObject([
@@ -112,7 +112,7 @@ describe('accounts in the audit log (A1)', () => {
     { ...shape, actor: cli, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },
   ];
 
-  it('contain each change with the new rights, without the password', async () => {
+  it('records each account change with the new rights, without the password', async () => {
     const entries = await written(() =>
       fixture.call(createAccount, { email: who, password: 'seven green parrots', groups: ['ops_viewers'] }),
     );
@@ -130,7 +130,7 @@ describe('accounts in the audit log (A1)', () => {
     expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
   });
 
-  it('do not contain rejected and ineffective calls', async () => {
+  it('does not record rejected and ineffective account calls', async () => {
     const updatedAt = async () =>
       (await fixture.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
     const before = await updatedAt();
@@ -146,7 +146,7 @@ describe('accounts in the audit log (A1)', () => {
 });
 
 describe('service keys in the audit log (A1)', () => {
-  it('contain creation, rotation and revocation with scopes, without token and name', async () => {
+  it('records creation, rotation and revocation of keys with scopes, without token and name', async () => {
     const accountId = await accountOf(email);
     const user: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const byKey: Actor = { ...user, key: { id: 'k0', scopes: ['*'] } };
@@ -176,7 +176,7 @@ describe('service keys in the audit log (A1)', () => {
 describe('configuration and set-up data in the audit log (A1)', () => {
   const step = () => ids['steps']?.['circle/held'];
 
-  it('contain dotted paths of a changed step, without values', async () => {
+  it('records dotted paths of a changed step, without values', async () => {
     const accountId = await accountOf(email);
     const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const write = { config: { advance_on_success: false } };
@@ -197,7 +197,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(await patch({} as typeof write.config)).toEqual([]);
   });
 
-  it('contain an application of the workspace file as one entry: counts, account ids, steps by id and path', async () => {
+  it('records an application of the workspace file as one entry: counts, account ids, steps by id and path', async () => {
     const id = await accountOf(email);
     const changed = structuredClone(document);
     const entries = await written(() =>
@@ -232,13 +232,13 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(JSON.stringify(entries)).not.toMatch(/New Person|example\.org/);
   });
 
-  it('do not contain dry runs and applications without changes', async () => {
+  it('does not record dry runs and applications without changes', async () => {
     const people = [{ key: 'newer', name: 'Newer' }];
     expect(await written(() => fixture.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
     expect(await written(() => fixture.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
   });
 
-  it('contain an erasure with person id and counts', async () => {
+  it('records an erasure with person id and counts', async () => {
     const id = ids['people']?.['ben'] ?? 0;
     const target = { type: 'person', id: String(id) };
     const account = await accountOf('ben@example.org');

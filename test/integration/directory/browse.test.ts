@@ -1,4 +1,4 @@
-/** Look-ups and browse: shapes, order, what is left out, and the number of statements. */
+/** Look-ups and browse: shapes, order, omitted fields, and statement counts. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import type { RequestContext } from '#libs/nats';
@@ -118,7 +118,7 @@ describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
 });
 
 describe('directory.events.list and list-journeys (D10, D11)', () => {
-  it('lists the holon itself and every event below it by name and id, each with its parent', async () => {
+  it('lists the holon and every event below it by name and id, each with its parent', async () => {
     const events = await fixture.call(listConversationEvents, { holon_slug: 'host' }, {
       ...superuser,
       superuser: false,
@@ -147,7 +147,7 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
 });
 
 describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
-  it('returns public fields of people once each, and skips unknown ids', async () => {
+  it('returns the public fields of each person once, and skips unknown ids', async () => {
     const ada = idOf('people', 'ada');
     await expect(fixture.call(lookUpPeople, { ids: [ada, 0, -5, 2_000_000_000, ada] })).resolves.toEqual([
       { id: ada, name: 'Ada', photo: 'https://example.org/a.png', contact: { email: 'a@example.org' } },
@@ -174,8 +174,8 @@ describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
   });
 });
 
-describe('number of statements per read', () => {
-  it('is one for every read, independent of the number of rows', async () => {
+describe('statements per read', () => {
+  it('uses one statement for every read, independent of the number of rows', async () => {
     let statements = 0;
     const counting: Database = Object.assign(Object.create(db) as Database, {
       query: (...call: Parameters<Database['query']>) => {

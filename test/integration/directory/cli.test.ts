@@ -23,7 +23,7 @@ afterAll(async () => {
 const cli = (args: readonly string[], variables: Record<string, string> = {}, input = ''): Promise<CliOutcome> =>
   runCli(args, { DEMO_PASSWORD: demoPassword, ...fixture.env.settings, ...variables }, input);
 
-/** For what a command does and answers, not for how the program ends and writes. */
+/** For the effect and answer of a command, not for its exit code and output. */
 const ask = (...args: string[]): Promise<unknown> => askCli(fixture.env.settings, ...args);
 
 function write(name: string, text: string): string {
@@ -33,7 +33,7 @@ function write(name: string, text: string): string {
 }
 
 describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
-  it('applies the demo workspace, then finds nothing to change', async () => {
+  it('applies the demo workspace, then reports no changes', async () => {
     const file = join('test', 'fixtures', 'demo-workspace.yaml');
     const dry = await cli(['workspace', 'apply', file, '--dry-run']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
@@ -119,7 +119,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
 });
 
 describe('accounts list, accounts create|set-password|deactivate|grant|delete EMAIL', () => {
-  it('creates, grants, changes the password and deactivates', async () => {
+  it('creates an account, grants rights, changes the password and deactivates it', async () => {
     const created = await cli(['accounts', 'create', 'Cli@Example.org', '--password-env', 'P', '--group', 'coherence_users', '--json'], {
       P: 'one of a kind',
     });
@@ -148,7 +148,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
   });
 
-  it('lists a page and deletes without prompt', async () => {
+  it('lists a page and deletes without a prompt', async () => {
     const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
     expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
     expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nMore results: --after \S+@/);
@@ -198,7 +198,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
 
 describe('workspace apply - and workspace export', () => {
   const secrets = { STEPS_LISTENING_TALK_WEBHOOK_SECRET: 'of a step', AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET: 'of-a-bot' };
-  /** Values that are lost easily. */
+  /** Values that are easily lost in a round trip. */
   const document = `
 classes: [{slug: a-root, label: "yes"}, {slug: a-leaf, parent: a-root, allowed_children: [a-root], private: true, config: {info_field_groups: []}}]
 spheres: [{key: quiet, name: Quiet}, {key: loud, name: "1e3", is_active: false}]
@@ -238,12 +238,12 @@ agents:
     );
   });
 
-  it('exports a file that changes nothing when reapplied, without secrets, and reports rows that it cannot represent', async () => {
+  it('exports a file that changes nothing when applied again, without secrets, and reports rows that it cannot represent', async () => {
     await fixture.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
     await fixture.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
     await fixture.env.sql(`insert into directory.memberships (person_id, holon_id)
       select p.id, h.id from directory.people p, directory.holons h where p.key is null and h.slug = 'zz-child'`);
-    // A file that names one step alone leaves two in the same place.
+    // A file with one step gives two steps the same position.
     await fixture.apply({ journeys: [{ slug: 'listening', steps: [{ slug: 'talk' }] }] });
     const file = join(folder, 'export.yaml');
     const written = await cli(['workspace', 'export', '--out', file, '--json']);

@@ -1,4 +1,4 @@
-/** The formula of docs/scaling.md#connections, checked on a real busy service (rules/operations#a-pooler). */
+/** The formula of docs/scaling.md#connections, checked on a real service under load (rules/operations#a-pooler). */
 import { describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, startPgBouncer } from '#libs/testing';
 import { directory } from '#services/directory';
@@ -10,7 +10,7 @@ const ofProcess = 3;
 const ofRole = 4;
 const requests = 40;
 
-/** The most connections that the service has had at PostgreSQL while many requests, each a transaction, waited for each other. */
+/** Maximum number of PostgreSQL connections of the service while many transactions wait for each other. */
 async function measure(replicas: number, pooled: boolean): Promise<number> {
   const settings: Record<string, string> = { DATABASE_POOL_SIZE: String(ofProcess) };
   const fixture = await startDirectoryFixture(import.meta.url, settings, {
@@ -45,7 +45,7 @@ async function measure(replicas: number, pooled: boolean): Promise<number> {
   }
 }
 
-describe('a busy service', () => {
+describe('connection pools of a busy service', () => {
   it.each([
     [1, false],
     [2, false],
@@ -53,7 +53,7 @@ describe('a busy service', () => {
     [2, true],
     [3, true],
   ])(
-    'with %i replicas (behind PgBouncer: %s) uses all connections of its pools and none more',
+    'uses all connections of its pools and no more, with %i replicas (behind PgBouncer: %s)',
     async (replicas, pooled) => {
       expect(await measure(replicas, pooled)).toBe(pooled ? Math.min(replicas * ofProcess, ofRole) : replicas * ofProcess);
     },

@@ -9,8 +9,8 @@ afterAll(async () => {
   await env.stop();
 });
 
-describe('the tables of the directory', () => {
-  /** Tables without a key that triggers keep, and those of libraries. */
+describe('directory tables', () => {
+  /** Tables of libraries, and tables without a key that are maintained by triggers. */
   const plumbing = [
     'holons_channel_values',
     'jobs',
@@ -22,7 +22,7 @@ describe('the tables of the directory', () => {
     'usage_counts',
   ];
 
-  it('name constraints <table>__<columns>__<kind>', async () => {
+  it('have constraints named <table>__<columns>__<kind>', async () => {
     const rows = await env.sql<{ table: string; name: string }>(
       `select r.relname as table, c.conname as name from pg_constraint c join pg_class r on r.oid = c.conrelid
        where c.connamespace = 'directory'::regnamespace and c.contype <> 'n' and r.relname <> all($1)`,

@@ -56,7 +56,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
   });
 });
 
-describe('notes list', () => {
+describe('notes list (admin CLI)', () => {
   it('requires exactly one owner with a valid id', async () => {
     await expect(platform.cli('notes', 'list')).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('exactly one') });
     await expect(platform.cli('notes', 'list', '--person', '0')).resolves.toMatchObject({ code: 2 });

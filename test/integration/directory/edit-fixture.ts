@@ -1,4 +1,4 @@
-/** A small network for the writes of the open API: who may edit what, classes with custom fields, journeys in a catalogue. */
+/** A small network for API writes: edit rights, classes with custom fields, journeys in a catalogue. */
 import type { Actor } from '#libs/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
@@ -9,11 +9,11 @@ export interface EditFixture {
   readonly people: Readonly<Record<string, number>>;
   readonly journeys: Readonly<Record<string, number>>;
   readonly spheres: Readonly<Record<string, number>>;
-  /** Edits everything. */
+  /** Can edit everything. */
   readonly editor: Actor;
-  /** Edits the camp and what is below it. */
+  /** Can edit the camp and its descendants. */
   readonly host: Actor;
-  /** Edits nothing. */
+  /** Cannot edit anything. */
   readonly guest: Actor;
 }
 
@@ -57,7 +57,7 @@ const document = {
     { slug: 'subdomain', parent: 'domain' },
     { slug: 'secret', private: true, allowed_children: ['experience'] },
     { slug: 'experience' },
-    // Older than the walk, which is allowed before it.
+    // Created before the walk, and allowed to precede it.
     { slug: 'workshop', parent: 'experience' },
     {
       slug: 'walk',

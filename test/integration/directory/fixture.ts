@@ -1,4 +1,4 @@
-/** The directory service on its own, and how the tests of this folder speak to it. */
+/** The directory service alone, and helpers to call it. */
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { connectBus, newContext, type Bus } from '#libs/nats';
@@ -9,9 +9,9 @@ import { directory } from '#services/directory';
 export interface DirectoryFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
-  /** Calls as a superuser, or as `actor`; null = anonymous. */
+  /** Calls as a superuser, or as `actor`; null means anonymous. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<ReplyOf<R>>;
-  /** The error that a call answers with; fails when it succeeds. */
+  /** The error of a call; fails when the call succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<AppError>;
   apply(document: unknown): Promise<ReplyOf<typeof directory.rpcs.applyWorkspace>>;
   stop(): Promise<void>;

@@ -41,7 +41,7 @@ describe('idempotency store (I1, I4)', () => {
     expect(await store.find(call('whole'), {})).toMatchObject({ facts: { replayed: true } });
   });
 
-  it('stores responses and lasting errors of an operation, but no retryable error and no denied access', async () => {
+  it('stores responses and permanent errors of an operation, but no retryable errors and no denied access', async () => {
     const refusals: AppError[] = [
       appError('conflict', 'busy', 'Busy.', { retryable: true }),
       unavailable(),
@@ -81,7 +81,7 @@ describe('idempotency store (I1, I4)', () => {
     expect(await keysOf(6)).toEqual([]);
   });
 
-  it('removes records that name an erased person, and those of the accounts of the person', async () => {
+  it('removes records that reference an erased person, and those of the person’s accounts', async () => {
     await store.run(call('names', 7), { responsible_person_id: 70 }, () => Promise.resolve({}));
     await store.run(call('shows', 7), {}, () => Promise.resolve({ person: { id: 70, actor_kind: 'human' } }));
     await store.run(call('other', 7), { responsible_person_id: 71 }, () => Promise.resolve({}));

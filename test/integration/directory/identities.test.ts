@@ -1,4 +1,7 @@
-/** Identities in the directory: as whom they act, how they are linked, and that nobody becomes another (rules/access#identity-provider). */
+/**
+ * Identities in the directory: the account they act as, linking, and protection against taking over another account
+ * (rules/access#identity-provider).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
@@ -19,7 +22,7 @@ afterAll(async () => {
 });
 
 let made = 0;
-/** An account with a person, by its email. */
+/** Creates an account with a person and returns its email. */
 async function newAccount(at = fixture): Promise<string> {
   const name = `person-${++made}`;
   await at.apply({
@@ -60,7 +63,7 @@ describe('directory.identities.link (S2)', () => {
     expect((await fixture.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
   });
 
-  it('changes nothing if already linked, and does not take identities of other accounts', async () => {
+  it('changes nothing if already linked, and does not take over identities of other accounts', async () => {
     const [email, other] = [await newAccount(), await newAccount()];
     await fixture.call(linkIdentity, { email, subject: 'ben' });
     expect((await fixture.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
@@ -101,7 +104,7 @@ describe('directory.identities.unlink', () => {
 });
 
 describe('directory.identities.sign-in (S3)', () => {
-  it('is rate limited by address like console logins, without audit entries for throttled calls', async () => {
+  it('shares the rate limit by address with console logins, without audit entries for throttled calls', async () => {
     const limited = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
     try {
       const signIn = (ip: string): Promise<{ code: string }> => limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
@@ -124,7 +127,7 @@ describe('directory.identities.sign-in (S3)', () => {
 
 describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
   it.each(['email', 'operator'])(
-    'holds for whoever has the email verified, when it was linked by %s, until an operator links one',
+    'prevents automatic linking of the verified email, when it was linked by %s, until an operator links an identity',
     async (by) => {
       const email = await newAccount(byEmail);
       const subject = `unlinked-${by}`;
@@ -145,7 +148,7 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
     },
   );
 
-  it('prevails over a concurrent first use', async () => {
+  it('unlinking prevails over a concurrent first use', async () => {
     const email = await newAccount(byEmail);
     await byEmail.call(linkIdentity, { email, subject: 'under-way' });
     const [, ...uses] = await Promise.allSettled([
@@ -186,7 +189,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     expect(await refusal('ida-2', linked)).toBe('unauthenticated');
   });
 
-  it('links one of several concurrent subjects with the same email', async () => {
+  it('links exactly one of several concurrent subjects with the same email', async () => {
     const email = await newAccount(byEmail);
     const subjects = Array.from({ length: 12 }, (_, index) => `race-${index}`);
     const results = await Promise.allSettled(subjects.map((subject) => verify(subject, email)));
@@ -212,7 +215,7 @@ describe('directory.identities.verify (S2, S5)', () => {
 });
 
 describe('identities in the audit log (A1, A4)', () => {
-  it('are recorded for the account on first use and for the operator in the CLI, without the subject', async () => {
+  it('records first use for the account and CLI changes for the operator, without the subject', async () => {
     const email = await newAccount(byEmail);
     const { actor } = await verify('lou-of-the-log', email);
     await verify('lou-of-the-log', email);
@@ -233,8 +236,8 @@ describe('identities in the audit log (A1, A4)', () => {
   });
 });
 
-describe('identities as data of a person', () => {
-  it('are exported with the account, and removed with it and by erasure', async () => {
+describe('identities in personal data', () => {
+  it('exports identities with the account, and removes them with the account and by erasure', async () => {
     const email = await newAccount();
     const { account } = await fixture.call(linkIdentity, { email, subject: 'mia' });
     const [row] = await fixture.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
@@ -254,8 +257,8 @@ describe('identities as data of a person', () => {
   });
 });
 
-describe('a missing issuer', () => {
-  it('is reported as an error', async () => {
+describe('identities without a configured issuer', () => {
+  it('reports a missing issuer as an error', async () => {
     const nameless = await startDirectoryFixture(import.meta.url);
     try {
       await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });

@@ -1,4 +1,4 @@
-/** Service keys while they are used: by several gateways at once (K6), and for how long `last_used_at` stays behind (K7). */
+/** Service keys in use: by several gateways at once (K6), and the maximum delay of `last_used_at` (K7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { startService } from '#libs/testing';
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const make = () => fixture.call(issueKey, { email, name: 'A program', scopes: ['*'] });
 
-describe('a key at two gateways (K6)', () => {
+describe('a service key at two gateways (K6)', () => {
   const statusAt = async (gateway: string, token: string): Promise<number> =>
     (await fetch(`${gateway}/api/v1/auth/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
 
@@ -41,9 +41,9 @@ describe('a key at two gateways (K6)', () => {
     ['revoked', (id: string) => fixture.call(revokeAnyKey, { key_id: id })],
     ['rotated without an overlap', (id: string) => fixture.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
     ['ended with its account', () => fixture.call(deactivateAccount, { email })],
-  ])('is rejected by both within a second when it is %s', async (_how, end) => {
+  ])('rejects a key at both gateways within a second when it is %s', async (_how, end) => {
     const { key, token } = await make();
-    // Asked again and again, so that each remembers the key at the moment of its end.
+    // Called repeatedly, so that each gateway has the key cached when it ends.
     const use = async (gateway: string): Promise<number> => {
       while (performance.now() < deadline) await statusAt(gateway, token);
       return statusAt(gateway, token);
@@ -57,15 +57,15 @@ describe('a key at two gateways (K6)', () => {
   });
 });
 
-describe('last_used_at of a key in continuous use (K7)', () => {
-  it('is stored again after fifty seconds, and not earlier', async () => {
+describe('last_used_at of a continuously used key (K7)', () => {
+  it('updates last_used_at after fifty seconds, and not earlier', async () => {
     await fixture.call(directory.rpcs.grantAccount, { email, activate: true });
     const { key } = await make();
     const start = Date.parse('2030-01-01T00:00:00Z');
     let nowMs = start;
     const [uses, others] = [createKeyUses(db, () => nowMs), createKeyUses(db, () => nowMs)];
     const written: number[] = [];
-    // Three minutes of a request every second at two replicas, which write every ten.
+    // Three minutes of one request per second at two replicas, each of which writes every ten seconds.
     for (let second = 0; second <= 180; second++) {
       nowMs = start + second * 1_000;
       (second % 2 === 0 ? uses : others).note(key.id);

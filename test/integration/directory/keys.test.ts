@@ -1,4 +1,4 @@
-/** Service keys in the directory: who may make, see, rotate and revoke them, and when they end (rules/access#service-keys). */
+/** Service keys in the directory: rights to create, read, rotate and revoke them, and expiry (rules/access#service-keys). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
@@ -15,7 +15,7 @@ let fixture: DirectoryFixture;
 let ada: User;
 let ben: User;
 let root: User;
-/** Ids that the gateways were told to forget. */
+/** Ids for which the gateways received an invalidation. */
 const forgotten: string[] = [];
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('directory.keys.create (K1, K5)', () => {
     expect((await fixture.call(listKeys, {}, ada)).count).toBe(before.count);
   });
 
-  it('limits a key to the scopes of the creating key, and outlives it (K10)', async () => {
+  it('limits a key to the scopes of the creating key, and remains valid after that key ends (K10)', async () => {
     const parent = await fixture.call(createKey, wish({ scopes: ['media:read', 'keys:write'] }), root);
     const actor = await actorOf(parent.token);
     const child = await fixture.call(createKey, wish(), actor);
@@ -128,8 +128,8 @@ describe('directory.keys.create (K1, K5)', () => {
   });
 });
 
-describe('directory.keys.list, get, revoke (K5)', () => {
-  it("return the caller's keys newest first, and all keys to superusers", async () => {
+describe('directory.keys.list, get and revoke (K5)', () => {
+  it("returns the caller's keys newest first, and all keys to superusers", async () => {
     const { key } = await fixture.call(createKey, wish({ name: 'Mine' }), ben);
     const own = await fixture.call(listKeys, { limit: 1 }, ben);
     expect([own.items, own.count >= 1]).toEqual([[key], true]);
@@ -195,7 +195,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect(third.key.rotating_until).toBeNull();
   });
 
-  it('gives concurrent rotations different secrets', async () => {
+  it('returns different secrets to concurrent rotations', async () => {
     const { key } = await fixture.call(createKey, wish(), ada);
     const rotated = await Promise.all(Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)));
     expect((await alive(rotated.map(({ token }) => token))).filter(Boolean)).toHaveLength(3);
@@ -237,7 +237,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(refusals).toEqual(wrong.map(() => ({ code: 'unauthenticated', message: 'Authentication required.' })));
   });
 
-  it('is shown by whoami, and rejected by logout', async () => {
+  it('returns the key in whoami, and rejects it in logout', async () => {
     const { key, token } = await makeFor('ada@example.org', ['agents:read']);
     const actor = await actorOf(token);
     expect((await fixture.call(whoami, {}, actor)).key).toEqual({ id: key.id, name: 'A program', scopes: ['agents:read'] });
@@ -245,7 +245,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(await fixture.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
   });
 
-  it('stores the last use at most once in fifty seconds (K7)', async () => {
+  it('updates the last use at most once in fifty seconds (K7)', async () => {
     const { key, token } = await makeFor('ada@example.org');
     const lastUse = async (): Promise<string | null> => (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
     const before = Date.now();
@@ -261,8 +261,8 @@ describe('directory.keys.verify (K2, K6)', () => {
   });
 });
 
-describe('keys of a removed account (K2)', () => {
-  it('are revoked permanently when it is deactivated, also by the workspace file', async () => {
+describe('keys of a deactivated or removed account (K2)', () => {
+  it('revokes keys permanently when the account is deactivated, also by the workspace file', async () => {
     const email = await newAccount('ended');
     const first = await makeFor(email);
     await fixture.call(deactivateAccount, { email });
@@ -277,7 +277,7 @@ describe('keys of a removed account (K2)', () => {
     await waitFor(() => forgotten.includes(first.key.id) && forgotten.includes(second.key.id));
   });
 
-  it('are revoked by suspension, erasure and deletion', async () => {
+  it('revokes keys on suspension, erasure and deletion', async () => {
     const personOf = async (email: string): Promise<number> => (await actorOf((await makeFor(email)).token)).personId ?? 0;
     const [suspended, erased, deleted] = [await newAccount('suspended'), await newAccount('erased'), await newAccount('deleted')];
     const keys = [await makeFor(suspended), await makeFor(erased), await makeFor(deleted)];
@@ -288,7 +288,7 @@ describe('keys of a removed account (K2)', () => {
     await waitFor(() => keys.every(({ key }) => forgotten.includes(key.id)));
   });
 
-  it('stay valid with a new password, and new rights are sent to the gateways', async () => {
+  it('keeps keys valid with a new password, and sends new rights to the gateways', async () => {
     const { key, token } = await makeFor('ben@example.org');
     await fixture.call(setPassword, { email: 'ben@example.org', password });
     expect(await works(token)).toBe(true);
@@ -297,7 +297,7 @@ describe('keys of a removed account (K2)', () => {
     expect(await actorOf(token)).toMatchObject({ coherenceAccess: true });
   });
 
-  it('are exported without their secrets', async () => {
+  it('exports keys without their secrets', async () => {
     const { key } = await makeFor('ada@example.org');
     const { items } = await fixture.call(exportPerson, { person_id: ada.personId ?? 0, part: 'accounts', after: 0 });
     expect(JSON.stringify(items)).toContain(key.id);
@@ -305,19 +305,22 @@ describe('keys of a removed account (K2)', () => {
   });
 });
 
-describe('accounts of services (K2)', () => {
-  it('have no password, and a person of the kind service', async () => {
+describe('service accounts (K2)', () => {
+  it('creates a service account without a password, with a person of the kind service', async () => {
     const account = await fixture.call(createAccount, { email: 'robot@example.org', service_name: ' Robot ' });
     const person = await fixture.call(getPerson, { person_id: account.person_id ?? 0 });
     expect(person).toMatchObject({ name: 'Robot', actor_kind: 'service' });
   });
 
-  it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])('reject %j', async (wrong) => {
-    const request = { email: 'wrong@example.org', service_name: 'Wrong', ...wrong };
-    expect(await fixture.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
-  });
+  it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])(
+    'rejects %j for a service account',
+    async (wrong) => {
+      const request = { email: 'wrong@example.org', service_name: 'Wrong', ...wrong };
+      expect(await fixture.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
+    },
+  );
 
-  it('do not create a person if the email is taken', async () => {
+  it('does not create a person if the email is already used', async () => {
     expect(await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' })).toMatchObject({
       reason: 'account_exists',
     });

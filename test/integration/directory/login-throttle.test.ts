@@ -36,7 +36,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
   });
   afterAll(() => fixture.stop());
 
-  it('admits exactly ten of thirty concurrent logins over two replicas, with correct and wrong passwords', async () => {
+  it('accepts exactly ten of thirty concurrent logins across two replicas, with correct and wrong passwords', async () => {
     const requests = Array.from({ length: 30 }, (_, index) => ({
       email: 'ada@example.org',
       password: index % 2 === 0 ? 'of throttled ones' : 'no',
@@ -64,7 +64,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
 
-  it('admits again after a minute; refused calls do not extend it', async () => {
+  it('accepts logins again after a minute; rejected calls do not extend the wait', async () => {
     await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '61 seconds') from unnest(attempted_at) as a(at)) where key = 'ip:192.0.2.7'`,
     );
@@ -85,7 +85,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
 
   const attempt = (email: string, password: string, ip = '192.0.2.1') => ({ email, password, ip });
 
-  it('admits five failures of forty concurrent ones over two replicas, then rejects the correct password', async () => {
+  it('accepts five of forty concurrent failures across two replicas, then rejects the correct password', async () => {
     const codes = await outcomes(
       fixture,
       Array.from({ length: 40 }, () => attempt('ada@example.org', 'wrong')),
@@ -120,7 +120,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones', '192.0.2.2')])).toEqual(['ok']);
   });
 
-  it('does not count successes and does not mix emails', async () => {
+  it('does not count successful logins and counts each email separately', async () => {
     const codes = await outcomes(
       fixture,
       Array.from({ length: 12 }, () => attempt('ben@example.org', 'of throttled ones')),
@@ -134,7 +134,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['rate_limited']);
   });
 
-  it('ends when an administrator sets the password, or after 15 minutes', async () => {
+  it('ends the lock when an administrator sets the password, or after 15 minutes', async () => {
     const addresses = ['192.0.2.1', '2001:db8:0:1::/64'];
     const logins = (password: string) =>
       outcomes(

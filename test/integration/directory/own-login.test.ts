@@ -29,7 +29,7 @@ interface Login {
   readonly id: string;
   readonly actor: Actor;
 }
-/** Each test has an account of its own, and an address. */
+/** Each test uses its own account and email. */
 let email: string;
 let ip: string;
 beforeEach(async () => {
@@ -113,7 +113,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await isAlive(own)).toBe(true);
   });
 
-  it('rejects tokens that were not issued by a login, and ended sessions', async () => {
+  it('rejects tokens that were not issued by a login, and tokens of ended sessions', async () => {
     const own = await logIn();
     const { sessionKey: _gone, ...keyless } = own.actor as Extract<Actor, { kind: 'user' }>;
     for (const [rpc, request] of [
@@ -129,7 +129,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await canLogIn(firstPassword)).toBe(true);
   });
 
-  it('lets one of several concurrent changes succeed', async () => {
+  it('accepts exactly one of several concurrent changes', async () => {
     const logins = [await logIn(), await logIn(), await logIn(), await logIn()];
     const changes = logins.map((own, n) =>
       change(own, firstPassword, `${nextPassword} ${n}`).then(
@@ -139,14 +139,14 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     );
     const results = await Promise.all(changes);
     const winner = results.indexOf('changed');
-    // Whoever comes later has the wrong password by now, or no session.
+    // Later calls have an outdated password or session.
     const late = expect.stringMatching(/^(permission_denied|unauthenticated)$/);
     expect(results.toSorted()).toEqual(['changed', late, late, late]);
     expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => false));
     expect(await canLogIn(`${nextPassword} ${winner}`)).toBe(true);
   });
 
-  it('ends logins that started before with the old password', async () => {
+  it('invalidates logins that started earlier with the old password', async () => {
     const own = await logIn();
     const pending = Array.from({ length: 6 }, () => logIn().catch(() => undefined));
     await change(own, firstPassword, nextPassword);
@@ -194,7 +194,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
     stop();
   });
 
-  it("returns 404 for unknown, malformed and other accounts' sessions, without revoking any", async () => {
+  it('returns 404 for unknown and malformed ids and sessions of other accounts, without revoking any', async () => {
     const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
     for (const id of [foreign.id, 'a'.repeat(32), '', 'x', foreign.token, `${foreign.id}\0`, "' or true --", 'A'.repeat(32)]) {
       expect([id, (await fixture.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
@@ -203,7 +203,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
   });
 });
 
-describe('a password hash with a lower cost (rules/access#passwords; D40)', () => {
+describe('password hashes with a lower cost (rules/access#passwords; D40)', () => {
   const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
   async function weaken(password = firstPassword): Promise<string> {
     const salt = Buffer.alloc(16, 1);
@@ -217,7 +217,7 @@ describe('a password hash with a lower cost (rules/access#passwords; D40)', () =
     '';
   const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
-  it('is rehashed at a successful login only', async () => {
+  it('rehashes a password only at a successful login', async () => {
     const weak = await weaken();
     expect(await canLogIn('wrong')).toBe(false);
     expect(await readHash()).toBe(weak);
@@ -228,14 +228,14 @@ describe('a password hash with a lower cost (rules/access#passwords; D40)', () =
     expect(await readHash()).toBe(raised);
   });
 
-  it('allows all concurrent logins on any replica', async () => {
+  it('accepts all concurrent logins on any replica during a rehash', async () => {
     await weaken();
     const logins = await Promise.all(Array.from({ length: 8 }, () => logIn()));
     expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => true));
     expect(await readHash()).toMatch(today);
   });
 
-  it('does not overwrite a concurrent password change', async () => {
+  it('does not overwrite a concurrent password change with a rehash', async () => {
     for (let round = 0; round < 2; round++) {
       await weaken();
       const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));

@@ -1,4 +1,4 @@
-/** The network of the fixture, and its accounts as callers: what the reads of the open API are tested on. */
+/** The fixture network and its accounts as callers, for tests of API reads. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -6,9 +6,9 @@ import type { Actor } from '#libs/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 export interface ReadsFixture extends DirectoryFixture {
-  /** Id of what the fixture calls `key`; 0 when it has none. */
+  /** Id of the fixture object `key`; 0 when it does not exist. */
   idOf(list: string, key: string): number;
-  /** By the name of the account. */
+  /** Actors by account name. */
   readonly actors: Readonly<Record<string, Actor>>;
 }
 

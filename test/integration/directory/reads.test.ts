@@ -70,7 +70,7 @@ describe('directory.people.get-many', () => {
     await expect(fixture.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
   });
 
-  it('rejects impossible ids', async () => {
+  it('rejects invalid ids', async () => {
     expect(await fixture.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
     expect(await fixture.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
   });
@@ -161,7 +161,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
   const countPeople = async (): Promise<number> =>
     Number((await fixture.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
 
-  it('finds people by email, ignoring case and whitespace, the oldest of several', async () => {
+  it('finds people by email, ignoring case and whitespace; the oldest if several match', async () => {
     const reply = await fixture.call(resolveAttendees, {
       attendees: [
         { name: 'Somebody', email: 'ADA@example.org ' },
@@ -174,7 +174,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
     expect(reply).toEqual({ person_ids: [idOf('people', 'ada'), null, null] });
   });
 
-  it('creates unknown people once, those without an email once per key', async () => {
+  it('creates unknown people once, and those without an email once per key', async () => {
     const before = await countPeople();
     const request = {
       attendees: [
@@ -201,7 +201,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
     ]);
   });
 
-  it('uses the address as the name of an attendee without name', async () => {
+  it('uses the address as the name of an attendee without a name', async () => {
     const { person_ids: personIds } = await fixture.call(resolveAttendees, {
       attendees: [{ name: ' ', email: 'nameless@example.org' }],
       create: true,
@@ -233,7 +233,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const finished = (id: string) =>
     waitFor(async () => (await fixture.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
 
-  it('adds one note per key to every given feed, newest first', async () => {
+  it('adds one note per key to each given feed, newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];
     const note = {
       key: 'n1',

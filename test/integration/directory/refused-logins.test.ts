@@ -1,4 +1,4 @@
-/** How much of the audit log somebody who guesses can fill (A4; rules/audit#what-is-written). */
+/** Limit of audit entries from password guessing (A4; rules/audit#what-is-written). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-/** Each from an address of its own, all at once. */
+/** Each from a different address, all concurrently. */
 const guess = (refused: RefusedLogins, times: number): Promise<unknown> =>
   Promise.all(
     Array.from({ length: times }, (_, index) =>
@@ -38,7 +38,7 @@ const guess = (refused: RefusedLogins, times: number): Promise<unknown> =>
     ),
   );
 
-/** What was written since the last time, oldest first. */
+/** Returns entries written since the last call, oldest first. */
 async function takeEntries(): Promise<Entry[]> {
   const [{ last } = { last: 0 }] = await env.sql<{ last: number }>('select coalesce(max(id), 0)::integer as last from directory.audit_log');
   const entries = await env.sql<{ changes: string; ip: string }>('select changes, ip from directory.audit_log where id > $1 order by id', [
@@ -49,8 +49,8 @@ async function takeEntries(): Promise<Entry[]> {
 }
 let taken = 0;
 
-describe('entries of refused logins (A4)', () => {
-  it('are limited to 120 per minute and process, from any number of addresses; the next entry counts the omitted ones', async () => {
+describe('audit entries of rejected logins (A4)', () => {
+  it('limits entries to 120 per minute and process, from any number of addresses; the next entry counts the omitted ones', async () => {
     let time = 5_000;
     const refused = createRefusedLogins(db, undefined, () => time);
     await guess(refused, 300);
@@ -74,7 +74,7 @@ describe('entries of refused logins (A4)', () => {
     expect(await takeEntries()).toHaveLength(118);
   });
 
-  it('are limited per process', async () => {
+  it('limits entries per process', async () => {
     const [one, other] = [createRefusedLogins(db), createRefusedLogins(db)];
     await Promise.all([guess(one, 130), guess(other, 130)]);
     expect(await takeEntries()).toHaveLength(240);

@@ -106,7 +106,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('does comparable work for unknown accounts, wrong passwords and a wrong gate key', async () => {
-    // Processor time of this process, which runs the service: unlike the clock it does not depend on what else the machine does.
+    // CPU time of this process, which runs the service: unlike wall time it does not depend on other load of the machine.
     const measure = async (work: () => Promise<unknown>): Promise<number> => {
       const costs: number[] = [];
       for (let round = 0; round < 9; round++) {
@@ -121,7 +121,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     const unknown = await measure(() => fixture.refusal(login, { ...good, email: 'nobody@example.org' }));
     const gate = await measure(() => fixture.refusal(refuseLogin, { ip }));
     for (const cost of [unknown, gate]) {
-      // Without the work of a password it is less than a hundredth.
+      // Without the password hash it costs less than a hundredth.
       expect(cost).toBeGreaterThan(wrong / 4);
       expect(cost).toBeLessThan(wrong * 4);
     }
@@ -156,7 +156,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
     }
   });
 
-  it('accepts console sessions only in the console, and others only elsewhere (S3)', async () => {
+  it('accepts console sessions only in the console, and other sessions only elsewhere (S3)', async () => {
     const [api, ofConsole] = [await fixture.call(login, good), await fixture.call(login, { ...good, without_gate_key: true })];
     await expect(fixture.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
       actor: { kind: 'user' },
@@ -193,7 +193,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     revoked.length = 0;
   });
 
-  it('logout revokes only the session of the call, and notifies the gateways before the reply', async () => {
+  it('revokes only the session of the call on logout, and notifies the gateways before the reply', async () => {
     const [first, second] = [await fixture.call(login, good), await fixture.call(login, good)];
     const { actor } = await fixture.call(verifySession, { token: first.token });
     await expect(fixture.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
@@ -201,7 +201,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
   });
 
-  it('a password change revokes exactly the tokens of the account', async () => {
+  it('revokes exactly the tokens of the account on a password change', async () => {
     const ada = [await fixture.call(login, good), await fixture.call(login, good)];
     const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
     await fixture.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
@@ -213,7 +213,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await fixture.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 
-  it('deactivation revokes, also through the workspace file', async () => {
+  it('revokes tokens on deactivation, also through the workspace file', async () => {
     const { token } = await fixture.call(login, good);
     await fixture.apply({ accounts: [{ email: 'ada@example.org', active: false }] });
     expect(await verified(token)).toBe(false);
@@ -221,7 +221,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     expect(await verified(token)).toBe(false);
   });
 
-  it('the workspace file revokes tokens only if the password changes', async () => {
+  it('revokes tokens through the workspace file only if the password changes', async () => {
     const { token } = await fixture.call(login, good);
     await expect(fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
       unchanged: 1,
@@ -240,7 +240,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
   });
 
-  it('changed rights are sent to the gateways', async () => {
+  it('sends changed rights to the gateways', async () => {
     const { token } = await fixture.call(login, good);
     await fixture.call(grantAccount, { email: 'ada@example.org', superuser: true });
     await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
@@ -248,7 +248,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await fixture.call(grantAccount, { email: 'ada@example.org', superuser: false });
   });
 
-  it('a login that started before a password change does not survive it', async () => {
+  it('invalidates a login that started before a password change', async () => {
     const logins = Array.from({ length: 8 }, () =>
       fixture.call(login, good).then(
         ({ token }) => token,

@@ -1,4 +1,4 @@
-/** Acts on many rows beside updates of single ones: no answer of 500, and no deadlock (rules/http#overload; I3, D45, D46). */
+/** Bulk operations concurrent with single-row updates: no 500 and no deadlock (rules/http#overload; I3, D45, D46). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
@@ -6,7 +6,7 @@ import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fix
 const numbers = (count: number): number[] => Array.from({ length: count }, (_value, index) => index);
 const holons = ['hub', 'camp-one', 'empty'];
 const rounds = 5;
-/** Of each three in a row the first stays, the second is merged into the first, the third is erased. */
+/** Of each three people the first is unchanged, the second is merged into the first, the third is erased. */
 const crowd = numbers(rounds * 3).map((index) => ({
   key: `p${index}`,
   name: `Person ${index}`,
@@ -19,7 +19,7 @@ const memberships = crowd.flatMap(({ key }, index) =>
     holon,
     journey: 'join',
     step: 'invited',
-    // Of the next one, so that merges and erasures reach into each other's rows.
+    // Refers to the next person, so that merges and erasures touch each other's rows.
     responsible: `p${(index + 1) % crowd.length}`,
   })),
 );
@@ -47,7 +47,7 @@ const deadlocks = async (): Promise<number> => {
   return row?.count ?? 0;
 };
 
-/** What failed otherwise than by the request's own fault, such as a person who is gone. */
+/** Failures that the request itself did not cause, unlike an erased person. */
 async function faultsOf(acts: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
   const outcomes = await Promise.allSettled(acts.map((act) => act()));
   return outcomes.flatMap((outcome) =>
@@ -108,7 +108,7 @@ const acts = {
 };
 
 describe('bulk operations concurrent with single updates', () => {
-  it('finish without deadlock and without 500 errors', async () => {
+  it('complete without deadlocks and 500 errors', async () => {
     const before = await deadlocks();
     const faults: unknown[] = [];
     for (const round of numbers(rounds)) {

@@ -1,4 +1,4 @@
-/** Step configuration over a real database; the general field policy by a job that only this test registers. */
+/** Step configuration with a real database; the general field policy is tested with a job registered only here. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
 import type { Actor } from '#libs/contract';
@@ -57,7 +57,7 @@ afterAll(async () => {
 let journey = '';
 let count = 0;
 let stepId = 0;
-/** One journey for each test: steps with a registered job, the test's own, an unknown one and none. */
+/** Creates a journey per test, with steps for a registered job, the test's job, an unknown job and no job. */
 async function createJourney(config: unknown): Promise<void> {
   journey = `journey-${++count}`;
   const { ids } = await fixture.apply({
@@ -238,7 +238,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     await expect(patch({}, { expected_updated_at: null })).resolves.toEqual(reply);
   });
 
-  it('changes updated_at only with the configuration, even with a stopped clock', async () => {
+  it('changes updated_at only together with the configuration, even with a stopped clock', async () => {
     await fixture.env.sql(
       `update directory.journey_steps set config = '{"channel": "a"}', updated_at = '9000-01-01T00:00:00Z' where id = $1`,
       [stepId],
@@ -266,7 +266,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect((await audit())[0]).toMatchObject({ source: 'workspace', account: null, paths: ['channel'] });
   });
 
-  it('accepts all keys except pipeline_job for a step without a registered job, and keeps all digits', async () => {
+  it('accepts all keys except pipeline_job for a step without a registered job, and preserves all digits', async () => {
     const config = parseJson('{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}');
     const reply = await patch(config, {}, 'free');
     const text = JSON.stringify(reply.config);
@@ -279,14 +279,14 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     }
   });
 
-  it('keeps all digits of a number that the model validates', async () => {
+  it('preserves all digits of a number that the model validates', async () => {
     await patch({ gone: null, upload: { old: null } });
     const reply = await patch(parseJson('{"upload": {"size": 9007199254740993}}'));
     expect(JSON.stringify(reply.config)).toContain('"size":9007199254740993');
     expect((await stored()).config).toContain('9007199254740993');
   });
 
-  it('keeps all concurrent writes of different keys', async () => {
+  it('preserves all concurrent writes of different keys', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `key${index}`);
     await Promise.all(names.map((name, index) => patch({ deep: { [name]: index } }, {}, 'free')));
     expect(JSON.parse((await stored('free')).config)).toMatchObject({
@@ -295,7 +295,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit('free')).toHaveLength(40);
   });
 
-  it('keeps writes during the application of a workspace file', async () => {
+  it('preserves writes during the application of a workspace file', async () => {
     const rounds = Array.from({ length: 8 }, (_, index) => index);
     const write = async (index: number): Promise<void> => {
       await patch({ [`patched${index}`]: index }, {}, 'free');
@@ -310,7 +310,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     );
   });
 
-  it('accepts one of many concurrent writes with the same expected_updated_at', async () => {
+  it('accepts exactly one of many concurrent writes with the same expected_updated_at', async () => {
     const { updated_at: expected } = await read('free');
     const writes = Array.from({ length: 10 }, (_, index) => patch({ winner: index }, { expected_updated_at: expected }, 'free'));
     const results = await Promise.allSettled(writes);

@@ -1,4 +1,4 @@
-/** Bulk-add over a real database: outcomes, rights, retries and overlapping calls. */
+/** Bulk-add with a real database: outcomes, rights, retries and concurrent calls. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventOutbox } from '#libs/feed';
 import { IdempotencyStore } from '#libs/idempotency';
@@ -128,7 +128,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     expect((await stored('camp-one')).map(({ step }) => step)).toEqual(['alumni', 'invited']);
   });
 
-  it('can be repeated: all items are then present and unchanged', async () => {
+  it('is idempotent: repeated items are reported as present and unchanged', async () => {
     const first = await bulkAdd(crowdItems(0, 20), 'annex');
     expect(first).toMatchObject({ created: 20, already_present: 0 });
     const again = await bulkAdd(
@@ -141,14 +141,14 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
   });
 
   it.each([[[]], [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))], [[{ journey_slug: 'join' }]], [[{ person_id: '1' }]]])(
-    'refuses a request that does not fit, case %#',
+    'rejects an invalid request, case %#',
     async (items) => {
       expect(await fixture.attempt(() => bulkAdd(items))).toBe('bad_request');
     },
   );
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
-    'lets %s add to %s as the policy says',
+    'lets %s add to %s as the policy allows',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => bulkAdd([{ person_id: 2_000_000_000 }], holon, {}, caller));
       const expected = sees(caller, holon)
@@ -166,8 +166,8 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
   });
 });
 
-describe('overlapping bulk writes of one holon (D45)', () => {
-  it('are serialized: each membership is created once, and every call is answered', async () => {
+describe('concurrent bulk writes of one holon (D45)', () => {
+  it('serializes concurrent bulk writes: each membership is created once, and every call gets a response', async () => {
     const replies = await Promise.all(Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')));
     const created = replies.flatMap(({ items }) => items.filter(({ outcome }) => outcome === 'created').map(({ person_id: id }) => id));
     expect(created).toHaveLength(310);
@@ -176,7 +176,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await stored('empty')).toHaveLength(310);
   });
 
-  it('return a retryable 409 bulk_in_progress while another one runs, without blocking other holons and reads', async () => {
+  it('returns a retryable 409 bulk_in_progress while another bulk write runs, without blocking other holons and reads', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -186,10 +186,10 @@ describe('overlapping bulk writes of one holon (D45)', () => {
       await turn.promise;
     });
     await held.promise;
-    // In place of the service, which waits for longer.
+    // Replaces the handlers of the service, which have a longer timeout.
     const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), eventOutbox, config: { BULK_ADD_WAIT_MS: 1_000 } });
     try {
-      // More than there are connections: who waits holds none.
+      // More calls than connections: a waiting call must not occupy a connection.
       const waiting = Array.from({ length: 8 }, () =>
         impatient.bulkAddMemberships(request(crowdItems(0, 1), 'vault'), edContext()).then(
           () => undefined,
@@ -209,7 +209,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await bulkAdd(crowdItems(0, 1), 'vault')).toMatchObject({ created: 1 });
   });
 
-  it('wait for a writer that finishes in time', async () => {
+  it('waits for a writer that finishes in time', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -225,7 +225,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await waiting).toMatchObject({ created: 2 });
   });
 
-  it('report memberships that another writer adds concurrently as present', async () => {
+  it('reports memberships that another writer adds concurrently as present', async () => {
     const [first] = crowdItems(400, 401);
     const added = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {

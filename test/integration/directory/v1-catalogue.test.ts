@@ -1,4 +1,4 @@
-/** Reads of classes and journeys over the network of the fixture: shapes, filters, order, and counts of their use. */
+/** Reads of classes and journeys on the fixture network: shapes, filters, order, and usage counts. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { foldUsageCounts } from '../../../services/directory/journeys/statements.ts';
@@ -43,7 +43,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     expect((await get('circle')).journeys.find(({ slug }) => slug === 'membership')).toMatchObject({ step_count: 2 });
   });
 
-  it('contains the configuration, and the info fields of every holon class', async () => {
+  it('returns the configuration, and the info fields of every holon class', async () => {
     const organisation = await fixture.call(getClass, { object_kind: 'holon', slug: 'organisation' });
     expect(organisation.config).toMatchObject({ colour: 'green' });
     const [group] = organisation.config.info_field_groups ?? [];
@@ -118,7 +118,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     }
   });
 
-  it('pages journeys by name', async () => {
+  it('lists journeys in pages, by name', async () => {
     const all = await list({});
     expect([all.count, all.items.length]).toEqual([7, 7]);
     expect(names(all)).toEqual(['Contact', 'Empty', 'Hosting', 'Membership', 'Öpen talk', 'Participation', 'Rotation']);

@@ -21,7 +21,7 @@ const countHolons = async (): Promise<unknown> =>
   (await fixture.directory.env.sql('select count(*)::integer as count from directory.holons'))[0];
 
 describe('experiences.create (rules/holons#experiences; D51a)', () => {
-  it("creates a holon of the parent's first allowed experience class, with a slug of its name", async () => {
+  it("creates a holon of the parent's first allowed experience class, with a slug from its name", async () => {
     const { experience } = await create();
     expect(experience).toEqual({
       id: expect.any(Number),
@@ -57,11 +57,11 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
       { name: '  ' },
       { description: ' \n ' },
       { description: '<script>x</script>' },
-      { svc_class: 'place' }, // allowed below a camp, but no experience
+      { svc_class: 'place' }, // allowed below a camp, but not an experience
       { svc_class: 'experience' }, // an experience, but not allowed by this parent
       { svc_class: 'retired-walk' },
       { svc_class: 'nowhere' },
-      { parent_id: fixture.holons['hike'] ?? 0 }, // its class allows nothing
+      { parent_id: fixture.holons['hike'] ?? 0 }, // its class does not allow children
     ];
     for (const change of bad) expect(await refusal(change, fixture.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
     expect(await countHolons()).toEqual(before);
@@ -82,7 +82,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
 });
 
 describe('experiences.check-logo and set-logo (D51)', () => {
-  it('allows callers who can edit the experience', async () => {
+  it('allows callers that can edit the experience', async () => {
     const experience_id = fixture.holons['hike'] ?? 0;
     await expect(fixture.directory.call(checkExperienceLogo, { experience_id }, fixture.host)).resolves.toMatchObject({
       experience: { id: experience_id },
@@ -97,7 +97,7 @@ describe('experiences.check-logo and set-logo (D51)', () => {
     }
   });
 
-  it('keeps the newest logo, whatever the order of calls', async () => {
+  it('keeps the newest logo, regardless of the order of calls', async () => {
     const experience_id = fixture.holons['hike'] ?? 0;
     const set = async (blob_id: number, logo_url: string) =>
       (await fixture.directory.call(setExperienceLogo, { experience_id, blob_id, logo_url })).logo_url;

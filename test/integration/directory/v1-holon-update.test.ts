@@ -12,7 +12,7 @@ let count = 0;
 beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
 afterAll(() => fixture.directory.stop());
 
-/** A fresh holon below the camp that the host edits. */
+/** A new holon below the camp that the host can edit. */
 async function fresh(values: Record<string, unknown> = {}, objectClass = 'place'): Promise<number> {
   const slug = `fresh-${++count}`;
   const { ids } = await fixture.directory.apply({ holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }] });

@@ -8,7 +8,7 @@ let fixture: EditFixture;
 beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
 afterAll(() => fixture.directory.stop());
 
-/** The same numbers in each run. */
+/** Deterministic random numbers: the same sequence in each run. */
 function createRandom(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -20,7 +20,7 @@ const random = createRandom(7);
 const pick = (length: number, code: () => number): string => Array.from({ length }, () => String.fromCodePoint(code())).join('');
 const words = (length: number): string => pick(length, () => (random(6) === 0 ? 32 : 97 + random(26)));
 
-/** Texts that are dear to compare, of a number of characters: of many different pieces, of one, of characters that become several, of marks. */
+/** Texts of a given length that are expensive to compare: many distinct trigrams, a single one, expanding characters, combining marks. */
 const kinds: Readonly<Record<string, (length: number) => string>> = {
   'random words': words,
   'one letter': (length) => 'a'.repeat(length),
@@ -31,13 +31,13 @@ const kinds: Readonly<Record<string, (length: number) => string>> = {
   'marks that are out of order': (length) => `a${'\u0591'.repeat(length / 2)}${'\u05b0'.repeat(length / 2 - 1)}`,
 };
 
-/** Work of PostgreSQL in proportion to the machine: more than twice that of the most expensive description within the horizon. */
+/** Benchmark of PostgreSQL on this machine: more than twice the cost of the most expensive description within the horizon. */
 const yardstick = `select count(md5(n::text)) from generate_series(1, 200000) n`;
-/** Work that grows with the square of a text took 35 yardsticks; what is within the horizon takes at most one or two, on whatever machine. */
+/** Quadratic work took 35 yardsticks; work within the horizon takes at most one or two on any machine. */
 const maxYardsticks = 10;
 const tries = 10;
 
-/** Milliseconds that PostgreSQL itself counts for a statement, its indexes included. */
+/** Milliseconds that PostgreSQL reports for a statement, index maintenance included. */
 async function explain(sql: string, values: readonly unknown[] = []): Promise<number> {
   const [row] = await fixture.directory.env.sql<{ 'QUERY PLAN': string }>(`explain (analyze, timing off, format json) ${sql}`, values);
   const [plan] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as { 'Execution Time': number }[];
@@ -45,7 +45,7 @@ async function explain(sql: string, values: readonly unknown[] = []): Promise<nu
 }
 
 describe('long texts (rules/people#search; docs/performance-notes.md#search-limits-per-row)', () => {
-  it.each(Object.entries(kinds))('a person and a holon have 100,000 characters of description: %s', async (_name, make) => {
+  it.each(Object.entries(kinds))('a person and a holon can have 100,000 characters of description: %s', async (_name, make) => {
     const description = make(100_000).trim();
     const { person } = await fixture.directory.call(createPerson, { name: 'Long', description }, fixture.editor);
     expect(person.description).toBe(description);
@@ -53,7 +53,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     expect(holon.description).toBe(description);
   });
 
-  it.each(Object.entries(kinds))('the longest names and channels fit: %s', async (_name, make) => {
+  it.each(Object.entries(kinds))('accepts the longest names and channels: %s', async (_name, make) => {
     const name = make(500).trim();
     const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
     const { person } = await fixture.directory.call(createPerson, { name, contact }, fixture.editor);
@@ -62,7 +62,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     expect(items.map(({ id }) => id)).toContain(person.id);
   });
 
-  it.each(Object.entries(kinds))('search keeps a bounded part of the longest of each: %s', async (_name, make) => {
+  it.each(Object.entries(kinds))('search indexes a bounded part of the longest of each: %s', async (_name, make) => {
     const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
     const name = make(500).trim();
     const { person } = await fixture.directory.call(createPerson, { name, contact, description: make(100_000).trim() }, fixture.editor);
@@ -79,7 +79,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     expect(row).toEqual({ texts: true, short: true, long: true, channels: true });
   });
 
-  it.each(Object.entries(kinds))('PostgreSQL works in proportion to the length of a text: %s', async (_name, make) => {
+  it.each(Object.entries(kinds))("PostgreSQL's work is proportional to the length of a text: %s", async (_name, make) => {
     const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000)]));
     const writes: Readonly<Record<string, [sql: string, ...values: unknown[]]>> = {
       "a person's description": ['insert into directory.people (name, description) values ($1, $2)', 'Long', make(100_000)],
@@ -87,7 +87,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
       "a holon's description": ['update directory.holons set description = $1 where id = $2', make(100_000), fixture.holons['summer']],
     };
     for (const [what, [sql, ...values]] of Object.entries(writes)) {
-      // Whatever else the machine does only adds to either: of each the least counts.
+      // Other load only increases both values, so the minimum of each is used.
       let [workMs, yardstickMs, isWithin] = [Infinity, Infinity, false];
       for (let left = tries; left > 0 && !isWithin; left--) {
         workMs = Math.min(workMs, await explain(sql, values));

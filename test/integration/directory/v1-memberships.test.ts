@@ -1,4 +1,4 @@
-/** Lists and updates of memberships over a real database, for every kind of caller. */
+/** Lists and updates of memberships with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
@@ -35,7 +35,7 @@ const update = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.call(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 const refusal = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.refusal(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
-/** A membership that only one test touches. */
+/** A membership used by one test only. */
 async function fresh(key: string, more: object = {}): Promise<string> {
   await fixture.add({
     people: [{ key: `person-${key}`, name: `Person ${key}` }],
@@ -45,7 +45,7 @@ async function fresh(key: string, more: object = {}): Promise<string> {
 }
 
 describe('memberships of a person (rules/memberships#membership-lists; D48)', () => {
-  it('are listed by journey name and holon name, each with its holon, without timestamps', async () => {
+  it("lists a person's memberships by journey name and holon name, each with its holon, without timestamps", async () => {
     const reply = await ofPerson();
     expect(keysOf(reply.items)).toEqual(['ada-cell', 'ada-hub-steward', 'ada-annex', 'ada-camp', 'ada-hub', 'ada-vault', 'ada-hub-none']);
     expect({ ...reply, items: [] }).toEqual({ count: 7, limit: 50, offset: 0, has_more: false, items: [] });
@@ -78,13 +78,13 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items.at(-1)).toMatchObject({ journey_name: null, journey_slug: null, step_title: null, step_slug: null });
   });
 
-  it('are paged, with a total count', async () => {
+  it("pages a person's memberships, with a total count", async () => {
     expect(await ofPerson({ limit: 3, offset: 3 })).toMatchObject({ count: 7, limit: 3, offset: 3, has_more: true });
     expect(await ofPerson({ limit: 3, offset: 6 })).toMatchObject({ count: 7, has_more: false, items: [{}] });
     expect(await ofPerson({ offset: 7 })).toMatchObject({ count: 7, has_more: false, items: [] });
   });
 
-  it.each(callers)('exclude private holons that %s cannot see from items and count', async (caller) => {
+  it.each(callers)('excludes private holons that %s cannot see from items and count', async (caller) => {
     const expected = memberships.filter(({ person, holon }) => person === 'ada' && sees(caller, holon));
     const reply = await ofPerson({}, caller);
     expect(reply.count).toBe(expected.length);
@@ -92,7 +92,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items).toHaveLength(expected.length);
   });
 
-  it('return 404 for an unknown person', async () => {
+  it('returns 404 for an unknown person', async () => {
     const request = { person_id: 2_000_000_000 };
     expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
@@ -101,7 +101,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
 describe('memberships in a holon (rules/memberships#membership-lists; D47a)', () => {
   const byName = ['ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub', 'ada-hub-none'] satisfies Key[];
 
-  it('are listed by journey name, person name and id, each with its person', async () => {
+  it("lists a holon's memberships by journey name, person name and id, each with its person", async () => {
     const reply = await ofHolon();
     expect(keysOf(reply.items)).toEqual(byName);
     expect(reply).toMatchObject({ count: 5, limit: 50, offset: 0, has_more: false });
@@ -117,8 +117,8 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     ['-follow_up_after', ['ada-hub-steward', 'ben-hub', 'ada-hub', 'ada-hub-none', 'cleo-hub']],
     ['person_created', ['cleo-hub', 'ben-hub', 'ada-hub', 'ada-hub-steward', 'ada-hub-none']],
     ['-person_created', ['ada-hub-none', 'ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub']],
-  ] as const)('are sorted by %s', async (sort, expected) => {
-    // Who joined last was made first.
+  ] as const)('sorts memberships by %s', async (sort, expected) => {
+    // The latest member has the oldest record.
     await fixture.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`);
     const { items } = await ofHolon({ sort });
     const undated = (key: string | undefined) => key === 'ada-hub-none' || key === 'cleo-hub';
@@ -146,25 +146,25 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     [{ follow_up: 'none' }, ['cleo-hub', 'ada-hub-none']],
     [{ journey: 'join', follow_up: 'none' }, ['cleo-hub']],
     [{ responsible_person_id: 0 }, []],
-  ])('are filtered by %j, including the count', async (query, expected) => {
+  ])('filters memberships by %j, including the count', async (query, expected) => {
     const reply = await ofHolon(query);
     expect(keysOf(reply.items)).toEqual(expected);
     expect(reply.count).toBe(expected.length);
     expect(await ofHolon({ ...query, limit: 1 })).toMatchObject({ count: expected.length, has_more: expected.length > 1 });
   });
 
-  it('are filtered by responsible person', async () => {
+  it('filters memberships by responsible person', async () => {
     expect(keysOf((await ofHolon({ responsible_person_id: fixture.id('people', 'sam') })).items)).toEqual(['ada-hub']);
     expect((await ofHolon({ responsible_person_id: fixture.id('people', 'ben') })).items).toEqual([]);
   });
 
-  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('reject %j with 400', async (query) => {
+  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('rejects %j with 400', async (query) => {
     const request = { holon_id: fixture.id('holons', 'hub'), ...query };
     expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
   });
 
   it.each(callers.flatMap((caller) => ['vault', 'cell', 'hub'].map((holon) => [caller, holon] as const)))(
-    'are for %s in %s as the policy says',
+    'applies the policy to %s listing memberships in %s',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => ofHolon({}, caller, holon));
       const expected = memberships.filter((item) => item.holon === holon).length;
@@ -308,7 +308,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     ['ada-annex', 'annex'],
   ] as const;
   it.each(callers.flatMap((caller) => places.map(([key, holon]) => [caller, key, holon] as const)))(
-    'lets %s update %s in %s as the policy says: 404 before 403 before 400',
+    'applies the policy to %s updating %s in %s: 404 before 403 before 400',
     async (caller, key, holon) => {
       const expected = sees(caller, holon) ? (edits(caller, holon) ? 'bad_request' : 'permission_denied') : 'not_found';
       expect(await fixture.attempt(() => update(key, { note: ' ' }, caller))).toBe(expected);

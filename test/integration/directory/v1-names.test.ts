@@ -1,4 +1,7 @@
-/** Names in lists and search: one order in all of them, whatever the locale of the database, and names in Greek (rules/people#people; D42, D47). */
+/**
+ * Names in lists and search: the same order everywhere, independent of the database locale, and Greek names (rules/people#people; D42,
+ * D47).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OnlineMigration } from '#libs/orm/migrations';
 import { fold } from '#libs/text';
@@ -9,7 +12,7 @@ import { Migration20261128090000_folded_names } from '../../../services/director
 import { startReadsFixture, names, type ReadsFixture } from './reads-fixture.ts';
 
 const { listPeople, listHolons, listHolonMemberships, listPersonMemberships, listJourneys, searchDirectory } = directory.rpcs;
-/** As they are ordered: neither case nor accents count, and the id decides between equals. */
+/** Expected order: case and accents are ignored, and the id breaks ties. */
 const inOrder = ['zz ada', 'ZZ bob', 'zz Émile', 'zz emile', 'zz Zoe'];
 const greek = 'ΟΣΜΗ ΚΟΣΜΑΣ';
 
@@ -54,7 +57,7 @@ function statementsOf(kind: MigrationKind): string[] {
   if (!(migration instanceof OnlineMigration)) return migration.getQueries().map(String);
   return migration.steps.map(({ sql }) => sql.replaceAll('$1', '0').replaceAll('$2', '2147483647'));
 }
-/** The functions of an earlier release in the place of the present ones. */
+/** Replaces the current functions with those of an earlier release. */
 function foldsOf(...kinds: readonly MigrationKind[]): string[] {
   const made = kinds.flatMap(statementsOf).filter((sql) => /create (or replace )?function directory\.fold/.test(sql));
   expect(made.length).toBeGreaterThanOrEqual(2);
@@ -62,13 +65,13 @@ function foldsOf(...kinds: readonly MigrationKind[]): string[] {
 }
 
 describe('lists by name', () => {
-  it('have the same order', async () => {
+  it('lists by name have the same order', async () => {
     expect(await people('zz ')).toEqual(inOrder);
     expect(await holons('zz ')).toEqual(inOrder);
     expect(names(await fixture.call(listJourneys, { q: 'zz ' }, root()))).toEqual(inOrder);
   });
 
-  it('sort memberships by journey, then by the other side', async () => {
+  it('sorts memberships by journey, then by the other side', async () => {
     const holonId = ids['holons']?.['greek'] ?? 0;
     const ofHolon = async (sort: string) => (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
     const shown = (await ofHolon('name')).map(({ journey_name: journey, person }) => [journey, person.name]);
@@ -157,7 +160,7 @@ describe('folded texts (D87)', () => {
     const sent = [0x20, 0x3000, 0xf900, 0xfb00, 0x1_0000, 0x1_d400].flatMap((start) =>
       Array.from({ length: start === 0x20 ? 0x2fe0 : 0x500 }, (_value, index) => start + index),
     );
-    // Without a line break, which stays, and without letters that are younger than the tables of PostgreSQL.
+    // Without line breaks, which are not folded, and without letters newer than the tables of PostgreSQL.
     const rows = await fixture.env.sql<{ code: number; folded: string; start: string }>(
       `select code, directory.fold('a' || chr(code) || 'b') as folded, directory.fold_start('a' || chr(code) || 'b', 100) as start
        from unnest($1::integer[]) as code where code <> 10 and code not between 7296 and 7359 and code <> 11311`,
@@ -167,7 +170,7 @@ describe('folded texts (D87)', () => {
     expect(wrong.map(({ code, folded }) => [code.toString(16), folded])).toEqual([]);
   });
 
-  it('are found when stored by an earlier release', async () => {
+  it('finds folded texts stored by an earlier release', async () => {
     await runAll(foldsOf(Migration20260404090000_release_0_1_0, Migration20261128090000_folded_names));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
@@ -186,9 +189,11 @@ describe('a Greek name', () => {
   const parts = ['ΟΣΜΗ', 'ΚΟΣΜΑΣ', 'οσμη', 'κοσμασ', 'κοσμας', 'ΟΣ', 'ος', 'οσ', 'ΚΟΣ', 'κος', 'ΑΣ', 'Κοσμάς'];
   const isFound = async (part: string) => [await people(part), await holons(part), (await found(part)).toSorted()];
 
-  it.each(parts)('is found by its part %s', async (part) => expect(await isFound(part)).toEqual([[greek], ['Greek'], ['Greek', greek]]));
+  it.each(parts)('a Greek name is found by its part %s', async (part) =>
+    expect(await isFound(part)).toEqual([[greek], ['Greek'], ['Greek', greek]]),
+  );
 
-  it('is found when stored by an earlier release', async () => {
+  it('finds a Greek name stored by an earlier release', async () => {
     await runAll([
       ...foldsOf(Migration20260404090000_release_0_1_0),
       'drop trigger journeys__fold_name on directory.journeys',

@@ -1,4 +1,4 @@
-/** Feeds of notes over a real database, for every kind of caller. */
+/** Note feeds with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJobs } from '#libs/jobs';
 import { createDatabase } from '#libs/orm';
@@ -16,7 +16,7 @@ const relationships = [
   { key: 'hub-camp', from: 'hub', to: 'camp-one', journey: 'hosting' },
   { key: 'hub-vault', from: 'hub', to: 'vault', journey: 'hosting' },
 ] as const;
-/** Oldest first: who or what each concerns. */
+/** Oldest first: the subjects of each note. */
 const notes = [
   { body: 'of Ada', people: ['ada'], holons: [] },
   { body: 'of the hub', people: [], holons: ['hub'] },
@@ -32,7 +32,7 @@ const notes = [
 let fixture: WorkflowFixture;
 beforeAll(async () => {
   fixture = await startWorkflowFixture(import.meta.url, { memberships, relationships });
-  // The first one is written last, so that ids do not follow time.
+  // Written newest first, so that ids do not follow time.
   for (const note of notes.toReversed()) await write(note);
   const { sql } = fixture.env;
   const bodies = notes.map(({ body }) => body);
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Through the API where it writes such notes, else as another service does. */
+/** Writes through the API where it supports such notes, otherwise as another service does. */
 async function write(note: (typeof notes)[number]): Promise<void> {
   const actor = fixture.actor('ed');
   if ('membership' in note) {
@@ -89,7 +89,7 @@ const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[
     .toReversed();
 
 describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
-  it('list notes on the person and their memberships, newest first', async () => {
+  it('lists notes on the person and their memberships, newest first', async () => {
     const reply = await ofPerson('ada', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual(seenBy('root', 'people', 'ada'));
     expect(reply).toMatchObject({ count: 5, limit: 50 });
@@ -104,14 +104,14 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
     expect(reply.items[1]).toMatchObject({ note_type: 'note', author_person: { name: 'Ed Editor' } });
   });
 
-  it.each(callers)('exclude from items and count what %s cannot see', async (caller) => {
+  it.each(callers)('excludes from items and count what %s cannot see', async (caller) => {
     const expected = seenBy(caller, 'people', 'ada');
     const reply = await ofPerson('ada', caller, { limit: 1 });
     expect([reply.count, reply.items.map(({ body }) => body)]).toEqual([expected.length, expected.slice(0, 1)]);
     expect((await ofPerson('ada', caller)).items.map(({ body }) => body)).toEqual(expected);
   });
 
-  it('return 404 for an unknown person and an empty list for a person without notes', async () => {
+  it('returns 404 for an unknown person and an empty list for a person without notes', async () => {
     expect(await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root'))).toMatchObject({
       code: 'not_found',
     });
@@ -120,7 +120,7 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
 });
 
 describe('notes of a holon (rules/memberships#notes; D48)', () => {
-  it('list notes on the holon, its memberships and its relationships, newest first', async () => {
+  it('lists notes on the holon, its memberships and its relationships, newest first', async () => {
     const reply = await ofHolon('hub', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual([
       'of hub and vault',
@@ -133,7 +133,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
   });
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
-    'are for %s of %s as the policy says',
+    'applies the policy to %s listing notes of %s',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => ofHolon(holon, caller));
       if (!sees(caller, holon)) return expect(answer).toBe('not_found');
@@ -143,7 +143,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
     },
   );
 
-  it('are limited, and the count includes all', async () => {
+  it('limits the notes, while the count includes all', async () => {
     const reply = await ofHolon('hub', 'sam', { limit: 2 });
     expect([reply.count, reply.limit, reply.items.length]).toEqual([4, 2, 2]);
   });

@@ -6,7 +6,7 @@ import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
 type Request = RequestOf<typeof createPerson>;
-/** Channels of any name. */
+/** Channels with arbitrary names. */
 const channels = (values: Record<string, string>): NonNullable<Request['contact']> => values;
 
 let fixture: EditFixture;

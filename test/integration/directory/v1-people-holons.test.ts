@@ -1,4 +1,4 @@
-/** Reads of people and holons over the network of the fixture: shapes, filters, order, counts, and what a caller may not see. */
+/** Reads of people and holons on the fixture network: shapes, filters, order, counts, and objects that the caller cannot see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { foldUsageCounts } from '../../../services/directory/journeys/statements.ts';

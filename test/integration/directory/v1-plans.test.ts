@@ -1,6 +1,6 @@
 /**
- * Every operation of `/api/v1/` on a large directory: which statements it sends, how many, and that none of their plans reads a large table
- * from end to end (rules/memberships#lists). The statements are those that PostgreSQL really gets.
+ * Every operation of `/api/v1/` on a large directory: its statements, their number, and that no plan scans a large table
+ * (rules/memberships#lists). The statements are captured at PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
@@ -39,19 +39,19 @@ const largeTables = [
   'people_channel_values',
   'holons_channel_values',
 ];
-/** A holon with 50 members, one with few, and none. */
+/** A holon with 50 members, one with few, and one without members. */
 const places = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
 const person = { person_id: personTarget(sizes, 1) };
 const user = { kind: 'user', personId: 1, superuser: false, globalEditor: false, coherenceAccess: false } as const;
 const stranger: Actor = { ...user, accountId: 1 };
-/** Has team authority over a part of the tree. */
+/** Has team authority over part of the tree. */
 const host: Actor = { ...user, accountId: 2 };
 const superuser: Actor = { ...user, accountId: 3, superuser: true };
 
 let fixture: DirectoryFixture;
 let client: pg.Client;
 
-/** What the network lacks: accounts, and journeys for bulk writes. */
+/** What the network does not contain: accounts, and journeys for bulk writes. */
 const accounts = [
   `insert into directory.accounts (email, person_id) values ('a@example.org', 1), ('b@example.org', 2), ('c@example.org', 3)`,
   'insert into directory.team_authority (account_id, holon_id, is_active) values (2, 7, true)',
@@ -68,7 +68,7 @@ beforeAll(async () => {
   for (const table of ['directory.people', 'directory.holons']) await waitFor(() => isVacuumed(table), { what: `vacuum of ${table}` });
 });
 
-/** A count reads an index alone where all rows are visible to everybody; VACUUM cannot say so of rows that an older transaction may not see. */
+/** A count is an index-only scan where all rows are visible to everyone; VACUUM cannot mark rows that an older transaction may not see. */
 async function isVacuumed(table: string): Promise<boolean> {
   await client.query(`vacuum ${table}`);
   const { rows } = await client.query(`select relallvisible = relpages as done from pg_class where oid = $1::regclass`, [table]);
@@ -88,7 +88,7 @@ const ask = (operation: keyof typeof rpcs, ...requests: object[]): Case => ({ op
 
 const word = (kind: 'name' | 'description' | 'channel'): string => plantedWord(kind, 1).toLowerCase();
 const texts = [word('name'), word('description'), word('channel'), plantedPair(1), `ada ${word('name')}`, 'nobody of that name', '%_'];
-/** In a good part of all rows; every name holds the empty one. */
+/** Match a large share of all rows; the empty text matches every name. */
 const frequentTexts = ['', 'carla', 'meadow'];
 const sorts = ['name', 'latest', 'updated'];
 const sorted = [word('name'), ...frequentTexts].flatMap((q) => sorts.map((sort) => ({ q, sort })));
@@ -170,7 +170,7 @@ const writes: readonly Case[] = [
   ask('mergePerson', { person_id: 90, into: 91 }),
 ];
 
-/** The statements of the directory during `work`, the upkeep of its job queues and transactions apart. */
+/** Statements of the directory during `work`, except job queue maintenance and transaction control. */
 async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
   const query = jest.spyOn(pg.Client.prototype, 'query');
   try {
@@ -188,7 +188,7 @@ async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
   }
 }
 
-/** Large tables that a plan of the statement reads from end to end: for its values, and without them where the plan may be kept. */
+/** Large tables that a plan of the statement scans completely: with its values, and without them where a generic plan is possible. */
 async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   const plans = [await client.query(`explain (format json) ${text}`, values)];
   if (name !== undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
@@ -197,7 +197,7 @@ async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   );
 }
 
-/** Indexes that the plan of the statement for its values reads. */
+/** Indexes that the plan of the statement uses for its values. */
 async function findIndexes({ text, values }: Sent): Promise<string[]> {
   const listIndexes = (node: PlanNode): string[] => [
     ...(node['Index Name'] === undefined ? [] : [node['Index Name']]),
@@ -232,11 +232,11 @@ async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): 
 }
 const found: unknown[] = [];
 
-/** The feed and its endpoints are the events service's (test/integration/events). */
+/** The feed and its endpoints belong to the events service (test/integration/events). */
 const ofDirectory = v1Routes.filter(({ rpc }) => rpc?.subject.startsWith('events.') !== true);
 
 describe('the plans of the open API in a large directory (rules/memberships#lists)', () => {
-  it('cover every operation of the route table, and detect a sequential scan', async () => {
+  it('the query plans cover every operation of the route table, and detect a sequential scan', async () => {
     const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
     expect(ofDirectory.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject)))).toEqual([]);
     const text = `select n.id from directory.notes n where n.body = $1`;
@@ -251,7 +251,7 @@ describe('indexes used by lists with a text (rules/people#people, rules/holons#h
   it.each([
     ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
-  ] as const)('of %s is that of long grams from five characters on, of trigrams below', async (operation, longGrams, trigrams) => {
+  ] as const)('uses the index of long grams for %s from five characters on, of trigrams below', async (operation, longGrams, trigrams) => {
     const indexesFor = async (q: string): Promise<string[]> => {
       const sent = await listSent(() => fixture.call(rpcs[operation], { q }, stranger));
       return (await Promise.all(sent.map(findIndexes))).flat();
@@ -273,7 +273,7 @@ describe('indexes used by search (rules/people#search)', () => {
     ['few rows among words of many', `carla ${word('channel')}`, true],
     ['many rows', 'carla', false],
     ['fewer than five characters', word('name').slice(0, 4), false],
-  ])('are the long-gram indexes for a rare word of at least five characters: %s', async (_, q, asked) => {
+  ])('uses the long-gram indexes for a rare word of at least five characters: %s', async (_, q, asked) => {
     const sent = await listSent(() => fixture.call(rpcs.searchDirectory, { q }, stranger));
     const indexes = (await Promise.all(sent.map(findIndexes))).flat();
     expect(longGrams.map((index) => indexes.includes(index))).toEqual([asked, asked]);
@@ -283,9 +283,9 @@ describe('indexes used by search (rules/people#search)', () => {
 
 describe('the work of a list (rules/http#limits)', () => {
   const known = places.slice(0, 2);
-  /** The list, and what has to be known before: the classes of a filter. */
+  /** The list, and a preceding look-up: the classes of a filter. */
   const mostStatements = 2;
-  /** Pairs of requests that are answered with few rows and with many. */
+  /** Pairs of requests whose responses have few and many rows. */
   const pairs: readonly [operation: keyof typeof rpcs, few: object, many: object][] = [
     ['searchDirectory', { q: 'carla', limit_per_type: 1 }, { q: 'carla', limit_per_type: 50 }],
     ['listPeople', { q: 'carla', limit: 1 }, { q: 'carla', limit: 100 }],
@@ -301,7 +301,7 @@ describe('the work of a list (rules/http#limits)', () => {
     ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
   ];
 
-  it('is one call to the directory per read', () => {
+  it('a read makes one call to the directory', () => {
     const listed = ofDirectory.filter(({ method }) => method === 'GET');
     expect(listed.filter(({ rpc, handler }) => rpc === undefined || handler !== undefined)).toEqual([]);
     const single = ['getPerson', 'getHolon', 'getHolonBySlug', 'getClass', 'getKey', 'listKeys'];
@@ -317,7 +317,7 @@ describe('the work of a list (rules/http#limits)', () => {
       const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
       expect(namesOf(ofFew)).toEqual(namesOf(ofMany));
       expect(ofMany.length).toBeLessThanOrEqual(mostStatements);
-      // Merges of the tests before ask other services again and again.
+      // Merges of earlier tests retry their calls to other services.
       const asked = (calls.mock.calls as unknown as [Rpc][]).filter(([rpc]) => !/merge/i.test(rpc.subject));
       expect(asked.map(([rpc]) => rpc.subject)).toEqual([rpcs[operation].subject, rpcs[operation].subject]);
     } finally {

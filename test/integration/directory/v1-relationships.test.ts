@@ -1,4 +1,4 @@
-/** Relationships of holons and their updates over a real database, for every kind of caller. */
+/** Holon relationships and their updates with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
@@ -25,7 +25,7 @@ const update = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 
 describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
-  it('list relationships from and to the holon, by journey name, name of the other side and id', async () => {
+  it('lists relationships from and to the holon, by journey name, name of the other side and id', async () => {
     const { count, items } = await ofHolon();
     expect(count).toBe(5);
     expect(items.map((item) => item.relationship_id)).toEqual(['hub-hub', 'annex-hub', 'hub-camp', 'hub-vault', 'hub-empty'].map(id));
@@ -41,13 +41,13 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     expect(items[4]).toMatchObject({ journey_name: null, step_title: null, follow_up_after: null, responsible_person: null });
   });
 
-  it('count all matches regardless of the limit', async () => {
+  it('counts all relationships regardless of the limit', async () => {
     const reply = await ofHolon({ limit: 2 });
     expect([Object.keys(reply), reply.count, reply.items.length]).toEqual([['count', 'items'], 5, 2]);
   });
 
   it.each(callers.flatMap((caller) => ['hub', 'vault', 'cell', 'annex'].map((holon) => [caller, holon] as const)))(
-    'show %s of %s only those with two visible sides',
+    'shows %s of %s only relationships with two visible sides',
     async (caller, holon) => {
       const expected = relationships.filter(
         ({ from, to }) => [from, to].includes(holon as 'hub') && sees(caller, from) && sees(caller, to),
@@ -60,7 +60,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     },
   );
 
-  it('omit a parent that the caller cannot see', async () => {
+  it('omits a parent that the caller cannot see', async () => {
     const { items } = await ofHolon({}, 'sam', 'annex');
     expect(items[0]?.from_holon).toMatchObject({ slug: 'annex', parent_id: null });
     expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({ parent_id: fixture.id('holons', 'vault') });

@@ -1,10 +1,10 @@
-/** The follow-up worklist over a real database: order, filters, who sees what, and counts that agree with what can be paged through. */
+/** The follow-up worklist with a real database: order, filters, visibility, and counts that match the pages. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
 import { foldTallies } from '../../../services/directory/worklist/statements.ts';
 import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
-/** 23:30 of the fourth in UTC, the fifth in Berlin. */
+/** 23:30 on 4 May in UTC, 5 May in Berlin. */
 const now = new Date('2026-05-04T23:30:00Z');
 const memberships = [
   { key: 'late', person: 'ada', holon: 'hub', journey: 'join', follow_up_after: '2026-05-04', responsible: 'sam' },
@@ -22,7 +22,7 @@ const relationships = [
   { key: 'r-secret', from: 'hub', to: 'vault', journey: 'hosting', follow_up_after: '2026-05-05', responsible: 'sam' },
   { key: 'r-both', from: 'cell', to: 'vault', journey: 'hosting' },
 ] as const;
-/** Everything in the order of the list; what has one date is ordered by id. */
+/** All items in list order; items with the same date are ordered by id. */
 const dates = new Map<string, string>(
   [...memberships, ...relationships].map((item) => [item.key, 'follow_up_after' in item ? item.follow_up_after : '9999-99-99']),
 );
@@ -56,7 +56,7 @@ async function expectList(query: object, expected: readonly string[], caller: Ca
   const reply = await list(query, caller);
   expect(reply.items.map(keyOf)).toEqual(inOrder(expected));
   expect(reply).toMatchObject({ count: expected.length, has_more: false });
-  // Page by page the same, and no page knows another number.
+  // Paging returns the same items, and each page reports the same total.
   const paged: unknown[] = [];
   for (let offset = 0; offset < expected.length; offset += 2) {
     const page = await list({ ...query, limit: 2, offset }, caller);
@@ -166,7 +166,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
 describe('the counts of the worklist', () => {
   const countAll = async (caller: Caller): Promise<number> => (await list({ limit: 1 }, caller)).count;
 
-  it('are updated by every write: dates, class changes, removed holons and people', async () => {
+  it('every write updates the worklist counts: dates, class changes, removed holons and people', async () => {
     await fixture.add({
       people: [{ key: 'temp', name: 'Temp' }],
       holons: [{ slug: 'brief', name: 'Brief', class: 'group', parent: 'hub' }],
@@ -204,7 +204,7 @@ describe('the counts of the worklist', () => {
     );
   });
 
-  it('are updated when a class becomes private or public', async () => {
+  it('updates the worklist counts when a class becomes private or public', async () => {
     const before = await countAll('sam');
     await fixture.add({ classes: [{ slug: 'camp', private: true }] });
     await expectList(
@@ -221,7 +221,7 @@ describe('the counts of the worklist', () => {
     expect(await countAll('sam')).toBe(before);
   });
 
-  it('stay the same when tallies are folded', async () => {
+  it('folding tallies does not change the worklist counts', async () => {
     const rows = async () =>
       Number((await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n);
     const [before, counts] = [await rows(), await Promise.all(callers.map(countAll))];

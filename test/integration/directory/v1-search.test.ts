@@ -1,4 +1,4 @@
-/** Search of the open API over the network of the fixture: ranks, order, limits, and what a caller may not see. */
+/** API search on the fixture network: ranks, order, limits, and objects that the caller cannot see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
@@ -50,7 +50,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
         { slug: 'hz4', name: 'About', class: 'community', description: 'A zephyr blows.' },
       ],
     });
-    // From a time when links could be any text.
+    // From a release in which links could be any text.
     await fixture.env.sql(`update directory.holons set links = '{"site": "zephyr"}' where slug = 'hz2'`);
   });
 

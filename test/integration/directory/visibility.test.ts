@@ -1,4 +1,4 @@
-/** Who sees which holon: every caller with every holon of a tree, through every operation that shows holons. */
+/** Holon visibility: every caller with every holon of a tree, through every operation that returns holons. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -29,7 +29,7 @@ const tree = {
 type Slug = keyof typeof tree;
 const slugs = Object.keys(tree) as Slug[];
 
-/** Callers by what their account has; the value is where their team authority begins. */
+/** Callers by the rights of their account; the value is the root of their team authority. */
 const callers = {
   'shared token': { authority: [] },
   stranger: { authority: [] },
@@ -51,7 +51,7 @@ function lineage(slug: Slug): Slug[] {
   const parent = tree[slug][1];
   return parent === null ? [slug] : [slug, ...lineage(parent)];
 }
-/** The policy in one line: D18f, D48, D49. */
+/** The visibility policy: D18f, D48, D49. */
 function sees(caller: Caller, slug: Slug): boolean {
   const authority: readonly Slug[] | 'all' = callers[caller].authority;
   return !isPrivate(slug) || authority === 'all' || lineage(slug).some((holon) => authority.includes(holon));
@@ -59,7 +59,7 @@ function sees(caller: Caller, slug: Slug): boolean {
 
 let fixture: DirectoryFixture;
 const actors = new Map<Caller, Actor>();
-/** Operations of routes that take a per-user token alone. */
+/** Operations of routes that accept only a per-user token. */
 const isPerson = (actor: Actor | undefined): boolean => actor?.kind === 'user';
 const accountOf = (actor: Actor | undefined): number | null => (actor?.kind === 'user' ? actor.accountId : null);
 const ids = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A small network with memberships and relationships, public and private, and callers of every right; for the tests of the open API's workflow. */
+/** A small network with public and private memberships and relationships, and callers with each right; for tests of workflow operations. */
 import type { Actor } from '#libs/contract';
 import type { Clock } from '#libs/time';
 import { directory } from '#services/directory';
@@ -76,7 +76,7 @@ export const network = {
   ],
 };
 
-/** Callers by the start of their account's email; `sees` and `edits` say which holons (D48, D49). */
+/** Callers by the prefix of their account's email; `sees` and `edits` list the holons (D48, D49). */
 export const rights = {
   sam: { sees: [], edits: [] },
   above: { sees: ['vault', 'cell'], edits: ['hub', 'camp-one', 'camp-old', 'vault', 'cell', 'annex'] },
@@ -101,9 +101,9 @@ export function edits(caller: Caller, holon: string): boolean {
 export interface WorkflowFixture extends DirectoryFixture {
   actor(caller: Caller): Actor;
   id(list: 'people' | 'holons' | 'memberships' | 'relationships' | 'classes' | 'journeys', key: string): number;
-  /** Applies more of the workspace file, and learns its ids. */
+  /** Applies another workspace file and records its ids. */
   add(document: unknown): Promise<void>;
-  /** The call's answer, or the code of its refusal. */
+  /** The result of the call, or its error code. */
   attempt(call: () => Promise<unknown>): Promise<unknown>;
 }
 

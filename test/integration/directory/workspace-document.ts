@@ -1,4 +1,4 @@
-/** A workspace file that names one of everything, and how its effect is read. */
+/** A workspace file with one of everything, and a reader of its effect. */
 import { parseJson } from '#libs/json';
 import type { DirectoryFixture } from './fixture.ts';
 

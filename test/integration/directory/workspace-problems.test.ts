@@ -103,7 +103,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
   };
   const holon = (infos: unknown) => ({ slug: 'shown', name: 'Shown', class: 'below', infos });
 
-  it('are restricted to http and https in address fields of the class and its ancestors', async () => {
+  it('restricts address fields of the class and its ancestors to http and https', async () => {
     const infos = {
       home: 'javascript:x',
       film: 'youtube',
@@ -118,7 +118,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
     expect(await fixture.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
   });
 
-  it('are checked for existing classes, and removed by null', async () => {
+  it('checks addresses of existing classes, and removes them by null', async () => {
     const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
     await fixture.apply({ ...place, holons: [holon(good)] });
     await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);

@@ -214,7 +214,7 @@ describe('workspace apply: events', () => {
 
 describe('workspace apply: size and concurrency', () => {
   it("applies thousands of people uploaded in parts within one call's deadline", async () => {
-    const count = sized({ smoke: 8_000, release: 20_000 }); // more than one part
+    const count = sized({ smoke: 8_000, release: 20_000 }); // more than one batch
     const people = Array.from({ length: count }, (_, index) => ({
       key: `bulk-${index}`,
       name: `Person ${index}`,

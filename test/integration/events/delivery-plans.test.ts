@@ -1,4 +1,4 @@
-/** Deliveries read a few rows by an index each, however many endpoints and deliveries there are; so does what ends old ones (V7). */
+/** Delivery queries and retention read a few rows by an index each, independent of the number of endpoints and deliveries (V7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -23,9 +23,9 @@ type Statement = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'or
 
 const [days, eventsPerDay, endpointCount, each, busy] = [4, 10_000, 3_000, 30, 30_000];
 const last = days * eventsPerDay;
-/** As many as two or three pages hold. */
+/** Rows of two or three pages. */
 const fewRows = 200;
-/** One with as many deliveries as there is room for, and one that is gone. */
+/** One endpoint with the maximum of deliveries, and a deleted one. */
 const [busyId, deletedId] = [1, 2];
 const before = new Date(Date.now() - 3 * 86_400_000).toISOString();
 const holder = randomUUID();
@@ -50,7 +50,7 @@ beforeAll(async () => {
      from generate_series(1, $1::integer) n`,
     [endpointCount, last - 10, deletedId],
   );
-  // What happened on the first day is older than what is kept; one of five hundred waits, and is due.
+  // Events of the first day exceed the retention; one in five hundred is pending and due.
   await env.sql(
     `insert into events.webhook_deliveries (endpoint_id, position, occurred_at, created_at, status, next_at)
      select e.id, f.position, f.occurred_at, f.occurred_at, case when f.position % 500 = 0 then 'pending' when f.position % 501 = 0 then 'failed' else 'delivered' end,
@@ -60,7 +60,7 @@ beforeAll(async () => {
        union all select position, occurred_at from events.feed where e.id = $3 and position <= $2) f on true`,
     [each, busy, busyId],
   );
-  // One of a hundred is due, one of two hundred has a lease.
+  // One in a hundred is due, one in two hundred is leased.
   await env.sql(
     `insert into events.webhook_dispatches (endpoint_id, due_at, holder, held_until)
      select id, case when id % 100 = 0 then now() end, case when id % 200 = 1 then $1::uuid end, case when id % 200 = 1 then now() + interval '1 minute' end
@@ -85,7 +85,7 @@ afterAll(async () => {
 
 const large = /^(?:webhook_endpoints|webhook_dispatches|webhook_deliveries|feed_)/;
 
-/** Rows of large tables that it read, by how; nothing of it stays. */
+/** Rows of large tables that the statement read, by access method; rolled back afterwards. */
 async function readsOf(
   { prepared, order }: Statement,
   values: Readonly<Record<string, unknown>>,
@@ -97,7 +97,7 @@ async function readsOf(
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       const rows = (node['Actual Rows'] + removed) * loops;
       reads.rows += rows;
-      // Small tables are scanned legitimately: coming days are empty, and the first day has only minutes when this runs after midnight.
+      // Scans of small tables are legitimate: future days are empty, and the first day has only minutes when this runs after midnight.
       if (type.endsWith('Seq Scan') && rows > fewRows) reads.scans.push(table);
     }
     Plans.forEach(visit);

@@ -1,4 +1,4 @@
-/** What the directory tells the feed of, and who sees it (rules/events; V1, V4, V9, V10). */
+/** Events that the directory publishes to the feed, and their visibility (rules/events; V1, V4, V9, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService, waitFor } from '#libs/testing';
 import { type Caller, startWorkflowFixture, type WorkflowFixture, rpcs } from '../directory/workflow-fixture.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await startService('conversations', fixture.env);
   await startService('events', fixture.env);
   feed = createFeedReader(fixture.bus);
-  // What the workspace has told is in the feed.
+  // The events of the workspace are in the feed.
   await waitFor(async () => (await feed.read({ types: 'relationship.created' })).items.length === 2);
 });
 afterAll(() => fixture.stop());
@@ -35,25 +35,25 @@ const membership = (key: string, person: string, holon: string, journey = 'join'
     journey,
   },
 });
-/** The cursor of now: everything that was told until now is before it. */
+/** The current cursor: all events published so far precede it. */
 async function now(): Promise<string> {
   const id = await close();
   const told = () => feed.read({ subject_type: 'person', subject_id: id });
   return waitFor(async () => (await told()).items.at(-1)?.cursor);
 }
-/** Another event that closes what a test has told, so that what is missing is seen to be missing. */
+/** Publishes an event that marks the end of the test's events, so that missing ones are detected. */
 async function close(): Promise<number> {
   const { person } = (await fixture.call(rpcs.createPerson, { name: 'The last one' }, as('root'))) as { person: { id: number } };
   return person.id;
 }
-/** Types of everything behind the cursor, up to the closing event. */
+/** Types of all events after the cursor, up to the closing event. */
 async function typesSince(after: string, count: number): Promise<string[]> {
   await close();
   const types = (await feed.told(count + 1, { after })).map(([type]) => type);
   expect(types.at(-1)).toBe('person.created');
   return types.slice(0, -1);
 }
-/** A person, with memberships, that only one test touches. */
+/** A person with memberships, used by one test only. */
 async function fresh(key: string, more: object = {}): Promise<number> {
   await fixture.add({ people: [{ key, name: `Person ${key}` }], ...more });
   return fixture.id('people', key);
@@ -242,7 +242,7 @@ describe('visibility of directory events (V4, V10, D48)', () => {
     const secret = ['membership.updated', 'note.created', 'relationship.updated', 'note.created', 'holon.updated'];
     for (const caller of ['vera', 'above', 'ed', 'root'] as const) expect(await seen(caller)).toEqual([...secret, 'person.created']);
     for (const caller of ['sam', 'below', 'beside', 'ended'] as const) expect(await seen(caller)).toEqual(['person.created']);
-    // Nobody tells the feed of this: the class of everything above is private no more.
+    // This change publishes no event: the class of everything above is no longer private.
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: false }] });
     expect(await seen('sam')).toEqual([...secret, 'person.created']);
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: true }] });
@@ -268,7 +268,7 @@ describe('visibility of directory events (V4, V10, D48)', () => {
   });
 });
 
-/** Events of memberships in a private holon, as if they had been told. */
+/** Inserts membership events of a private holon, as if they had been published. */
 async function fill(count: number): Promise<void> {
   const vault = fixture.id('holons', 'vault');
   await fixture.env.sql(

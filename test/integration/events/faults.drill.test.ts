@@ -1,6 +1,6 @@
 /**
- * The feed while what it stands on is killed: nothing is left out, doubled, or out of order, and no gap appears behind a reader (V2). In full that is
- * every process, NATS and PostgreSQL; in the smoke form the database and the writer of the feed.
+ * The feed while its dependencies are killed: events are not lost, duplicated or reordered, and no gap appears after a read (V2). The full
+ * form kills every process, NATS and PostgreSQL; the smoke form the database and the feed writer.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

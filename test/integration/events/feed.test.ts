@@ -1,4 +1,4 @@
-/** The feed of what happened: its order, who sees what, cursors and waiting (rules/events#feed; V1 to V4, V9, V10). */
+/** The event feed: order, visibility, cursors and waiting (rules/events#feed; V1 to V4, V9, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import { superuser, startService, waitFor } from '#libs/testing';
@@ -33,7 +33,7 @@ const refusal = (request: RequestOf<typeof readFeed>, actor?: Actor): Promise<un
   read(request, actor).catch((error: unknown) => error);
 const typesOf = ({ items }: Page): string[] => items.map(({ type }) => type);
 
-/** Everything behind the cursor about one conversation, once there are as many. */
+/** All events about a conversation after the cursor, once `count` exist. */
 async function told(after: string, id: number, count: number, actor: Actor = superuser): Promise<Page> {
   let page: Page | undefined;
   await waitFor(
@@ -167,7 +167,7 @@ describe('visibility of events (V4, V10)', () => {
     expect(await of(user(fixture.personId('ada')))).toBe(2);
     expect(await of({ ...user(null), coherenceAccess: true })).toBe(2);
     for (const actor of [user(fixture.personId('ben')), user(null), { ...user(null), globalEditor: true }]) expect(await of(actor)).toBe(0);
-    // Nobody told the feed of this: the owner is asked about each page.
+    // No event was published for this: the owning service is queried for each page.
     await fixture.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [[fixture.personId('ben')], id]);
     expect(await of(user(fixture.personId('ada')))).toBe(0);
   });
@@ -279,7 +279,7 @@ describe('pages of callers with many readable subjects but few readable events (
     const ada = user(fixture.personId('ada'));
     const { next: begin } = await read({ after: 'latest' }, ada);
     await fillFeed(fixture.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
-    // Ada takes part in these as far as the feed knows; their owner, who has none of them, refuses them.
+    // According to the feed Ada participates in these; their owner does not know them and denies access.
     await fillFeed(fixture.env, 2_500, { first: 3_000_000, subjects: 2_500, person: fixture.personId('ada') });
     const { id } = await fixture.create('open-circle', 'ada');
     await told(begin, id, 2);
@@ -291,7 +291,7 @@ describe('pages of callers with many readable subjects but few readable events (
     expect(pages[0]).toMatchObject({ items: [], has_more: true });
     expect(new Set([begin, ...pages.map(({ next }) => next)]).size).toBe(pages.length + 1);
     expect(pages.flatMap(({ items }) => items.map(({ subject }) => subject.id))).toEqual([id, id]);
-    // Who waits gets there without asking again.
+    // One waiting request suffices to reach the event.
     expect((await read({ after: begin, limit: 500, wait: 30 }, ada)).items).toHaveLength(2);
   });
 });
@@ -318,7 +318,7 @@ describe('cursors of idle readers (V3)', () => {
     const page = await read({ after: old }, ada);
     expect([page.items, page.has_more, page.next === old]).toEqual([[], false, false]);
     expect(await read({ after: page.next }, ada)).toEqual(page);
-    // What others did goes; what comes then is seen.
+    // Events of others are skipped; later visible ones are returned.
     const other = await fixture.create('open-circle', 'ben');
     await told(begin, other.id, 2);
     const { next: late } = await read({ after: await aged(page.next) }, ada);

@@ -9,7 +9,7 @@ export interface Filled {
   readonly person: number;
 }
 
-/** Adds events of conversations that do not exist, as the writer would. */
+/** Adds events of conversations that do not exist, as the feed writer would. */
 export async function fillFeed({ sql }: Pick<TestEnvironment, 'sql'>, count: number, { first, subjects, person }: Filled): Promise<void> {
   await sql(
     `with head as (select last_position from events.feed_head), added as (

@@ -1,4 +1,4 @@
-/** What bookings, transcripts and recordings tell the feed of (rules/events#types; V1, V9). */
+/** Events published for bookings, transcripts and recordings (rules/events#types; V1, V9). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
@@ -10,7 +10,7 @@ import { makeClock } from '../media/talking-clock.ts';
 import { fullWindow, row, startTranscriptFixture, type TranscriptFixture } from '../transcripts/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-/** Sees the conversations that their person takes part in, and no others, with `CONVERSATION_ACCESS=members` (D69). */
+/** Sees only conversations in which their person participates, with `CONVERSATION_ACCESS=members` (D69). */
 const member = {
   kind: 'user',
   accountId: 1,
@@ -21,7 +21,7 @@ const member = {
   ops: null,
 } as const;
 const conversation = (id: number) => ({ subject_type: 'conversation' as const, subject_id: id });
-/** Of one kind, such as `transcript`. */
+/** Events of one kind, such as `transcript`. */
 const kindOf = (kind: string, told: readonly [string, object][]): [string, object][] =>
   told.filter(([type]) => type.startsWith(`${kind}.`));
 
@@ -36,10 +36,10 @@ describe('events of bookings', () => {
     feed = createFeedReader(fixture.bus);
   });
   afterAll(() => fixture.stop());
-  /** The creation of what was rescheduled to link 5, delivered after it. */
+  /** The creation of the booking rescheduled to link 5, delivered after the reschedule. */
   const late = (chain: Chain) => ({ ...chain.envelope('BOOKING_CREATED', 5), createdAt: '2029-12-31T00:00:00Z' });
 
-  it('emit an event for a rejected booking once, with its note, and none for a stale booking event', async () => {
+  it('emits an event for a rejected booking once, with its note, and none for a stale booking event', async () => {
     const cleo = { subject_type: 'person', subject_id: fixture.personId('cleo') } as const;
     const refused = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const receipt = await desk.settle(refused, { person: String(fixture.personId('cleo')) });
@@ -63,7 +63,7 @@ describe('events of bookings', () => {
     expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
   });
 
-  it('make a conversation readable for a participant added by a stale event or by merged bookings', async () => {
+  it('makes a conversation readable for a participant added by a stale event or by merged bookings', async () => {
     const ben = fixture.personId('ben');
     const cleo = { person: String(fixture.personId('cleo')) };
     const reader = (personId: number) => ({ ...member, personId });
@@ -93,7 +93,7 @@ describe('events of transcripts', () => {
   });
   afterAll(() => recording.stop());
 
-  it('emit failed and successful imports once', async () => {
+  it('emits failed and successful imports once', async () => {
     const { id, writeRoom } = await recording.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
     const importNow = async (): Promise<void> => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
@@ -110,7 +110,7 @@ describe('events of transcripts', () => {
     await recording.becomes(other, 'imported');
     recording.provider.setArtifact(sessionId, artifact('After.'));
     const told = async (of: number) => kindOf('transcript', await feed.told(1, conversation(of)));
-    // What is told of another later comes later.
+    // A later event of another conversation follows in order.
     await waitFor(async () => (await told(other)).length === 1);
     expect(await told(id)).toEqual([
       ['transcript.refused', { status: 'transcript_window_missing' }],
@@ -121,7 +121,7 @@ describe('events of transcripts', () => {
     await waitFor(async () => (await told(other)).length === 2);
   });
 
-  it('emit an event when rows of the same artifact change, as for a speaker who is identified later', async () => {
+  it('emits an event when rows of the same artifact change, as for a speaker who is identified later', async () => {
     const participants = [{ customParticipantId: 'cpi-late' }];
     const { id, writeRoom } = await recording.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
     await recording.becomes(id, 'imported');
@@ -137,7 +137,7 @@ describe('events of transcripts', () => {
     await again();
     await waitFor(async () => (await told()).length === 2);
     await again();
-    // What is told of another later comes later.
+    // A later event of another conversation follows in order.
     const other = await recording.meet({ artifact: artifact('Last.') });
     await recording.becomes(other.id, 'imported');
     await waitFor(async () => kindOf('transcript', await feed.told(1, conversation(other.id))).length === 1);
@@ -159,7 +159,7 @@ describe('events of recordings', () => {
   }, provideTimeoutMs);
   afterAll(() => recording.media.stop());
 
-  it('emit an event when a recording is stored and when it is trimmed', async () => {
+  it('emits an event when a recording is stored and when it is trimmed', async () => {
     const { id, writeRoom } = await recording.meet({ content, cutSeconds: null, journey: 'moving' });
     const told = async () => kindOf('video', await feed.told(1, conversation(id)));
     await waitFor(async () => (await told()).length === 1);
@@ -168,7 +168,7 @@ describe('events of recordings', () => {
     await recording.jobs.waitForState(id);
     await recording.jobs.requeue(id);
     expect((await recording.jobs.waitForState(id)).result).toMatchObject({ status: 'unchanged' });
-    // What is told of another later comes later.
+    // A later event of another conversation follows in order.
     const other = await recording.meet({ content, cutSeconds: null });
     await waitFor(async () => kindOf('video', await feed.told(1, conversation(other.id))).length === 1);
     expect(await told()).toEqual([

@@ -1,4 +1,4 @@
-/** Pages, retention and their parts read no large table from end to end, however much there is that somebody does not see (V3, V4). */
+/** Feed pages and retention do not scan large tables, however many events the caller cannot see (V3, V4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
@@ -21,7 +21,7 @@ const eventsPerDay = 20_000;
 const [personId, hiddenHolon] = [7, 4_711];
 let env: TestEnvironment;
 let client: pg.Client;
-/** Tables with rows: those of days to come are empty. */
+/** Tables with rows: those of future days are empty. */
 let large: ReadonlySet<string>;
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
@@ -75,7 +75,7 @@ const page = { after: 1_000, upTo: days * eventsPerDay, types: null, subjectType
 const few = { seenTypes: ['conversation', 'conversation'], seenIds: [1, 2], each: 509 };
 
 describe('query plans of the feed (V3, V4)', () => {
-  it('detects a sequential scan', async () => {
+  it('detects a sequential scan in the feed', async () => {
     const statement = { prepared: { name: 'x', text: `select * from events.feed where data::text = '[]'` }, order: [] };
     expect((await scansOf(statement, {})).length).toBeGreaterThanOrEqual(days);
   });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', () => {
-  it('print events, one per line, and prune old events', async () => {
+  it('prints events, one per line, and prunes old events', async () => {
     const kept = (await feed.read({ limit: 500 })).items;
     const { stdout, code } = await platform.cli(
       'events',

@@ -1,4 +1,4 @@
-/** How tests read the feed: what was told since a moment, of everything or of one subject. */
+/** Feed reader for tests: events since a position, of all subjects or of one. */
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import type { Bus } from '#libs/nats';
 import { contextFor, waitFor } from '#libs/testing';
@@ -9,9 +9,9 @@ type Request = RequestOf<typeof readFeed>;
 export type FeedPage = ReplyOf<typeof readFeed>;
 
 export interface FeedReader {
-  /** A page, as who sees everything, or as `actor`. */
+  /** A page, with full visibility or as `actor`. */
   read(request?: Request, actor?: Actor): Promise<FeedPage>;
-  /** What there is, once there are as many, as type and data. */
+  /** Type and data of the events, once `count` exist. */
   told(count: number, request?: Request, actor?: Actor): Promise<[string, object][]>;
 }
 

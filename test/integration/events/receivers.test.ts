@@ -1,4 +1,4 @@
-/** The receivers of docs/guides/webhooks-out.md, run as a reader would: signatures are made by the reference library (V6, V8). */
+/** The receivers of docs/guides/webhooks-out.md, run as a reader would run them; signatures are made by the reference library (V6, V8). */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
@@ -43,7 +43,7 @@ async function write(language: string, name: string): Promise<string> {
   return file;
 }
 
-/** How to start each, once it is ready to run. */
+/** Start command of each receiver, after its preparation. */
 const languages: Readonly<Record<string, () => Promise<[program: string, ...args: string[]]>>> = {
   js: async () => [process.execPath, await write('js', 'receiver.mjs')],
   python: async () => [await providePython(), await write('python', 'receiver.py')],
@@ -82,7 +82,7 @@ function sign(at = new Date(), by = secret): Record<string, string> {
 
 describe('the receivers of docs/guides/webhooks-out.md', () => {
   it.each(Object.keys(languages))(
-    'in %s takes what is genuine, once, and nothing else',
+    'the receiver in %s accepts genuine deliveries once, and nothing else',
     async (language) => {
       const { post, printed } = await start(language);
       const other = `whsec_${randomBytes(32).toString('base64')}`;

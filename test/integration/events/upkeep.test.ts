@@ -1,4 +1,4 @@
-/** Queue of endpoints, day tables, retention of the feed, and the start of a recovery (V3, V7, V11). */
+/** Endpoint queue, day tables, feed retention, and the start of a recovery (V3, V7, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
@@ -30,7 +30,7 @@ describe('queue of endpoints (V7)', () => {
   };
   const acquire = async (): Promise<queue.EndpointLease | undefined> => (await queue.acquireLeases(db, { limit: 10 }))[0];
 
-  it('leases an endpoint to one holder at a time, and to another one after the lease expires', async () => {
+  it('leases an endpoint to one process at a time, and to another one after the lease expires', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     const first = await acquire();
@@ -70,10 +70,10 @@ describe('queue of endpoints (V7)', () => {
 });
 
 const dayMs = 86_400_000;
-/** Midnight of a day, counted from today. */
+/** Midnight of the day `days` after today. */
 const midnight = (days: number): string => `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
 
-/** Runs `work` while a transaction holds the locks of these statements. */
+/** Runs `work` while a transaction holds the locks of the statements. */
 async function whileLocked(statements: readonly string[], work: () => Promise<void>): Promise<void> {
   await db.transaction(async (tx) => {
     for (const text of statements) await tx.query({ name: `lock ${text}`.slice(0, 60), text }, []);

@@ -1,4 +1,4 @@
-/** The one that writes the feed (rules/events#types; V2): who is silent is replaced, and who waits is answered when the service stops (V3). */
+/** The feed writer (rules/events#types; V2): an unresponsive writer is replaced, and waiting requests are answered on shutdown (V3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Service } from '#libs/lifecycle';
 import { startService } from '#libs/testing';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A conversation of which everything that happened is in the feed. */
+/** A conversation all of whose events are in the feed. */
 async function begin(): Promise<{ id: number; after: string; about: { subject_type: 'conversation'; subject_id: number } }> {
   const { id } = await fixture.create();
   const about = { subject_type: 'conversation', subject_id: id } as const;
@@ -24,9 +24,9 @@ async function begin(): Promise<{ id: number; after: string; about: { subject_ty
 }
 
 describe('feed writer (V2)', () => {
-  it('is replaced within 5 s after it dies', async () => {
+  it('replaces a feed writer within 5 s after it dies', async () => {
     const { id, after, about } = await begin();
-    // What a process that was killed leaves behind: a lease that nobody renews.
+    // State after a killed process: a lease that is not renewed.
     const [left] = await fixture.env.sql<{ ok: boolean }>(
       `update events.feed_head set holder = gen_random_uuid() returning held_until < clock_timestamp() + interval '5 s' as ok`,
     );
@@ -58,7 +58,7 @@ describe('feed writer (V2)', () => {
     expect(await readVersion()).toEqual(before);
   });
 
-  it('continues after a stall in which its messages are redelivered, and can be stopped', async () => {
+  it('the feed writer continues after a stall in which its messages are redelivered, and can be stopped', async () => {
     const { id, after, about } = await begin();
     const held = fixture.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
     await fixture.patch(id, { infos: { n: 1 } });
@@ -73,11 +73,11 @@ describe('feed writer (V2)', () => {
     ]);
   });
 
-  it('completes waiting requests when it stops', async () => {
+  it('completes waiting requests when the feed writer stops', async () => {
     const { next: after } = await feed.read({ after: 'latest' });
     const startedMs = performance.now();
     const waiting = feed.read({ after, wait: 30 });
-    // It has the request by then.
+    // The service has the request by then.
     await feed.read({ after, wait: 1 });
     await service.stop();
     expect(await waiting).toEqual({ items: [], next: after, has_more: false });

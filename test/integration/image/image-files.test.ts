@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Runs a program of the image; it is given what a container gets, nothing of this machine's but a folder for compiled code. */
+/** Runs a program of the image with the environment of a container; only a folder for compiled code is shared with this machine. */
 function run(args: readonly string[], settings: Readonly<Record<string, string>> = {}): { status: number | null; output: string } {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const options = { cwd: dir, encoding: 'utf8', env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...settings } } as const;
@@ -39,7 +39,7 @@ function run(args: readonly string[], settings: Readonly<Record<string, string>>
 function settingsOf(service: string): Readonly<Record<string, string>> {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
   const { DATABASE_URL: database = '', NATS_URL: nats = '' } = env.settings;
-  // With a collector, even one that is away, the packages of the tracer are loaded.
+  // With a collector configured, even an unreachable one, the tracer packages are loaded.
   const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
   const port = service === 'api-gateway' ? { PORT: String(gatewayPort) } : {};
   return settingsOfService(service, {
@@ -51,7 +51,7 @@ function settingsOf(service: string): Readonly<Record<string, string>> {
   });
 }
 
-/** @returns what it waits for in vain, or undefined when the service is ready. */
+/** @returns what the service is still waiting for, or undefined when it is ready. */
 async function start(name: string, settings: Readonly<Record<string, string>>): Promise<string | undefined> {
   const logFile = join(dir, `${name}.log`);
   const service = await startServiceProcess({
@@ -66,7 +66,7 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
 }
 
 describe('the files of the image (rules/operations#image)', () => {
-  it('are the services, the libraries and the tools of the jobs, without tests and without what only developers need', () => {
+  it('the image contains the services, libraries and job tools, without tests and development files', () => {
     expect(readdirSync(dir).toSorted()).toEqual(['cli', 'libs', 'node_modules', 'package.json', 'services', 'tools']);
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules/'));
     expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/testing'))).toEqual([]);
@@ -76,15 +76,15 @@ describe('the files of the image (rules/operations#image)', () => {
     expect(listProductionPackages()).toEqual(expect.arrayContaining(['sharp', 'koa', 'pg', '@opentelemetry/api']));
   });
 
-  it('start every service until it is ready', async () => {
+  it('the image starts every service until it is ready', async () => {
     const services = listServices(dir);
     expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'events', 'media', 'transcripts']);
-    expect(await compileServices(dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // once, not in seven processes
+    expect(await compileServices(dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // compiled once, not in seven processes
     const problems = await Promise.all(services.map((name) => start(name, settingsOf(name))));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
 
-  it('answer what helm test asks', () => {
+  it('the image answers the requests of helm test', () => {
     const script = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'test-api.mjs');
     const { API_TOKEN = '', API_LOGIN_SECRET = '' } = env.settings;
     const { status, output } = run([script], { BASE_URL: `http://127.0.0.1:${gatewayPort}`, API_TOKEN, API_LOGIN_SECRET });
@@ -92,7 +92,7 @@ describe('the files of the image (rules/operations#image)', () => {
     expect(status).toBe(0);
   });
 
-  it('migrate a database, verify its audit logs and make the streams', () => {
+  it('the image migrates a database, verifies its audit logs and creates the streams', () => {
     const { DATABASE_URL = '', NATS_URL = '', NATS_SUBJECT_PREFIX = '' } = env.settings;
     expect(run(['tools/migrate.ts'], { DATABASE_URL })).toMatchObject({ status: 0 });
     const { DATABASE_URL_AUDIT = '' } = listDatabaseUrls(DATABASE_URL, process.env['TEST_SERVICE_SECRET'] ?? '');
@@ -105,7 +105,7 @@ describe('the files of the image (rules/operations#image)', () => {
     expect(streams.status).toBe(0);
   });
 
-  it('run the admin CLI, and the docs pages find their bundled script', () => {
+  it('the image runs the admin CLI, and the docs pages find their bundled script', () => {
     const help = run(['cli/main.ts', '--help']);
     expect(help.output).toContain('doctor');
     expect(help.status).toBe(0);

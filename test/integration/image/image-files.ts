@@ -1,10 +1,10 @@
-/** The file set of the image: what the Dockerfile copies, less what .dockerignore leaves out, with the production packages. */
+/** The file set of the image: what the Dockerfile copies, without what .dockerignore excludes, with the production packages. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 
-/** Makes `dir` what `/app` is in the image. */
+/** Fills `dir` with the contents of `/app` in the image. */
 export function layOutImage(dir: string): void {
   const isIgnored = readIgnored();
   for (const { sources, target } of readCopies()) {
@@ -16,7 +16,7 @@ export function layOutImage(dir: string): void {
   for (const name of listProductionPackages()) linkPackage(name, join(dir, 'node_modules', name));
 }
 
-/** COPY lines of the last stage that take from the build context. */
+/** COPY instructions of the last stage that copy from the build context. */
 function readCopies(): { sources: string[]; target: string }[] {
   const stages = readFileSync(join(repoDir, 'Dockerfile'), 'utf8').split(/^FROM /m);
   const lines = (stages.at(-1) ?? '').split('\n').filter((line) => line.startsWith('COPY ') && !line.includes('--from='));
@@ -26,7 +26,7 @@ function readCopies(): { sources: string[]; target: string }[] {
   });
 }
 
-/** Rules of .dockerignore, the last that fits wins: everything is left out but what `!path` names, and of that other paths. */
+/** .dockerignore rules, the last match wins: everything is excluded except `!path` entries, and further rules exclude parts of those. */
 function readIgnored(): (path: string) => boolean {
   const rules = readFileSync(join(repoDir, '.dockerignore'), 'utf8')
     .split('\n')
@@ -36,7 +36,7 @@ function readIgnored(): (path: string) => boolean {
   return (path) => rules.findLast(({ fits }) => fits(path))?.ignore ?? false;
 }
 
-/** A path fits a pattern when it, or a folder above it, does. */
+/** A path matches a pattern when it or one of its parent folders does. */
 function matcherOf(pattern: string): (path: string) => boolean {
   const source = pattern
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -53,7 +53,7 @@ interface LockedPackage {
   dev?: boolean;
 }
 
-/** Packages at the top of node_modules after `npm ci --omit=dev --omit=peer`. */
+/** Top-level packages of node_modules after `npm ci --omit=dev --omit=peer`. */
 export function listProductionPackages(): string[] {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
   const reached = new Set<string>();
@@ -71,7 +71,7 @@ export function listProductionPackages(): string[] {
   return names.toSorted();
 }
 
-/** Where Node finds `name` from the package at `from`. */
+/** Path at which Node resolves `name` from the package at `from`. */
 function findPackage(packages: Record<string, LockedPackage>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
@@ -80,7 +80,7 @@ function findPackage(packages: Record<string, LockedPackage>, from: string, name
   }
 }
 
-/** Of optional packages only those of this machine are installed. */
+/** Optional packages are only installed for this platform. */
 function linkPackage(name: string, path: string): void {
   const installed = join(repoDir, 'node_modules', name);
   if (!existsSync(installed)) return;

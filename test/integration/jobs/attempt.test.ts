@@ -21,13 +21,13 @@ describe('an attempt of a job (architecture#jobs)', () => {
   const enqueueStep = (replica: Replica, n = 1): Promise<string> =>
     replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n }));
 
-  it('keeps the result of its handler', async () => {
+  it('stores the result of its handler', async () => {
     const replica = await suite.start({ handlers: { step: async ({ payload: { n } }) => ({ doubled: n * 2 }) } });
     const row = await suite.waitForState(await enqueueStep(replica, 21), 'succeeded');
     expect(row).toMatchObject({ attempts: 1, error: null, percent: 100, result: '{"doubled": 42}' });
   });
 
-  it('knows job, attempt, request and trace', async () => {
+  it('passes job, attempt, request and trace to the handler', async () => {
     let seen: Run | undefined;
     const replica = await suite.start({ handlers: { step: async (run) => void (seen = run) } });
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -40,7 +40,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(seen?.context.actor).toBeUndefined();
   });
 
-  it('is followed by others with growing delays until the job is dead with its last error', async () => {
+  it('retries with growing delays until the job is dead with its last error', async () => {
     const times: number[] = [];
     const replica = await suite.start(
       failing(({ attempt }) => {
@@ -54,7 +54,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(20);
   });
 
-  it('ends the job at once when the error is permanent', async () => {
+  it('a job is dead at once when the error is permanent', async () => {
     const replica = await suite.start(failing(() => new PermanentJobError('no such conversation')));
     await expect(suite.waitForState(await enqueueStep(replica), 'dead')).resolves.toMatchObject({
       attempts: 1,
@@ -62,7 +62,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     });
   });
 
-  it('does not count when it asks to be run later', async () => {
+  it('does not count an attempt whose handler postpones the job', async () => {
     let runs = 0;
     const replica = await suite.start({
       handlers: {
@@ -76,7 +76,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(runs).toBe(6);
   });
 
-  it('ends a job that grew too old, with the error of its last failure', async () => {
+  it('a job that exceeded its maximum age is dead, with the error of its last failure', async () => {
     const replica = await suite.start({
       handlers: { aging: async () => Promise.reject(new RetryLater('still nothing', { delayMs: 20 })) },
     });
@@ -84,7 +84,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'still nothing' });
   });
 
-  it('keeps messages of foreign errors out of the job', async () => {
+  it('omits messages of third-party errors from the job', async () => {
     const replica = await suite.start(failing(() => JSON.parse('spoken words')));
     const row = await suite.waitForState(await enqueueStep(replica), 'dead');
     expect(row.error).toBe('Internal error (SyntaxError)');
@@ -96,7 +96,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(row.error).toHaveLength(1000);
   });
 
-  it('is dead at once when the payload breaks the declaration, whoever stored it', async () => {
+  it('a job is dead at once when its payload violates the contract, whichever process stored it', async () => {
     let runs = 0;
     const replica = await suite.start({ handlers: { step: async () => void runs++ }, tuning: { pollMs: 50 } });
     const id = '01900000-0000-7000-8000-000000000001';
@@ -107,7 +107,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await replica.stop();
   });
 
-  it('survives messages that are no jobs, and jobs of another service that cannot be stored', async () => {
+  it('survives messages that are not jobs, and jobs of another service that cannot be stored', async () => {
     const foreign = (rest: string): string => `{"id":"${randomUUID()}",${rest}}`;
     const replica = await suite.start();
     for (const [index, body] of [
@@ -136,7 +136,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(left).toBe('nothing');
   });
 
-  it('is made of a job whose message names its request and trace by what is neither', async () => {
+  it("ignores an invalid request id or trace in a job's message", async () => {
     const replica = await suite.start();
     const id = randomUUID();
     const headers = { 'Request-Id': 'a\0b', traceparent: 'x'.repeat(10_000) };
@@ -148,7 +148,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await replica.stop();
   });
 
-  it('aborts at its time limit, and what its handler does later has no effect', async () => {
+  it('aborts an attempt at its time limit, and later actions of its handler have no effect', async () => {
     let late: Promise<unknown> | undefined;
     const replica = await suite.start({
       handlers: {
@@ -166,14 +166,14 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(countEffects(suite.env, 8)).resolves.toBe(0);
   });
 
-  it('is over although its handler ignores the signal', async () => {
+  it('ends an attempt at its time limit even if the handler ignores the signal', async () => {
     const replica = await suite.start({ handlers: { brief: () => new Promise(() => {}) }, tuning: { leaseMs: 5_000 } });
     const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.brief, { n: 8 }));
     await waitFor(async () => ((await readJob(suite.env, id))?.generation ?? 0) >= 1);
     await expect(readJob(suite.env, id)).resolves.toMatchObject({ error: 'The attempt did not end within 150 ms' });
   });
 
-  it('shows its progress while it runs', async () => {
+  it('publishes the progress of a running attempt', async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     const replica = await suite.start({
@@ -193,7 +193,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await suite.waitForState(id, 'succeeded');
   });
 
-  it('rolls its effect back with what it enqueued when it cannot complete', async () => {
+  it("rolls back a handler's writes and enqueued jobs when the job cannot complete", async () => {
     const replica = await suite.start({
       handlers: {
         step: async ({ complete, id }) => {
@@ -210,7 +210,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(suite.env.sql(`select 1 from shop.jobs where type = 'shop.effect'`)).resolves.toEqual([]);
   });
 
-  it('stays succeeded when the handler fails after completing', async () => {
+  it('a job remains succeeded when the handler fails after completing it', async () => {
     const replica = await suite.start({
       handlers: {
         step: async ({ complete, id }) => {

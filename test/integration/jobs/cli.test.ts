@@ -66,7 +66,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect(stdout).toMatch(/^payload: +\{"blob_id":999\}$/m);
   });
 
-  it('shows a table with aligned columns and whole times where no terminal is, without colour', async () => {
+  it('prints a table with aligned columns, full timestamps and no colour without a terminal', async () => {
     const { stdout } = await platform.cli('jobs', 'list', '--type', 'media.delete-blob');
     const [header = '', ...rows] = stdout.split('\n');
     expect(header).toMatch(/^ID {36}TYPE {15}STATE {3}ATTEMPTS {2}CREATED +RUNS +ERROR$/);
@@ -77,7 +77,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect((await platform.cli('jobs', 'list', '--key', 'nothing')).stdout).toBe('No jobs found.\n');
   });
 
-  it('prints JSON alone with --json, whatever goes wrong', async () => {
+  it('prints only JSON with --json, also for errors', async () => {
     const failures = [
       [['show', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', 'There is no job 01900000-0000-7000-8000-00000000ffff.'],
       [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
@@ -91,7 +91,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     }
   });
 
-  it('discards a dead job, which counts as dead no more, and tells what can be done with others', async () => {
+  it('discards a dead job, which no longer counts as dead, and reports the possible actions for other states', async () => {
     await expect(ask('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
     await expect(ask('list', '--state', 'cancelled')).resolves.toMatchObject([{ id: ids.useless, error: 'The store was away' }]);
     await expect(ask('list', '--state', 'dead')).resolves.toHaveLength(3);
@@ -101,7 +101,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect((await platform.cli('jobs', 'discard')).code).toBe(2);
   });
 
-  it('redrives one job, then all that match, which are worked', async () => {
+  it('redrives one job, then all matching ones, which are processed', async () => {
     await expect(ask('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
     await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
     await expect(ask('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });

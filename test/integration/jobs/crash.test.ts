@@ -69,7 +69,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     });
   }
 
-  it('are not run again when the worker is killed after the commit, before it could acknowledge', async () => {
+  it('does not run a job again when the worker is killed after the commit, before the acknowledgement', async () => {
     const n = nextN++;
     const victim = await startWorker('victim');
     const id = await enqueue(n, 'after');
@@ -86,7 +86,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     expect(heir.messages).toHaveLength(1);
   });
 
-  it('cannot be completed by a stalled worker that comes back after its lease went to another', async () => {
+  it('rejects the completion of a stalled worker whose lease expired and was acquired by another', async () => {
     const n = nextN++;
     const stalled = await startWorker('stalled');
     const id = await enqueue(n, 'before');
@@ -103,7 +103,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     await expect(countEffects(env, n)).resolves.toBe(1);
   });
 
-  it('keep their lease for longer than it lasts while the worker lives', async () => {
+  it('renews the lease of a job while its worker is alive', async () => {
     const n = nextN++;
     const slow = await startWorker('slow', { LEASE_MS: '3000' });
     const rival = await startWorker('rival', { LEASE_MS: '3000' });
@@ -120,7 +120,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     await expect(countEffects(env, n)).resolves.toBe(1);
   });
 
-  it('are finished by a worker that is asked to stop, when they end within the grace time', async () => {
+  it('a stopping worker finishes jobs that end within the grace time', async () => {
     const n = nextN++;
     const worker = await startWorker('polite', { STOP_GRACE_MS: '10000' });
     const id = await enqueue(n, 'before');
@@ -131,7 +131,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     await expect(readJob(env, id)).resolves.toMatchObject({ state: 'succeeded', attempts: 1 });
   });
 
-  it('are given back by a worker that is asked to stop, when they do not', async () => {
+  it('a stopping worker releases jobs that do not end within the grace time', async () => {
     const n = nextN++;
     const worker = await startWorker('polite', { STOP_GRACE_MS: '100' });
     const id = await enqueue(n, 'before');

@@ -23,14 +23,14 @@ describe('events through the outbox (architecture#events)', () => {
     await replica?.jobs.transaction((tx) => replica.jobs.emit(tx, shop.events.sold, { n }, { requestId: `r-${n}` }));
   };
 
-  it('are with the broker when the transaction returns', async () => {
+  it('events are published when the transaction returns', async () => {
     await emit(1);
     const { messages } = (await replicas[0]?.bus.streamSize('EVENTS')) ?? { messages: 0 };
     expect(messages).toBe(1);
     await waitFor(() => heard.includes(1));
   });
 
-  it('are not told when the transaction fails', async () => {
+  it('events are not published when the transaction fails', async () => {
     const failed = replicas[0]?.jobs.transaction(async (tx) => {
       await replicas[0]?.jobs.emit(tx, shop.events.sold, { n: 2 });
       throw new Error('no');
@@ -41,7 +41,7 @@ describe('events through the outbox (architecture#events)', () => {
     expect(heard).not.toContain(2);
   });
 
-  it('arrive in the order of their transactions, and leave no row behind', async () => {
+  it('publishes events in the order of their transactions, and leaves no outbox row', async () => {
     heard.length = 0;
     for (let n = 100; n < 160; n++) await emit(n, replicas[n % 2]);
     await waitFor(() => heard.length >= 60);
@@ -49,7 +49,7 @@ describe('events through the outbox (architecture#events)', () => {
     await waitFor(async () => (await env.sql('select 1 from shop.outbox')).length === 0);
   });
 
-  it('wait for older ones that nobody has sent yet', async () => {
+  it('events wait for older unsent ones', async () => {
     heard.length = 0;
     const body = JSON.stringify({ n: 200 });
     await env.sql(
@@ -63,7 +63,7 @@ describe('events through the outbox (architecture#events)', () => {
     expect(heard).toEqual([200, 201, 202]);
   });
 
-  it('reach every replica', async () => {
+  it('delivers events to every replica', async () => {
     const also: number[] = [];
     const end = replicas[0]?.bus.subscribeEvent(shop.events.sold, ({ n }) => void also.push(n));
     await replicas[0]?.bus.ping();
@@ -73,7 +73,7 @@ describe('events through the outbox (architecture#events)', () => {
     expect(also).toEqual([300]);
   });
 
-  it('refuse a payload that breaks their declaration', async () => {
+  it('rejects an event payload that violates the contract', async () => {
     await expect(emit('x' as unknown as number)).rejects.toThrow(
       'payload of events.shop.thing.sold breaks its declaration at /n: must be integer',
     );

@@ -1,4 +1,4 @@
-/** A service with jobs for tests: its tables in a schema of its own, and any number of replicas of it. */
+/** A service with jobs for tests: its tables in a separate schema, and any number of replicas. */
 import { auditTables } from '#libs/audit';
 import { defineService, event, job, Type } from '#libs/contract';
 import {
@@ -20,7 +20,7 @@ import type { TestEnvironment } from '#libs/testing';
 const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });
 const quick = { maxAttempts: 3, firstDelayMs: 20, maxDelayMs: 100, timeoutMs: 60_000, concurrency: 8 };
 
-/** Jobs of the tests: `effect` has one in the database, `step` does what the test says. */
+/** Test jobs: `effect` writes a row to the database, `step` runs what the test defines. */
 export const shop = defineService({
   service: 'shop',
   rpcs: {},
@@ -38,7 +38,7 @@ export const shop = defineService({
   events: { sold: event({ subject: 'events.shop.thing.sold', summary: 'A thing was sold', payload: Type.Object({ n: Type.Integer() }) }) },
 });
 
-/** Another service that only makes jobs for the shop. */
+/** Another service that only enqueues jobs for the shop. */
 export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, events: {} });
 
 class Migration20260101000000_jobs extends Migration {
@@ -61,7 +61,7 @@ class Migration20260101000001_redacted_errors extends OnlineMigration {
   }
 }
 
-/** Errors that an earlier release stored. */
+/** Redacts errors that an earlier release stored. */
 export async function redactErrors(env: TestEnvironment): Promise<void> {
   const migrations = [Migration20260101000000_jobs, Migration20260101000001_redacted_errors];
   await migrate({ url: env.settings['DATABASE_URL'] ?? '', schema: 'shop', migrations, logger: env.logger });
@@ -74,7 +74,7 @@ export async function migrateShop(url: string, env: Pick<TestEnvironment, 'logge
 
 export const addEffect = { name: 'effect.add', text: 'insert into effects (n, job_id) values ($1, $2)' };
 
-/** Times short enough for tests. */
+/** Intervals short enough for tests. */
 export const fast: Partial<JobTuning> = {
   leaseMs: 1_500,
   pollMs: 50,
@@ -87,7 +87,7 @@ export const fast: Partial<JobTuning> = {
 
 type ShopHandlers = { readonly [K in keyof (typeof shop)['jobs']]: JobHandler<{ n: number; text?: string }> };
 
-/** The effect of `effect`: one row, in the transaction that ends the job. */
+/** Handler of `effect`: writes one row in the transaction that ends the job. */
 export const workEffect: ShopHandlers['effect'] = async ({ id, payload: { n }, complete }) => {
   await complete((tx) => tx.query(addEffect, [n, id]).then(() => undefined));
 };
@@ -106,12 +106,12 @@ export interface ReplicaOptions {
   tuning?: Partial<JobTuning>;
   url?: string;
   natsUrl?: string;
-  /** False: enqueues and relays nothing by itself. */
+  /** False: does not enqueue or relay on its own. */
   works?: boolean;
   name?: string;
 }
 
-/** One process's worth of the shop. */
+/** One replica of the shop. */
 export async function openReplica(env: Pick<TestEnvironment, 'settings' | 'logger'>, options: ReplicaOptions = {}): Promise<Replica> {
   const { logger } = env;
   const url = options.url ?? env.settings['DATABASE_URL'] ?? '';
@@ -145,7 +145,7 @@ export interface JobRow {
   worker: string | null;
 }
 
-/** Reads jobs past every library. */
+/** Reads a job directly with SQL, bypassing the library. */
 export async function readJob(env: Pick<TestEnvironment, 'sql'>, id: string): Promise<JobRow | undefined> {
   const [row] = await env.sql<JobRow>('select * from shop.jobs where id = $1', [id]);
   return row;

@@ -5,13 +5,13 @@ import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, redactErrors, shop } from './fixture.ts';
 
-/** Milliseconds in an id of version 7. */
+/** Timestamp of a version 7 UUID, milliseconds. */
 const uuidTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
 
-  it('list, show and redrive one dead job or all that match', async () => {
+  it('lists, shows and redrives one dead job or all matching ones', async () => {
     let broken = true;
     const replica = await suite.start({
       handlers: {
@@ -46,7 +46,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect((await readJob(suite.env, ids[2] ?? ''))?.state).toBe('dead');
   });
 
-  it('list jobs by the time of their creation, which is the time of their id (D98)', async () => {
+  it('lists jobs by creation time, which is part of their id (D98)', async () => {
     const { jobs } = await suite.start();
     const enqueue = (tx: Tx, n: number) => jobs.enqueue(tx, shop.jobs.brief, { n }, { delayMs: 60_000 });
     const isOpen = Promise.withResolvers<undefined>();
@@ -75,7 +75,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect([await bounded({ created_before: at }), await bounded({ created_after: at })]).toEqual([[], [late, early]]);
   });
 
-  it('finds no secret in errors that an earlier release stored, past one batch of them', async () => {
+  it('redacts secrets in errors that an earlier release stored, beyond one batch', async () => {
     const replica = await suite.start({ handlers: {} });
     await suite.env.sql(
       `insert into shop.jobs (id, type, payload, state, error, finished_at)
@@ -93,7 +93,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     ]);
   });
 
-  it('discard one dead job or all that match: they are cancelled, keep their error and are redriven by name alone', async () => {
+  it('discards one dead job or all matching ones: they are cancelled with their error, and redriven only by id', async () => {
     let broken = true;
     const replica = await suite.start({
       handlers: {
@@ -125,7 +125,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await suite.waitForState(ids[3] ?? '', 'succeeded');
   });
 
-  it('give a redriven job a new life: attempts and age begin again', async () => {
+  it('resets attempts and age of a redriven job', async () => {
     let runs = 0;
     const replica = await suite.start({
       handlers: {
@@ -143,7 +143,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'nothing' });
   });
 
-  it('cancel a job that the broker already holds: it never runs', async () => {
+  it('cancels a job whose message is already at the broker: it never runs', async () => {
     const gate = Promise.withResolvers<undefined>();
     const ran = new Set<string>();
     const { jobs } = await suite.start({
@@ -168,7 +168,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect(held.filter((id) => ran.has(id))).toEqual([]);
   });
 
-  it('cancel a waiting job, and a running one, which is aborted and cannot complete', async () => {
+  it('cancels a waiting job, and a running one, which is aborted and cannot complete', async () => {
     let outcome: Promise<unknown> | undefined;
     const replica = await suite.start({
       handlers: {

@@ -16,7 +16,7 @@ const count = { name: 'outage.count', text: `select count(*)::int as n from effe
 const states = { name: 'outage.states', text: `select state, count(*)::int as n from jobs group by state order by state` };
 const truncate = { name: 'outage.truncate', text: 'truncate jobs, job_attempts, outbox, effects' };
 
-describe('jobs while a server is away (architecture#jobs; rules/operations#promises)', () => {
+describe('jobs during server outages (architecture#jobs; rules/operations#promises)', () => {
   let env: TestEnvironment;
   let dataDir: string;
   let nats: NatsServer;
@@ -38,7 +38,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
       port: ports.postgres,
     });
 
-  /** What the set-up job of an installation does. */
+  /** Does what the set-up job of an installation does. */
   const setUpStreams = (): Promise<void> =>
     makeStreams({ url: nats.url, prefix: env.settings['NATS_SUBJECT_PREFIX'] ?? '', logger: env.logger });
 
@@ -73,7 +73,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
   });
 
   const enqueue = (n: number): Promise<string> => replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n }));
-  /** Waits until this many jobs exist and all have succeeded. @returns how many effects they had */
+  /** Waits until this many jobs exist and all have succeeded. @returns the number of their effects */
   const waitForEffects = async (jobs: number): Promise<number> => {
     await waitFor(
       async () => {
@@ -86,16 +86,16 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     return row?.n ?? 0;
   };
 
-  it('are enqueued without the broker, and worked when it is back', async () => {
+  it('enqueues jobs without the broker, and processes them when it is back', async () => {
     await nats.stop();
-    // Whoever waited for the broker would wait for ever.
+    // Waiting for the broker would never end.
     for (let n = 0; n < 20; n++) await enqueue(n);
     await expect(replica.db.query(states)).resolves.toEqual([{ state: 'queued', n: 20 }]);
     nats = await openNats();
     await expect(waitForEffects(20)).resolves.toBe(20);
   });
 
-  it('wait in PostgreSQL while their stream is full, and are worked when there is room', async () => {
+  it('jobs wait in PostgreSQL while their stream is full, and are processed when it has space', async () => {
     const { bus } = replica;
     const filler = 'jobs.elsewhere.filler';
     await bus.ensureStreams({ JOBS: 100_000 });
@@ -114,7 +114,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     await bus.ensureStreams();
   });
 
-  it('go on through a restart of the broker under load, each with one effect', async () => {
+  it('processes jobs across a restart of the broker under load, each with one effect', async () => {
     const load = { on: true };
     let enqueued = 0;
     const loading = (async () => {
@@ -134,7 +134,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     await expect(waitForEffects(enqueued)).resolves.toBe(enqueued);
   });
 
-  it('survive a broker that lost everything, once the streams are made anew', async () => {
+  it('jobs survive a broker that lost all data, once the streams are recreated', async () => {
     await enqueue(1);
     await expect(waitForEffects(1)).resolves.toBe(1);
     await nats.stop();
@@ -145,7 +145,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     await expect(waitForEffects(6)).resolves.toBe(6);
   });
 
-  it('keep events in order over an outage', async () => {
+  it('preserves the order of events across an outage', async () => {
     const heard: number[] = [];
     const end = replica.bus.subscribeEvent(shop.events.sold, ({ n }) => void heard.push(n));
     await replica.bus.ping();
@@ -165,7 +165,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     expect(firsts).toEqual(Array.from({ length: n }, (_, index) => index));
   });
 
-  it('go on through a restart of the database under load, each with one effect', async () => {
+  it('processes jobs across a restart of the database under load, each with one effect', async () => {
     const load = { on: true };
     let acknowledged = 0;
     let refused = 0;
@@ -193,7 +193,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     await loading;
     await waitFor(async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'), {});
     const [jobs] = await replica.db.query<{ n: number }>(states);
-    // A commit whose answer was cut off is neither acknowledged nor refused for sure; its job has its effect all the same.
+    // A commit whose response was lost counts neither as acknowledged nor as failed; its job has its effect nevertheless.
     expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);
     await expect(
       replica.db.query({ name: 'outage.twice', text: 'select job_id from effects group by job_id having count(*) <> 1' }),

@@ -1,4 +1,4 @@
-/** Jobs of a database that was put back to an earlier moment, whose broker is gone (rules/operations#after-a-restore). */
+/** Jobs of a database restored to an earlier point in time, with a lost broker (rules/operations#after-a-restore). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJobs, type Jobs, rebuildQueue } from '#libs/jobs';
 import { createDatabase, type Database } from '#libs/orm';
@@ -6,7 +6,7 @@ import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { countEffects, fast, office, shop } from './fixture.ts';
 
-describe('a job that is on its way to another service', () => {
+describe('a job sent to another service', () => {
   const suite = useShop(import.meta.url);
   let db: Database;
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('a job that is on its way to another service', () => {
     return producer;
   };
 
-  it('is worked after the loss of the broker, once, like what had arrived already', async () => {
+  it('processes a job once after the broker lost its data, whether it was received before or not', async () => {
     const replica = await suite.start();
     const first = await produce(replica);
     const arrived = await first.transaction((tx) => first.enqueue(tx, shop.jobs.effect, { n: 1 }));
@@ -60,7 +60,7 @@ describe('a job that is on its way to another service', () => {
     expect([await countEffects(suite.env, 1), await countEffects(suite.env, 2)]).toEqual([1, 1]);
   });
 
-  it('is forgotten a day after it was handed over, and events at once', async () => {
+  it('deletes a sent job after a day, and events at once', async () => {
     const replica = await suite.start();
     const producer = await produce(replica);
     const old = '01900000-0000-7000-8000-000000000001';

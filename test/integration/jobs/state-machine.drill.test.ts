@@ -1,6 +1,6 @@
 /**
- * The state machine of jobs against a model: random sequences of what can happen to a job, on the real library, PostgreSQL and NATS. The
- * handler waits for the test to say how each attempt ends, so a command can also speak for an attempt that has lost its lease.
+ * The job state machine against a model: random sequences of commands on the real library, PostgreSQL and NATS. The handler waits for the
+ * test to end each attempt, so a command can also act on an attempt that has lost its lease.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ interface ModelJob {
   id: string;
   state: 'running' | 'succeeded' | 'dead' | 'cancelled';
   attempts: number;
-  /** Attempts that the library has begun, stale ones included. */
+  /** Attempts that the library has started, stale ones included. */
   begun: number;
   /** Attempts without a lease whose handler has not ended. */
   stale: number;
@@ -31,7 +31,7 @@ interface LiveAttempt {
   finish(error?: Error): void;
 }
 
-/** The library, and every attempt that its handler has been given, in order. */
+/** The library, and all attempts passed to its handler, in order. */
 class Shop {
   readonly attempts = new Map<number, LiveAttempt[]>();
   readonly env: TestEnvironment;
@@ -49,7 +49,7 @@ class Shop {
       this.attempts.set(run.payload.n, list);
     });
 
-  /** The attempt with this number, counted from 1 over all lives of the job. */
+  /** The attempt with this number, counted from 1 across all redrives of the job. */
   attempt(n: number, number: number): Promise<LiveAttempt> {
     return waitFor(() => this.attempts.get(n)?.[number - 1], { what: `attempt ${number} of ${n}` });
   }
@@ -85,7 +85,7 @@ class Enqueue implements Step {
   toString = (): string => 'enqueue';
 }
 
-/** A command on one job of the model, chosen by index among those it fits. */
+/** A command on one job of the model, selected by index among those that match. */
 abstract class OnJob implements Step {
   readonly index: number;
   abstract readonly name: string;
@@ -114,7 +114,7 @@ abstract class OnJob implements Step {
   }
 }
 
-/** What a failure that counts leads to. */
+/** Applies a counted failure to the model. */
 function failInModel(job: ModelJob): void {
   if (job.attempts >= maxAttempts) job.state = 'dead';
   else {
@@ -198,7 +198,7 @@ class Discard extends OnJob {
   }
 }
 
-/** Nobody works it any more, unless it is redriven. */
+/** Whether the job is finished unless it is redriven. */
 const isOver = ({ state }: ModelJob): boolean => state === 'dead' || state === 'cancelled';
 
 class CompleteStale extends OnJob {
@@ -215,7 +215,7 @@ class CompleteStale extends OnJob {
           () => 'completed',
           (error: unknown) => error,
         );
-      // Those that ended in an orderly way have no lease either.
+      // Attempts that ended normally have no lease either.
       expect(outcome).toBeInstanceOf(LeaseLost);
       finish(outcome as Error);
     }
@@ -287,7 +287,7 @@ describe('state machine of a job (architecture#jobs)', () => {
     await env.stop();
   });
 
-  it('does what the model says in any order of events', async () => {
+  it('matches the model for every order of events', async () => {
     const index = fc.nat({ max: 5 });
     const of = (Command: new (index: number) => OnJob) => index.map((value) => new Command(value));
     const commands = fc.commands<Model, Shop, false>(

@@ -1,16 +1,16 @@
-/** What the suites of this folder share. */
+/** Shared setup of the suites of this folder. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './fixture.ts';
 
-/** What a test of a suite gets: the environment, and replicas that are stopped after it. */
+/** Environment of a test, and replicas that are stopped after it. */
 export interface ShopSuite {
   readonly env: TestEnvironment;
   start(options?: ReplicaOptions): Promise<Replica>;
   waitForState(id: string, state: string): Promise<JobRow>;
 }
 
-/** Prepares a suite: tables once, empty again after each test. Call it in `describe`. */
+/** Prepares a suite: creates the tables once and empties them after each test. Call it in `describe`. */
 export function useShop(fileUrl: string): ShopSuite {
   let env: TestEnvironment | undefined;
   let open: Replica[] = [];

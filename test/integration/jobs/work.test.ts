@@ -11,7 +11,7 @@ describe('jobs (architecture#jobs)', () => {
   const suite = useShop(import.meta.url);
 
   describe('enqueue', () => {
-    it('makes a job when and only when its transaction commits', async () => {
+    it('creates a job if and only if its transaction commits', async () => {
       const { jobs } = await suite.start();
       const id = await jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.effect, { n: 1 }, { requestId: 'r-1' }));
       let lost = '';
@@ -25,19 +25,19 @@ describe('jobs (architecture#jobs)', () => {
       await expect(readJob(suite.env, lost)).resolves.toBeUndefined();
     });
 
-    it('sends what a plain transaction leaves, too', async () => {
+    it('sends jobs enqueued in a plain transaction', async () => {
       const { jobs, db } = await suite.start({ tuning: { pollMs: 60_000 } });
       const id = await db.transaction((tx) => jobs.enqueue(tx, shop.jobs.effect, { n: 3 }));
       await expect(suite.waitForState(id, 'succeeded')).resolves.toMatchObject({ attempts: 1 });
     });
 
-    it('refuses a payload that breaks the declaration and names no value of it', async () => {
+    it('rejects a payload that violates the contract without revealing its values', async () => {
       const { jobs } = await suite.start();
       const failed = jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 'secret' as unknown as number }));
       await expect(failed).rejects.toThrow('payload of shop.step breaks its declaration at /n: must be integer');
     });
 
-    it('refuses a transaction that is over', async () => {
+    it('rejects a transaction that has ended', async () => {
       const { jobs } = await suite.start();
       let kept: Tx | undefined;
       await jobs.transaction(async (tx) => {
@@ -49,7 +49,7 @@ describe('jobs (architecture#jobs)', () => {
       await expect(jobs.enqueue(kept as Tx, shop.jobs.step, { n: 1 })).rejects.toThrow('The transaction is over');
     });
 
-    it('runs a delayed job at its time, although nobody remembers it but the database', async () => {
+    it('runs a delayed job on time from the database alone', async () => {
       const first = await suite.start();
       const startedMs = Date.now();
       const id = await first.jobs.transaction((tx) => first.jobs.enqueue(tx, shop.jobs.effect, { n: 4 }, { delayMs: 700 }));
@@ -59,7 +59,7 @@ describe('jobs (architecture#jobs)', () => {
       expect(Date.now() - startedMs).toBeGreaterThanOrEqual(700);
     });
 
-    it('keeps one waiting job per type and key, from concurrent transactions too, and a new one once it runs', async () => {
+    it('keeps one waiting job per type and key, also from concurrent transactions, and a new one once it runs', async () => {
       let release = (): void => {};
       const gate = new Promise<void>((resolve) => (release = resolve));
       const { jobs } = await suite.start({ handlers: { step: () => gate } });
@@ -67,7 +67,7 @@ describe('jobs (architecture#jobs)', () => {
       const ids = await Promise.all(Array.from({ length: 10 }, () => jobs.transaction((tx) => enqueue(tx, 60_000))));
       expect(new Set(ids).size).toBe(1);
       const [first = ''] = ids;
-      // The same key without delay brings the waiting job forward.
+      // The same key without delay makes the waiting job due now.
       await expect(jobs.transaction((tx) => enqueue(tx))).resolves.toBe(first);
       await suite.waitForState(first, 'running');
       const second = await jobs.transaction((tx) => enqueue(tx, 60_000));
@@ -77,7 +77,7 @@ describe('jobs (architecture#jobs)', () => {
       await expect(jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.brief, { n: 1 }, { key: 'k' }))).resolves.not.toBe(second);
     });
 
-    it('lets a job of a key start only after the transaction that joined it', async () => {
+    it('starts a keyed job only after the transaction that joined it', async () => {
       const seen: number[] = [];
       const { jobs, db } = await suite.start({
         handlers: {
@@ -97,7 +97,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('jobs for another service', () => {
-    it('travel in the outbox and get their row at the first delivery', async () => {
+    it('jobs for another service are sent through the outbox and get their row at the first delivery', async () => {
       const replica = await suite.start();
       const logger = suite.env.logger;
       const db = await createDatabase({
@@ -134,7 +134,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('deliveries', () => {
-    it('have one effect although every message comes twice, at two replicas', async () => {
+    it('jobs have one effect although every message is delivered twice, at two replicas', async () => {
       const [one] = await Promise.all([suite.start({ name: 'one' }), suite.start({ name: 'two' })]);
       const ids = await one.jobs.transaction((tx) =>
         Promise.all(Array.from({ length: 40 }, (_, n) => one.jobs.enqueue(tx, shop.jobs.effect, { n: 100 + n }))),
@@ -150,7 +150,7 @@ describe('jobs (architecture#jobs)', () => {
       await expect(suite.env.sql('select count(*)::int as n from shop.effects where n >= 100')).resolves.toEqual([{ n: 40 }]);
     });
 
-    it('of a job that is not due wait for its time', async () => {
+    it('delivery of a job that is not due waits until its time', async () => {
       const replica = await suite.start();
       const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 60_000 }));
       await replica.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `early-${id}` });
@@ -165,8 +165,8 @@ describe('jobs (architecture#jobs)', () => {
     });
   });
 
-  describe('a worker that stops', () => {
-    it('gives back a job that it has only taken when its grace time was over', async () => {
+  describe('a stopping worker', () => {
+    it('releases a job that it received after its grace time was over', async () => {
       let runs = 0;
       const never = (): Promise<void> => new Promise(() => runs++);
       const { bus, stop } = await suite.start({
@@ -175,7 +175,7 @@ describe('jobs (architecture#jobs)', () => {
       });
       const id = '01900000-0000-7000-8000-000000000021';
       await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": 1}')`, [id]);
-      // Held until the worker has been told to stop and its grace time is over, however slow the machine is.
+      // Locked until the worker was asked to stop and its grace time is over, on a machine of any speed.
       const held = suite.env.sql(`do $$ begin
         lock table shop.jobs in share row exclusive mode;
         while not exists (select 1 from shop.effects where n = 21) loop perform pg_sleep(0.02); end loop;
@@ -194,7 +194,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('metrics (rules/operations#metrics)', () => {
-    it('show queues, ages, attempts by outcome and the outbox', async () => {
+    it('metrics show queues, ages, attempts by outcome and the outbox', async () => {
       const replica = await suite.start({ works: false });
       const metrics = createMetrics('shop');
       const jobs = createJobs({ contract: shop, db: replica.db, bus: replica.bus, logger: suite.env.logger, metrics, tuning: fast });
@@ -239,7 +239,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('start', () => {
-    it('fails when a declared job has no handler or a handler no declaration', async () => {
+    it('start fails when a declared job has no handler or a handler no declaration', async () => {
       const replica = await suite.start({ works: false });
       const create = () => createJobs({ contract: shop, db: replica.db, bus: replica.bus, logger: suite.env.logger });
       const all = { effect: async () => {}, step: async () => {}, brief: async () => {}, aging: async () => {} };

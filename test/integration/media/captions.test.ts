@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.media.stop());
 
-/** A conversation with its whole recording, which the provider says begins two minutes and a quarter of a second before the window. */
+/** A conversation with a full recording that, per the provider, starts two minutes and a quarter of a second before the window. */
 async function record(): Promise<number> {
   const { id } = await fixture.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
   await fixture.jobs.waitForState(id);
   return id;
 }
 
-/** Rows as an import leaves them. */
+/** Inserts transcript rows as an import does. */
 async function say(id: number, ...rows: [startMs: number, endMs: number, text: string][]): Promise<void> {
   const { sql } = fixture.media.env;
   await sql(
@@ -47,7 +47,7 @@ const times = async (id: number): Promise<number[][]> =>
   (await readCaptions(await captions(id), 'vtt')).map(({ startMs, endMs }) => [startMs, endMs]);
 
 describe('media.recordings.get-captions (T4, T5)', () => {
-  it('has the times of a recording that was not trimmed, which began before the window', async () => {
+  it('captions have the times of an untrimmed recording that started before the window', async () => {
     const id = await record();
     await say(id, [0, 1_500, 'Welcome --> all.'], [2_000, 2_000, 'So.']);
     expect(await captions(id)).toBe(
@@ -55,7 +55,7 @@ describe('media.recordings.get-captions (T4, T5)', () => {
     );
   });
 
-  it('counts from the beginning of a trimmed recording, and of one whose beginning nobody knows', async () => {
+  it('captions count from the start of a trimmed recording, and of one with unknown start time', async () => {
     const id = await record();
     await say(id, [500, 1_500, 'Welcome.']);
     await fixture.media.env.sql('update media.recording_imports set recording_started_at = null where conversation_id = $1', [id]);
@@ -72,7 +72,7 @@ describe('media.recordings.get-captions (T4, T5)', () => {
     expect(await times(id)).toEqual([[500, 1_500]]);
   });
 
-  it('answers 404 without a transcript, without a recording, and for what is no conversation', async () => {
+  it('returns 404 without a transcript, without a recording, and for an unknown conversation', async () => {
     await expect(captions(await record())).rejects.toMatchObject({ code: 'not_found' });
     const silent = await fixture.media.createConversation();
     await say(silent, [0, 1, 'x']);

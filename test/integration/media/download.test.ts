@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Begins a download and leaves the body to the test. */
+/** Starts a download; the test reads the body. */
 function begin(conversationId: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = `/internal/conversations/${conversationId}/audio`;
@@ -44,7 +44,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(reply.body.equals(bytes)).toBe(true);
   });
 
-  it('answers HEAD as GET without a body, whatever range it names', async () => {
+  it('answers HEAD like GET without a body, for every range', async () => {
     const [get, head] = [await media.get(id), await media.get(id, { range: 'bytes=0-1' }, 'HEAD')];
     expect([head.status, head.body.byteLength]).toEqual([200, 0]);
     for (const name of ['content-length', 'content-type', 'etag', 'accept-ranges', 'content-disposition'])
@@ -65,7 +65,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(reply.body.equals(bytes.subarray(from, to))).toBe(true);
   });
 
-  it('answers 416 with the length to a range outside the file', async () => {
+  it('returns 416 with the length for a range outside the file', async () => {
     const reply = await media.get(id, { range: `bytes=${bytes.byteLength}-` });
     expect([reply.status, reply.headers['content-range'], reply.json]).toEqual([
       416,
@@ -74,12 +74,12 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     ]);
   });
 
-  it('ignores unknown units and several ranges', async () => {
+  it('ignores unknown units and multiple ranges', async () => {
     for (const range of ['items=0-1', 'bytes=0-1,5-6']) expect((await media.get(id, { range }, 'HEAD')).status).toBe(200);
     expect((await media.get(id, { range: 'bytes=0-1,5-6' })).body.byteLength).toBe(bytes.byteLength);
   });
 
-  it('obeys If-Range, If-None-Match and If-Match', async () => {
+  it('applies If-Range, If-None-Match and If-Match', async () => {
     expect((await media.get(id, { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);
     expect((await media.get(id, { range: 'bytes=0-1', 'if-range': '"another"' })).status).toBe(200);
     for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -91,7 +91,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect((await media.get(id, { 'if-match': `W/${etag}` })).status).toBe(412);
   });
 
-  it('answers 404 with detail when there is no audio or no conversation', async () => {
+  it('returns 404 with detail when the audio or the conversation does not exist', async () => {
     for (const other of [await fixture.createConversation(), 999_999]) {
       const reply = await media.get(other);
       expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
@@ -99,7 +99,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     }
   });
 
-  it('answers 404 with detail when the file is missing from the store', async () => {
+  it('returns 404 with detail when the file is missing from the store', async () => {
     const other = await fixture.createConversation();
     await media.upload(other, 'gone.mp3', Buffer.from('gone'));
     for (const key of await fixture.listObjects(other)) await fixture.store.delete(key);
@@ -108,7 +108,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect((await media.get(other, {}, 'HEAD')).status).toBe(404);
   });
 
-  it('reads the store no faster than the client takes it, and stops when the client leaves', async () => {
+  it('reads the store no faster than the client reads, and stops when the client disconnects', async () => {
     const other = await fixture.createConversation();
     await media.upload(other, 'long.mp3', Buffer.alloc(128 * mebibyte, 7));
     const before = fixture.proxy.receivedBytes;
@@ -121,13 +121,13 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
         await sleep(500);
       }
     };
-    // What the kernel's socket buffers of three hops hold, and no more.
+    // At most what the kernel's socket buffers of three hops hold.
     expect((await settled()) - before).toBeLessThan(64 * mebibyte);
     response.destroy();
     expect((await settled()) - before).toBeLessThan(96 * mebibyte);
   });
 
-  it('breaks the connection when the store breaks off in the middle', async () => {
+  it('closes the connection when the store fails in the middle', async () => {
     const response = await begin(id);
     fixture.proxy.breakConnections();
     let received = 0;
@@ -138,7 +138,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(received).toBeLessThan(bytes.byteLength);
   });
 
-  it('lets a running download of a replaced file finish, and removes the file after the grace period', async () => {
+  it('completes a running download of a replaced file, and removes the file after the grace period', async () => {
     const quick = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '2' });
     const other = await fixture.createConversation();
     const old = bytes.subarray(0, 30 * mebibyte);
@@ -151,7 +151,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(Buffer.concat(chunks).equals(old)).toBe(true);
     const { path } = replaced.json as { path: string };
     await waitFor(async () => (await fixture.listObjects(other)).join() === path);
-    // Its row goes after it.
+    // Its row is deleted after the object.
     await waitFor(
       async () => {
         const blobs = await fixture.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
@@ -165,8 +165,8 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
   });
 });
 
-describe('a conversation that was deleted while no replica ran and no event was kept (D97)', () => {
-  it('is hidden, and its files are removed when it is gone for good', async () => {
+describe('a conversation that was deleted while no replica ran and its events expired (D97)', () => {
+  it('hides it, and removes its files when it is permanently deleted', async () => {
     const [deleted, gone] = [await fixture.createConversation(), await fixture.createConversation()];
     for (const one of [deleted, gone]) await media.upload(one, 'talk.flac', bytes.subarray(0, 1_000));
     await media.stop();

@@ -20,7 +20,7 @@ afterAll(() => fixture.stop());
 const listUploads = (id: number) =>
   fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [`audio/${id}/%`]);
 
-/** The service in a process of its own, to be killed. */
+/** The service as a separate process that can be killed. */
 async function startProcess(): Promise<{ process: ServiceProcess; media: RunningMedia }> {
   const [port, internalPort] = [await findFreePort(), await findFreePort()];
   const env = {
@@ -43,7 +43,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
 }
 
 describe('media when the object store is down (rules/http#overload)', () => {
-  it('answers 503 with Retry-After to uploads and downloads, and changes nothing', async () => {
+  it('returns 503 with Retry-After for uploads and downloads, and changes nothing', async () => {
     const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.mp3', Buffer.from('kept'));
     fixture.proxy.cut();
@@ -62,7 +62,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
-  it('carries an upload over a short absence of the store', async () => {
+  it('completes an upload across a short outage of the store', async () => {
     const id = await fixture.createConversation();
     const bytes = randomBytes(24 * mebibyte);
     const upload = media.open(id, 'long.mp3', bytes.byteLength);
@@ -75,7 +75,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     expect((await media.get(id)).body.equals(bytes)).toBe(true);
   });
 
-  it('removes what an upload left that failed while the store was away', async () => {
+  it('removes the remains of an upload that failed during a store outage', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'lost.mp3', 40 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
@@ -90,7 +90,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     );
     expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     fixture.proxy.restore();
-    // The removal belongs for a minute to the sweep that failed; then it is tried again.
+    // The failed sweep holds the removal for a minute; then it is retried.
     await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
     await media.upload(id, 'wrong.mp3', Buffer.alloc(0));
     await waitFor(async () => (await listUploads(id)).length === 0);
@@ -98,8 +98,8 @@ describe('media when the object store is down (rules/http#overload)', () => {
   });
 });
 
-describe('media when a service or the database is away (architecture#bytes)', () => {
-  it('answers 503 without reading the body when the conversations service is away', async () => {
+describe('media when a service or the database is unavailable (architecture#bytes)', () => {
+  it('returns 503 without reading the body when the conversations service is unavailable', async () => {
     const id = await fixture.createConversation();
     await fixture.stopConversations();
     const reply = await media.upload(id, 'talk.mp3', Buffer.from('x'));
@@ -108,7 +108,7 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect((await media.get(id)).status).toBe(404);
   });
 
-  it('attaches the audio later when the conversations service goes away during the upload', async () => {
+  it('attaches the audio later when the conversations service fails during the upload', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));
@@ -118,7 +118,7 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     upload.finish();
     const reply = await upload.reply;
     expect(reply.status).toBe(201);
-    // Whether the conversation is there for the caller is the other service's to say (D67).
+    // Only the conversations service can decide whether the conversation exists for the caller (D67).
     expect((await media.get(id)).status).toBe(503);
     await fixture.startConversations();
     expect((await media.get(id)).body.toString()).toBe('talk');
@@ -131,7 +131,7 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
-  it('answers 503 and leaves nothing when the database goes away during the upload', async () => {
+  it('returns 503 and leaves nothing when the database fails during the upload', async () => {
     const database = await startTcpProxy(fixture.env.settings['DATABASE_URL'] ?? '');
     const other = await fixture.startMedia({ DATABASE_URL: database.url });
     const id = await fixture.createConversation();
@@ -210,11 +210,11 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await waitFor(async () => (await fixture.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0);
   }
 
-  /** As if it had been deleted long ago. */
+  /** Dates the deletion back beyond the retention. */
   const age = (id: number) =>
     fixture.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`, [id]);
 
-  it('serves nothing of it, and removes its files when it is removed for good (D67)', async () => {
+  it('returns 404 for its files, and deletes them when it is permanently removed (D67)', async () => {
     const id = await createBooked('uid-removed');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await cancel('uid-removed', id);

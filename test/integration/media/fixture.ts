@@ -1,4 +1,4 @@
-/** The media service with the real directory and conversations beside it, the object store behind a proxy, and a plain HTTP client. */
+/** The media service with the real directory and conversations services, the object store behind a proxy, and a plain HTTP client. */
 import { randomBytes } from 'node:crypto';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
@@ -24,7 +24,7 @@ export interface Reply {
   status: number;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  /** Undefined when the body is no JSON. */
+  /** Undefined when the body is not JSON. */
   json: unknown;
 }
 
@@ -33,24 +33,24 @@ export interface MediaFixture {
   readonly bus: Bus;
   /** Between media and the object store. */
   readonly proxy: TcpProxy;
-  /** Straight to the object store: sees the truth. */
+  /** Direct access to the object store, bypassing the proxy. */
   readonly store: ObjectStore;
   readonly personId: number;
   readonly actor: Actor;
-  /** Settings of the media service, for one that a test starts itself. */
+  /** Settings of the media service, for tests that start it themselves. */
   readonly mediaSettings: Readonly<Record<string, string>>;
   call<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>>;
-  /** Id of a fresh conversation. */
+  /** Creates a conversation and returns its id. */
   createConversation(): Promise<number>;
   startMedia(overrides?: Record<string, string>, options?: StartOptions): Promise<RunningMedia>;
   startConversations(): Promise<{ stop(): Promise<void> }>;
   stopConversations(): Promise<void>;
-  /** `infos.audio` as a client sees it. */
+  /** `infos.audio` as a client reads it. */
   readInfosAudio(conversationId: number): Promise<unknown>;
   listNotes(conversationId: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
-  /** Keys of all objects under the conversation. */
+  /** Keys of all objects of the conversation. */
   listObjects(conversationId: number): Promise<string[]>;
-  /** Books through the booking webhook's stream, and cancels. */
+  /** Books or cancels through the booking webhook stream. */
   book(uid: string, triggerEvent: 'BOOKING_CREATED' | 'BOOKING_CANCELLED'): Promise<void>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface RunningMedia {
   readonly internalPort: number;
   readonly openPort: number;
   upload(conversationId: number, fileName: string, bytes: Uint8Array): Promise<Reply>;
-  /** An upload whose body the test sends itself; the part's head is already sent. */
+  /** Starts an upload; the part's head is already sent, the test sends the body. */
   open(conversationId: number, fileName: string, sizeBytes: number): OpenUpload;
   get(conversationId: number, headers?: Record<string, string>, method?: 'GET' | 'HEAD'): Promise<Reply>;
   stop(): Promise<void>;
@@ -81,7 +81,7 @@ function head(fileName: string): Buffer {
   );
 }
 
-/** `pipeline`: for directory and conversations. */
+/** Starts the fixture; `pipeline` configures directory and conversations. */
 export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExtension): Promise<MediaFixture> {
   const env = await createTestEnvironment(fileUrl);
   const options = pipeline === undefined ? {} : { pipeline };
@@ -165,7 +165,7 @@ interface Ports {
   readonly internalPort: number;
 }
 
-/** A client of a media service that listens on these ports. */
+/** Returns a client of a media service that listens on these ports. */
 export function speakTo(
   { port: openPort, internalPort: port }: Ports,
   { env, actor }: Pick<MediaFixture, 'env' | 'actor'>,

@@ -1,4 +1,4 @@
-/** Clients of the media service's two ports that send or take slowly, go away, or say what is no HTTP (D62, D73, D77). */
+/** Clients of the two media ports that send or read slowly, disconnect, or send invalid HTTP (D62, D73, D77). */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ let video: string;
 const sockets: Socket[] = [];
 beforeAll(async () => {
   fixture = await startMediaFixture(import.meta.url);
-  // One upload at a time: whoever keeps its place keeps it from all.
+  // One upload at a time: an upload that does not release its slot blocks all others.
   media = await fixture.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paceRules: { body: pace, answer: pace } });
   id = await fixture.createConversation();
   const { ticket } = await fixture.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
@@ -60,7 +60,7 @@ const beginUpload = (): Promise<Wire> =>
   open(media.internalPort, head('POST', audioPath(), { ...vouched('POST'), ...formType, 'Content-Length': 1_000_000 }) + part);
 
 describe('every answer (D73)', () => {
-  it('says that its type is not to be guessed, on both ports', async () => {
+  it('every answer has X-Content-Type-Options: nosniff, on both ports', async () => {
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     const cases: [what: string, port: number, request: string, status: number][] = [
       ['a film', media.openPort, head('GET', video, { Connection: 'close' }), 200],
@@ -88,20 +88,23 @@ describe('every answer (D73)', () => {
 });
 
 describe('a connection', () => {
-  it.each(['openPort', 'internalPort'] as const)('with 1,000 requests in one go gets a few answers and an end: %s', async (port) => {
-    const { received, closed } = await open(media[port], head('GET', '/').repeat(1_000));
-    await closed;
-    const codes = [...received().matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => code);
-    // Whoever has no credential is not asked a second time.
-    expect([codes.length, codes.at(-1)]).toEqual(port === 'openPort' ? [17, '503'] : [1, '401']);
-  });
+  it.each(['openPort', 'internalPort'] as const)(
+    'a connection with 1,000 pipelined requests gets a few answers and is closed: %s',
+    async (port) => {
+      const { received, closed } = await open(media[port], head('GET', '/').repeat(1_000));
+      await closed;
+      const codes = [...received().matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => code);
+      // Without a credential the first response is 401, and no further request is read.
+      expect([codes.length, codes.at(-1)]).toEqual(port === 'openPort' ? [17, '503'] : [1, '401']);
+    },
+  );
 });
 
 describe('an upload', () => {
   const expectPlace = (): Promise<unknown> =>
     waitFor(async () => (await media.upload(id, 'next.mp3', Buffer.from('next'))).status === 201, { what: 'the place of the upload' });
 
-  it('that comes slower than 1 KiB/s ends with 408, and leaves nothing', async () => {
+  it('an upload slower than 1 KiB/s ends with 408 and leaves nothing', async () => {
     await expectPlace();
     const { socket, received, closed } = await beginUpload();
     const drip = setInterval(() => socket.write('x'.repeat(50)), 500);
@@ -116,8 +119,8 @@ describe('an upload', () => {
     expect(await fixture.env.sql('select * from media.uploads')).toEqual([]);
   });
 
-  it('that comes faster than that pace, if in drops, is stored', async () => {
-    // Far above the pace, for longer than the time in which a slow client is ended: also on a busy machine.
+  it('an upload faster than that rate is stored, even in small pieces', async () => {
+    // Far above the minimum pace, for longer than the slow-client timeout, even on a loaded machine.
     const drops = 12;
     const drop = 'x'.repeat(8_192);
     const { socket, received } = await beginUpload();
@@ -132,7 +135,7 @@ describe('an upload', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  it('whose client goes away at any moment gives its place back', async () => {
+  it('an upload releases its slot whenever its client disconnects', async () => {
     for (let attempt = 0; attempt < 40; attempt++) {
       const { socket } = await beginUpload();
       await sleep(attempt % 8);
@@ -150,15 +153,15 @@ describe('a download', () => {
     return wire;
   };
 
-  it('that nobody takes is broken off', async () => {
+  it('a download that is not read is aborted', async () => {
     const { socket, closed } = await begin();
     await sleep(8_000);
-    socket.resume(); // what the kernel has kept, and the end
+    socket.resume(); // reads the kernel's buffered bytes and the end
     await closed;
     expect(socket.bytesRead).toBeLessThan(film.length);
   });
 
-  it('that is taken slowly, if faster than 1 KiB/s, comes whole', async () => {
+  it('a slow download faster than 1 KiB/s completes', async () => {
     const { socket, closed } = await begin();
     socket.on('data', () => {
       socket.pause();

@@ -82,7 +82,7 @@ const keys = async (holonId: number): Promise<string[]> =>
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
 
 describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
-  it('stores the picture, sets it as the logo and serves it under the media path', async () => {
+  it('stores the image, sets it as the logo and serves it under the media path', async () => {
     const reply = await upload(walk(0), await png());
     expect([reply.status, reply.json]).toEqual([
       200,
@@ -109,7 +109,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect(blob).toEqual({ kind: 'logo', holon_id: walk(0), name: 'logo.png' });
   });
 
-  it('judges by the bytes, whatever name and type say', async () => {
+  it('detects the type from the bytes, regardless of name and declared type', async () => {
     const gif = await sharp(await png())
       .gif()
       .toBuffer();
@@ -128,7 +128,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect(second).toContain((await keys(walk(2)))[0]);
   });
 
-  it('keeps the previous logo when the new one is refused', async () => {
+  it('keeps the previous logo when the new one is rejected', async () => {
     const before = urlOf(await upload(walk(3), await png()));
     const whole = await sharp(Buffer.from(Array.from({ length: 30_000 }, (_, index) => (index * 7919) % 251)), {
       raw: { width: 100, height: 100, channels: 3 },
@@ -157,7 +157,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect([reply.status, reply.json]).toEqual([400, { ...invalid, message: expect.stringContaining('5 MB') }]);
   });
 
-  it('answers 422 for a missing part and for a text part, 400 in words for a form that cannot be parsed', async () => {
+  it('returns 422 for a missing part and for a text part, and 400 with a message for a form that cannot be parsed', async () => {
     const text = new FormData();
     text.append('logo', 'https://example.org/logo.png');
     for (const form of [formOf(await png(), 'a.png', 'other'), text]) {
@@ -175,7 +175,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect([broken.status, broken.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 
-  it('asks for the right before it looks at the bytes', async () => {
+  it('checks authorization before the bytes', async () => {
     const nothing = formOf(Buffer.from('x'));
     const denied = await post(walk(4), nothing, guest);
     expect([denied.status, denied.json]).toEqual([403, { code: 'permission_denied', message: expect.any(String), retryable: false }]);
@@ -185,7 +185,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     }
   });
 
-  it('lets the last of parallel uploads be the logo on both sides, and stores no other', async () => {
+  it('the last of parallel uploads is the logo on both sides, and no other is stored', async () => {
     const replies = await Promise.all(
       ['#100000', '#200000', '#300000', '#400000', '#500000'].map(async (colour) => upload(walk(5), await png(colour))),
     );
@@ -198,7 +198,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     await waitFor(async () => (await keys(walk(5))).join() === current?.object_key);
   });
 
-  it('answers 503 and keeps everything while the object store is away', async () => {
+  it('returns 503 and changes nothing while the object store is unavailable', async () => {
     const before = urlOf(await upload(walk(0), await png()));
     fixture.proxy.cut();
     const reply = await upload(walk(0), await png('#123456'));

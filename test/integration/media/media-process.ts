@@ -1,4 +1,4 @@
-/** The media service in a process of its own, with short leases, to be killed. */
+/** Runs the media service as a separate process with short leases, so that tests can kill it. */
 import { runService } from '#libs/lifecycle';
 import { fastJobTuning } from '#libs/testing';
 import { loadMediaConfig } from '../../../services/media/config.ts';

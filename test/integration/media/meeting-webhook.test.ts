@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, provideTimeoutMs);
 afterAll(() => fixture.media.stop());
 
-/** As the gateway stores it. */
+/** Publishes a webhook as the gateway stores it. */
 async function deliver(body: string | null, headers: Record<string, string>): Promise<void> {
   const id = randomUUID();
   const webhook = { facts: { id, received_at: new Date().toISOString(), headers }, body: body === null ? null : Buffer.from(body) };
@@ -31,8 +31,8 @@ const settled = (count: number) =>
   });
 const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
 
-describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks; D20)', () => {
-  it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
+describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20)', () => {
+  it('starts an import that waits in backoff; a repeated delivery counts once; a replay processes it again', async () => {
     const { id, meetingId, play } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
@@ -61,7 +61,7 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
     ['a signature of other bytes', 'rejected_signature', (body: string) => fixture.provider.webhooks.headers(`${body} `)],
     ['no signature', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID() })],
     ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
-  ])('wakes nothing for %s', async (_what, outcome, headersOf) => {
+  ])('starts no import for %s', async (_what, outcome, headersOf) => {
     const { id, meetingId } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
@@ -76,13 +76,13 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
     ['no JSON', '{', 'rejected_unreadable'],
     ['no meeting', '{"event":"x"}', 'ignored'],
     ['a meeting that nobody waits for', '{"event":"x","meeting":{"id":"nobody"}}', 'ignored'],
-  ])('settles a signed body that is %s', async (_what, body, outcome) => {
+  ])('acknowledges a signed body that is %s', async (_what, body, outcome) => {
     const before = (await receipts()).length;
     await deliver(body, fixture.provider.webhooks.headers(body));
     expect((await settled(before + 1))[0]).toMatchObject({ outcome });
   });
 
-  it('keeps a receipt of a body that was too large to be kept', async () => {
+  it('stores a receipt for a body that was too large to store', async () => {
     const before = (await receipts()).length;
     await deliver(null, { 'rtk-uuid': randomUUID() });
     expect((await settled(before + 1))[0]).toMatchObject({ outcome: 'rejected_too_large' });

@@ -10,7 +10,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
-/** All that a new pipeline job is: one declaration … */
+/** A new pipeline job needs only one declaration … */
 const config = Type.Object(
   { greeting: Type.String({ default: 'Hello' }), advance_on_success: Type.Boolean({ default: false }) },
   { additionalProperties: false },
@@ -36,7 +36,7 @@ const worker = pipelineWorker(greeting, async (step) => {
     }),
   );
 });
-/** How it fails, by its greeting. */
+/** Ways to fail, selected by the greeting. */
 const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> = {
   Refused: () => Promise.reject(new PermanentJobError('nobody wants it')),
   Failing: () => Promise.reject(new Error('secret words')),
@@ -48,7 +48,7 @@ const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
 let fixture: MediaFixture;
 beforeAll(async () => {
-  // The accounts of the run's servers follow from the contracts, which know nothing of a job that only this test has.
+  // Server accounts of the test run are derived from the contracts, which do not contain this test's job.
   delete process.env['TEST_SERVICE_SECRET'];
   fixture = await startMediaFixture(import.meta.url, { registry });
   const pipeline: PipelineExtension = { registry, workers: [worker] };
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('a new pipeline job is one declaration and one worker (rules/steps#pipeline-jobs)', () => {
-  it('is validated in steps, started by a conversation that enters one, worked, noted, published, and moves on', async () => {
+  it('a declared job is validated in steps, started by a conversation that enters one, processed, noted, published, and advances the conversation', async () => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: 'Welcome', advance_on_success: true } };
     const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const actor = { ...fixture.actor, coherenceAccess: true };
@@ -87,7 +87,7 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     ['Away', 'the greeter is away (given up after 2 attempts)', undefined],
     ['Waiting', 'nobody has come yet (given up after 7 days)', aged],
     ['Hanging', 'The worker stopped before the job was done (its lease expired) (given up after 2 attempts)', died],
-  ])('leaves a note when it dies: %s', async (text, expected, change) => {
+  ])('adds a note when the job is dead: %s', async (text, expected, change) => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: text } };
     const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const request = {

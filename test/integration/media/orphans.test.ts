@@ -42,7 +42,7 @@ const ask = (request: { after: string | null; min_age_seconds: number; delete: b
   fixture.media.call(media.rpcs.findOrphans, request);
 
 describe('media orphans (architecture#orphans)', () => {
-  it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
+  it('finds objects without a record and records without an object, and deletes only the objects, and only on request', async () => {
     const { id } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
     await fixture.jobs.waitForState(id);
     const { id: lost } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
@@ -66,12 +66,12 @@ describe('media orphans (architecture#orphans)', () => {
     expect(await fixture.media.store.head('audio/1/uploading.mp3')).toBeDefined();
   });
 
-  it('takes nothing for an orphan at the borders of its pages', async () => {
+  it('reports no false orphan at page boundaries', async () => {
     await fixture.media.env.sql(
       `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
        select 'thumbnail', 77, 'thumbnails/77/' || lpad(n::text, 5, '0'), 'n', 'image/jpeg', 1, repeat('0', 64), 'test' from generate_series(1, 104) n`,
     );
-    // Pages of 20: one ends among these objects, and there are more records than are read for a page.
+    // Pages of 20: one page ends within these objects, and there are more records than a page reads.
     await Promise.all(Array.from({ length: 21 }, (_, index) => put(`thumbnails/77/${String(index * 4 + 4).padStart(5, '0')}`)));
     const found = await find({ limit: 20 });
     expect(found.orphans).toEqual([]);
@@ -93,7 +93,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
   const readRules = async () => (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules;
   const notKnown = expect.objectContaining({ name: 'NotImplemented' });
 
-  it('are under no rule of the bucket: versitygw knows no rules, MinIO none for them, and those that it knows stay', async () => {
+  it('no bucket rule covers unfinished uploads: versitygw supports no rules, MinIO none for uploads, and existing rules are preserved', async () => {
     expect(await fixture.media.store.ensureBucket()).toEqual({ lifecycle: false });
     const own = { ID: 'own', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 7 } } as const;
     const put = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [own] } });
@@ -107,7 +107,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
     await expect(readRules()).rejects.toEqual(notKnown);
   });
 
-  it('are removed by the sweep with their parts when nobody is at them any more, and by nobody before', async () => {
+  it('the sweep removes abandoned uploads with their parts, and no uploads in progress', async () => {
     const begin = async (Key: string, until: string): Promise<void> => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
       await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));

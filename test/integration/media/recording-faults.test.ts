@@ -1,4 +1,4 @@
-/** Imports of recordings in trouble: providers that fail, processes that die, jobs that wait. */
+/** Recording imports under faults: failing providers, killed processes, waiting jobs. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ let programs: Programs;
 let fixture: RecordingFixture;
 let media: { stop(): Promise<void> };
 const mebibyte = 1024 * 1024;
-/** Several parts of 5 MiB and a rest. */
+/** Several parts of 5 MiB and a remainder. */
 const noise = playNoise(22 * mebibyte + 17);
-/** For what does not depend on the size. */
+/** For tests that do not depend on the size. */
 const small = playNoise(300_017);
 const [sha256, smallSha256] = [digestOf(noise), digestOf(small)];
 
@@ -44,7 +44,7 @@ afterAll(() => fixture.media.stop());
 
 const downloads = () => fixture.provider.requests.filter(({ point: place }) => place === 'recording-download');
 
-describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jobs; D7a; rules/providers#realtimekit)', () => {
+describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; D7a; rules/providers#realtimekit)', () => {
   const faults: [FaultPoint, Fault, string | RegExp][] = [
     ['recordings', { status: 404 }, 'the meeting provider answered with status 404'],
     ['recordings', { status: 503 }, 'the meeting provider answered with status 503'],
@@ -57,7 +57,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     ['recording-download', { kind: 'cut', afterBytes: 1_000 }, /the exchange failed/],
   ];
 
-  it.each(faults)('shows nothing, tries again and recovers: %s %j', async (place, fault, error) => {
+  it.each(faults)('publishes nothing, retries and recovers: %s %j', async (place, fault, error) => {
     fixture.provider.addFault(place, fault);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     const text = await fixture.jobs.waitForError(id);
@@ -69,7 +69,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
   });
 
-  it('asks for a fresh address when the first has expired, with the token, which the signed addresses never get', async () => {
+  it('requests a new download URL when the first has expired, with the token, which is never sent to signed URLs', async () => {
     fixture.provider.addFault('recording-download', { kind: 'expired' }, 1);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     expect(await fixture.jobs.waitForState(id)).toMatchObject({ attempts: 1 });
@@ -84,7 +84,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     ]);
   });
 
-  it('goes on behind the whole parts when a download breaks off, and the digest is that of all bytes', async () => {
+  it('resumes an aborted download after the complete parts, with the digest of all bytes', async () => {
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     const before = downloads().length;
     const { id } = await fixture.meet({ content: noise, journey: 'plain' });
@@ -100,7 +100,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
   it.each([
     ['a server that ignores ranges', { hasRanges: false }],
     ['other bytes under the same recording', { content: { ...noise, etag: '"other"' } }],
-  ])('begins anew after a cut: %s', async (_what, change) => {
+  ])('restarts the download after an interruption: %s', async (_what, change) => {
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     fixture.provider.addFault('recording-download', { status: 500 }, 1);
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain' });
@@ -112,7 +112,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     expect(await fixture.keys(id)).toHaveLength(1);
   });
 
-  it('keeps nothing of a download with another length than was announced', async () => {
+  it('discards a download whose length differs from the announced one', async () => {
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
     expect(await fixture.jobs.waitForError(id)).toBe(
       `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were expected`,
@@ -132,7 +132,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     await fixture.jobs.waitForState(id);
   });
 
-  it('is dead at once when the provider has failed to make the recording, or it is no recording at all', async () => {
+  it('the job is dead at once when the provider failed to create the recording, or the file is not a recording', async () => {
     const failed = await fixture.meet({ journey: 'plain', status: 'ERRORED' });
     expect(await fixture.jobs.waitForState(failed.id, 'dead')).toMatchObject({
       attempts: 1,
@@ -144,7 +144,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('finds the recording by its time when the room has not named it, and takes none of another meeting', async () => {
+  it('finds the recording by its time when the room does not name it, and uses none of another meeting', async () => {
     const { id, meetingId } = await fixture.meet({ journey: 'plain', isNamed: false, status: 'ERRORED', cutSeconds: 60 });
     const other = { startedAt: '2030-01-15T10:00:00.000Z', stoppedAt: '2030-01-15T10:30:00.000Z', content: small, status: 'UPLOADED' };
     fixture.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
@@ -156,7 +156,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 
-  it('ends without an effect when the conversation is gone, and leaves nothing', async () => {
+  it('ends without an effect when the conversation does not exist, and leaves nothing', async () => {
     const { id, play, ...meeting } = await fixture.meet({ content: small, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id);
     await meeting.delete();
@@ -166,7 +166,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     expect(await fixture.keys(id)).toEqual([]);
   });
 
-  it('leaves the previous recording as it is when a later import fails', async () => {
+  it('does not change the previous recording when a later import fails', async () => {
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     await fixture.jobs.waitForState(id);
     const before = await fixture.video(id);
@@ -195,7 +195,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     return child;
   };
 
-  it('goes on with the download where the dead one was, and leaves no parts', async () => {
+  it('resumes the download of the killed worker, and leaves no parts', async () => {
     await media.stop();
     fixture.provider.addFault('recording-download', { kind: 'stall', afterBytes: 12 * mebibyte }, 1);
     const process = startProcess();
@@ -217,7 +217,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     expect([await fixture.unfinished(id), await fixture.keys(id)]).toEqual([0, [expect.any(String)]]);
   }, 240_000);
 
-  it('trims again after a death in the middle of the trim, with an empty scratch folder and one recording of each kind', async () => {
+  it('trims again after a kill during the trim, with an empty scratch folder and one recording of each kind', async () => {
     await media.stop();
     const clock = await makeClock(programs, 20, 5);
     const process = startProcess();

@@ -1,4 +1,7 @@
-/** A fixture for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
+/**
+ * Fixture for recording imports: directory, conversations and media services, a simulated meeting provider, and conversations that reach
+ * their import step.
+ */
 import {
   conversationJourney,
   fastJobTuning,
@@ -15,7 +18,7 @@ import { media } from '#services/media';
 import type { Programs } from './talking-clock.ts';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
-/** When recordings begin; conversations begin so many seconds later. */
+/** Start of recordings; conversations start `cutSeconds` later. */
 export const recordingStart = '2030-01-15T10:00:00.000Z';
 
 export interface RecordingFixture {
@@ -24,13 +27,13 @@ export interface RecordingFixture {
   /** Settings of the media service. */
   readonly settings: Readonly<Record<string, string>>;
   start(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
-  /** A conversation in its import step. */
+  /** Creates a meeting whose conversation is in its import step. */
   meet(options: MeetOptions): Promise<Meeting>;
-  /** The imports. */
+  /** Watches the import jobs. */
   readonly jobs: JobWatch;
-  /** Bytes of the recording of a kind; undefined when there is none. */
+  /** Bytes of the stored recordings of a kind; empty when none are stored. */
   stored(id: number, kind: BlobKind): Promise<Buffer[]>;
-  /** Keys in the object store that belong to the conversation. */
+  /** Object store keys of the conversation. */
   keys(id: number): Promise<string[]>;
   unfinished(id: number): Promise<number>;
   infos(id: number): Promise<Record<string, unknown>>;
@@ -42,13 +45,13 @@ export type BlobKind = 'recording_full' | 'recording_front_trimmed' | 'thumbnail
 
 export interface MeetOptions {
   readonly content?: PlayedContent;
-  /** Seconds from the recording's beginning to that of the conversation; null: not known. */
+  /** Seconds from the start of the recording to the start of the conversation; null: unknown. */
   readonly cutSeconds?: number | null;
   readonly journey?: 'circle' | 'plain' | 'moving' | 'still';
   readonly status?: string;
   readonly fileSize?: number | null;
   readonly hasRanges?: boolean;
-  /** False: the room has not named the recording; it is found by its time. */
+  /** False: the room does not name the recording, which is found by its time. */
   readonly isNamed?: boolean;
 }
 
@@ -56,7 +59,7 @@ export interface Meeting {
   readonly id: number;
   readonly meetingId: string;
   readonly recordingId: string;
-  /** Changes what the provider says of the recording. */
+  /** Changes the provider's data about the recording. */
   play(change: Partial<MeetOptions>): void;
   writeRoom(write: Record<string, unknown>): Promise<void>;
   delete(): Promise<void>;
@@ -157,7 +160,7 @@ async function readObject(mediaFixture: MediaFixture, key: string): Promise<Buff
   return Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
 }
 
-/** Bytes without a meaning, made while they are sent: a recording of any size that needs no memory. */
+/** Random bytes generated while they are sent: a recording of any size without memory use. */
 export function playNoise(sizeBytes: number): PlayedContent {
   const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
   return {

@@ -33,27 +33,30 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ['on a keyframe', 8, 'copied'],
     ['right behind the beginning', 0.2, 'encoded'],
     ['just before the end', 11.5, 'encoded'],
-  ])('begins with the frame at the cut and holds nothing from before it: %s', async (_where, cutSeconds, method) => {
-    const { id } = await fixture.meet({ content, cutSeconds });
-    const job = await fixture.jobs.waitForState(id);
-    expect(job.result).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
-    const trimmed = await readTrimmed(id);
-    expect(Math.abs(trimmed.firstSeconds - cutSeconds)).toBeLessThanOrEqual(oneFrame + 1e-9);
-    expect(trimmed.earliestSeconds).toBeGreaterThanOrEqual(cutSeconds - oneFrame - 1e-9);
-    expect(Math.abs(trimmed.durationSeconds - (seconds - cutSeconds))).toBeLessThan(0.3);
-    expect(trimmed).toMatchObject({ hasAudio: true, isFastStart: true });
-    const [full] = await fixture.stored(id, 'recording_full');
-    expect(full?.equals(clock)).toBe(true);
-    expect(await fixture.video(id)).toEqual({
-      url: expect.stringMatching(new RegExp(`^/media/recordings/${id}/[\\w-]{32}\\.mp4\\?v=`)),
-      name: expect.stringMatching(/-trimmed\.mp4$/),
-    });
-    expect(await fixture.notes(id)).toEqual([
-      `recording_import finished: ${clock.byteLength} bytes, ${cutSeconds.toFixed(3)} s cut off (${method})`,
-    ]);
-  });
+  ])(
+    'the trimmed recording starts with the frame at the cut and contains nothing from before it: %s',
+    async (_where, cutSeconds, method) => {
+      const { id } = await fixture.meet({ content, cutSeconds });
+      const job = await fixture.jobs.waitForState(id);
+      expect(job.result).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
+      const trimmed = await readTrimmed(id);
+      expect(Math.abs(trimmed.firstSeconds - cutSeconds)).toBeLessThanOrEqual(oneFrame + 1e-9);
+      expect(trimmed.earliestSeconds).toBeGreaterThanOrEqual(cutSeconds - oneFrame - 1e-9);
+      expect(Math.abs(trimmed.durationSeconds - (seconds - cutSeconds))).toBeLessThan(0.3);
+      expect(trimmed).toMatchObject({ hasAudio: true, isFastStart: true });
+      const [full] = await fixture.stored(id, 'recording_full');
+      expect(full?.equals(clock)).toBe(true);
+      expect(await fixture.video(id)).toEqual({
+        url: expect.stringMatching(new RegExp(`^/media/recordings/${id}/[\\w-]{32}\\.mp4\\?v=`)),
+        name: expect.stringMatching(/-trimmed\.mp4$/),
+      });
+      expect(await fixture.notes(id)).toEqual([
+        `recording_import finished: ${clock.byteLength} bytes, ${cutSeconds.toFixed(3)} s cut off (${method})`,
+      ]);
+    },
+  );
 
-  it('keeps size and digest of the exact bytes', async () => {
+  it('stores size and digest of the exact bytes', async () => {
     const { id } = await fixture.meet({ content, journey: 'plain' });
     const job = await fixture.jobs.waitForState(id);
     const sha256 = createHash('sha256').update(clock).digest('hex');
@@ -63,7 +66,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ).toEqual([{ size: clock.byteLength, sha256, source: 'realtimekit' }]);
   });
 
-  it('shows the full recording when it begins with the conversation, after it, or ends before it', async () => {
+  it('publishes the full recording when it starts with the conversation or after it, or ends before it', async () => {
     for (const [cutSeconds, trim] of [
       [0, 'not_needed'],
       [-30, 'not_needed'],
@@ -75,7 +78,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     }
   });
 
-  it('stores the recording while the start is unknown, and trims it when the window is complete, without another download', async () => {
+  it('stores the recording while the start is unknown, and trims it without another download when the window is complete', async () => {
     const { id, writeRoom } = await fixture.meet({ content, cutSeconds: null, journey: 'moving' });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
     const before = await fixture.video(id);
@@ -89,8 +92,8 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
   });
 });
 
-describe('media.recording-import again', () => {
-  it('makes nothing anew when nothing has changed, and only what has changed otherwise', async () => {
+describe('media.recording-import, repeated', () => {
+  it('creates nothing again when nothing has changed, and only what has changed otherwise', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 5.3, journey: 'moving' });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     await waitFor(async () => 'publishing' in (await fixture.infos(id)));
@@ -114,13 +117,13 @@ describe('media.recording-import again', () => {
 });
 
 describe('media.recording-import: thumbnails (D18a)', () => {
-  it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
+  it('creates thumbnails only from the conversation, publishes them under /media, and stores them in infos.publishing', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
     await fixture.jobs.waitForState(id);
     const pictures = await fixture.stored(id, 'thumbnail');
     expect(pictures).toHaveLength(3);
     for (const picture of pictures) expect([...picture.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
-    // 10 %, 30 % and 50 % of the seconds 6 to 12.
+    // 10 %, 30 % and 50 % of seconds 6 to 12.
     const times = await Promise.all(pictures.map(async (picture) => (await readClock(programs, picture)).firstSeconds));
     for (const [index, expected] of [6.6, 7.8, 9].entries())
       expect(Math.abs((times[index] ?? 0) - expected)).toBeLessThanOrEqual(oneFrame + 0.11);
@@ -133,7 +136,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
     for (const url of urls) expect(url).toMatch(new RegExp(`^/media/thumbnails/${id}/[\\w-]{32}\\.jpg\\?v=[\\w-]{16}$`));
   });
 
-  it('moves the conversation on when the step says so, and notes both', async () => {
+  it('advances the conversation if the step says so, and adds a note for both', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
     await fixture.jobs.waitForState(id);
     await waitFor(async () =>
@@ -142,7 +145,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
     expect(await fixture.notes(id)).toEqual([expect.stringMatching(/6\.000 s cut off \(encoded\), 3 thumbnails$/)]);
   });
 
-  it('leaves what a person has written beside them', async () => {
+  it('does not change values written by a person', async () => {
     const { id } = await fixture.meet({ content, journey: 'still', status: 'UPLOADING' });
     const { call } = fixture.media;
     const { conversations } = await import('#services/conversations');
@@ -175,7 +178,7 @@ async function source(id: number): Promise<string | null> {
 }
 
 describe('media.recording-import without ffmpeg', () => {
-  it('is dead with advice and keeps the download, so that a redrive needs no provider', async () => {
+  it('the job is dead with advice and retains the download, so that a redrive needs no provider', async () => {
     const other = await startRecordingFixture(import.meta.url, programs);
     try {
       const settings = { ...other.media.mediaSettings, ...other.settings };

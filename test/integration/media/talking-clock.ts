@@ -1,6 +1,6 @@
 /**
- * A video that tells its time: the left half of each picture is as bright as the second, the right half as the frame within it, and the tone
- * rises with each second. Whoever decodes a frame knows where in the original it lay.
+ * A video that encodes its time: the brightness of the left half is the second, that of the right half the frame within it, and the tone
+ * rises each second. A decoded frame thus reveals its position in the original.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export const framesPerSecond = 10;
-/** Brightness of zero, and what a second and a frame add to it. */
+/** Brightness of zero, and the increment per second and frame. */
 const base = 16;
 const secondStep = 8;
 const frameStep = 20;
@@ -21,7 +21,7 @@ export interface Programs {
   readonly ffprobe: string;
 }
 
-/** `keyframeSeconds`: a keyframe at each multiple, and nowhere else. */
+/** Creates a clock video with keyframes only at multiples of `keyframeSeconds`. */
 export async function makeClock({ ffmpeg }: Programs, seconds: number, keyframeSeconds: number): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'clock-'));
   const file = join(folder, 'clock.mp4');
@@ -70,18 +70,18 @@ export async function makeClock({ ffmpeg }: Programs, seconds: number, keyframeS
 }
 
 export interface ReadClock {
-  /** Time in the original of the first frame that is shown. */
+  /** Time in the original of the first displayed frame. */
   readonly firstSeconds: number;
   readonly frames: number;
   readonly durationSeconds: number;
-  /** Of any frame in the file, shown or hidden by an edit list. */
+  /** Earliest time of any frame in the file, displayed or hidden by an edit list. */
   readonly earliestSeconds: number;
   readonly hasAudio: boolean;
-  /** The index comes before the data: it plays while it is loaded. */
+  /** The index precedes the data, so playback can start during the download. */
   readonly isFastStart: boolean;
 }
 
-/** Decodes every frame of a clock, or a picture of one. */
+/** Decodes every frame of a clock, or one picture. */
 export async function readClock({ ffmpeg, ffprobe }: Programs, bytes: Uint8Array): Promise<ReadClock> {
   const folder = await mkdtemp(join(tmpdir(), 'clock-'));
   const file = join(folder, 'read.mp4');
@@ -123,7 +123,7 @@ export async function readClock({ ffmpeg, ffprobe }: Programs, bytes: Uint8Array
   }
 }
 
-/** The decoder gives grey from 0 to 255 for luma from 16 to 235. */
+/** The decoder maps luma 16 to 235 to grey 0 to 255. */
 function secondsOf(left: number, right: number): number {
   const unit = (brightness: number, step: number): number => Math.round((brightness * 219) / 255 / step);
   return unit(left, secondStep) + unit(right, frameStep) / framesPerSecond;

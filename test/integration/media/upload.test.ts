@@ -20,7 +20,7 @@ afterAll(() => fixture.stop());
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const invalid = { error: 'invalid_conversation_audio', message: expect.any(String) };
 
-/** Neither a record of an upload nor more objects than those in use or waiting for their removal. */
+/** Expects no upload record, and only objects that are in use or scheduled for removal. */
 async function expectNoRemains(conversationId: number): Promise<void> {
   await waitFor(async () => {
     const uploads = await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${conversationId}/%`]);
@@ -33,7 +33,7 @@ async function expectNoRemains(conversationId: number): Promise<void> {
 }
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
-  it('stores the file, tells the conversation and answers with infos.audio', async () => {
+  it('stores the file, updates the conversation and returns infos.audio', async () => {
     const id = await fixture.createConversation();
     const bytes = randomBytes(11 * mebibyte + 5);
     const reply = await media.upload(id, 'Morning talk.Mp3', bytes);
@@ -53,7 +53,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('adds a note with the acting person, the file name and the byte count', async () => {
+  it('adds a note with the calling person, the file name and the byte count', async () => {
     const id = await fixture.createConversation();
     await media.upload(id, 'talk.ogg', randomBytes(4321));
     const notes = await fixture.listNotes(id);
@@ -63,7 +63,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(notes[0]?.body).toMatch(/talk\.ogg.*4321/);
   });
 
-  it('refuses audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
+  it('rejects audio that exceeds the space of the conversation, and keeps the previous one (D63)', async () => {
     const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
     await fixture.env.sql(
@@ -84,7 +84,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     ['a wrong extension', 'talk.txt', randomBytes(100)],
     ['no extension', 'talk', randomBytes(100)],
     ['an empty file', 'talk.mp3', Buffer.alloc(0)],
-  ])('refuses %s and keeps the previous audio', async (_case, fileName, bytes) => {
+  ])('rejects %s and keeps the previous audio', async (_case, fileName, bytes) => {
     const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const reply = await media.upload(id, fileName, bytes);
@@ -95,7 +95,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('answers 404 for an unknown conversation before the body has arrived', async () => {
+  it('returns 404 for an unknown conversation before receiving the body', async () => {
     const upload = media.open(999_999, 'talk.mp3', 100 * mebibyte);
     const response = await new Promise<number | undefined>((resolve) =>
       upload.request.once('response', (message) => resolve(message.statusCode)),
@@ -104,7 +104,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     upload.request.destroy();
   });
 
-  it('lets a client that is refused early send its whole body and then read the answer', async () => {
+  it('a client that is rejected early can send its whole body and then read the answer', async () => {
     const socket = connect({ port: media.internalPort, host: '127.0.0.1' });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -120,7 +120,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(text).toMatch(/^HTTP\/1\.1 404 [^]*\{"detail":"Not Found"\}$/);
   });
 
-  it('refuses a declared length that is far too large at once', async () => {
+  it('rejects an excessive declared length at once', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 600 * mebibyte);
     const status = await new Promise<number | undefined>((resolve) =>
@@ -131,7 +131,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('leaves nothing of an upload whose client goes away', async () => {
+  it('leaves nothing of an upload whose client disconnects', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 50 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
@@ -148,7 +148,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.get(id)).status).toBe(404);
   });
 
-  it('cannot parse a form that breaks off after a complete file, and keeps the previous audio', async () => {
+  it('rejects a form that ends early after a complete file, and keeps the previous audio', async () => {
     const id = await fixture.createConversation();
     await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const body = '--b\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\nabc\r\n--b\r\nContent-Disp';
@@ -172,7 +172,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.get(id)).body.toString()).toBe('kept');
   });
 
-  it('lets the last finished of concurrent uploads win, in the record and in infos alike', async () => {
+  it('the last finished of concurrent uploads wins, in the record and in infos', async () => {
     const id = await fixture.createConversation();
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(mebibyte * (index + 1)));
     const replies = await Promise.all(files.map((bytes, index) => media.upload(id, `talk-${index}.mp3`, bytes)));
@@ -190,7 +190,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(count).toEqual({ used: 1, retired: 4 });
   });
 
-  it('answers 503 with Retry-After to more uploads than it takes', async () => {
+  it('returns 503 with Retry-After for uploads above the limit', async () => {
     const id = await fixture.createConversation();
     const open = Array.from({ length: 6 }, () => media.open(id, 'talk.mp3', 10));
     for (const upload of open) await upload.write(Buffer.from('first'));
@@ -205,7 +205,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.upload(id, 'talk.mp3', Buffer.from('x'))).status).toBe(201);
   });
 
-  it('stores a name in any script and serves it back (RFC 6266)', async () => {
+  it('stores a name in any script and returns it (RFC 6266)', async () => {
     const id = await fixture.createConversation();
     const reply = await media.upload(id, 'Gespräch 会話.mp3', Buffer.from('x'));
     expect(reply.json).toMatchObject({ name: 'Gespräch 会話.mp3' });

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A conversation with a recording of its own. */
+/** A conversation with a separate recording. */
 async function hold(journey = 'published'): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
   const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: people['ada'] ?? 0, journey, time });
@@ -68,7 +68,7 @@ async function publish(id: number): Promise<PlayedVideo> {
   return video;
 }
 
-/** Replaces the transcript, by way of a bulk import. */
+/** Replaces the transcript with a bulk import. */
 async function say(id: number, ...rows: [who: string | null, text: string][]): Promise<void> {
   const items = [
     {
@@ -87,7 +87,7 @@ async function say(id: number, ...rows: [who: string | null, text: string][]): P
   await waitFor(async () => (await followed(id)) > before, { what: 'the news of the transcript' });
 }
 
-/** How often the service has heard of the transcript. */
+/** Number of transcript events that the service has processed. */
 async function followed(id: number): Promise<number> {
   const rows = await fixture.env.sql(
     `select 1 from media.jobs where type = 'media.follow-transcripts' and state = 'succeeded' and payload->'conversation_ids' @> to_jsonb($1::integer)`,
@@ -96,7 +96,7 @@ async function followed(id: number): Promise<number> {
   return rows.length;
 }
 
-/** The outcomes of all that was sent for the conversation, when the last of so many jobs has ended. */
+/** Outcomes of all jobs of the conversation, once `count` jobs have ended. */
 async function outcomes(id: number, count: number): Promise<unknown[]> {
   await waitFor(async () => (await sent.list(id)).length >= count, { what: `${count} sendings` });
   await sent.waitForState(id);
@@ -108,7 +108,7 @@ const askedSince = (before: number): string[] =>
 const notes = async (id: number): Promise<string[]> => (await fixture.listNotes(id)).map(({ body }) => body);
 
 describe('captions on the video host (rules/steps#captions-on-the-video-host; T4, T5)', () => {
-  it('go with the video, in the language of the step', async () => {
+  it('uploads captions with the video, in the language of the step', async () => {
     const id = await hold('german');
     await say(id, ['ada', 'Guten Morgen.'], [null, 'Ja --> nein']);
     const video = await publish(id);
@@ -124,7 +124,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     ]);
   });
 
-  it('come when there is a transcript, are replaced when it changes, and not sent again when it is the same', async () => {
+  it('uploads captions when a transcript exists, replaces them when it changes, and sends nothing when it is unchanged', async () => {
     const id = await hold();
     const video = await publish(id);
     expect([await outcomes(id, 1), video.captions]).toEqual([['none'], []]);
@@ -140,7 +140,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(askedSince(before)).toEqual(['captions insert', 'captions update']);
   });
 
-  it('lose the words and the name of who is erased, have the name of who stays after a merge, and end with the transcript', async () => {
+  it("captions omit text and name of an erased person, use the surviving person's name after a merge, and are deleted with the transcript", async () => {
     const id = await hold();
     await say(id, ['ben', 'Secret words.'], ['ada', 'Mine.'], ['cleo', 'Hers.']);
     const video = await publish(id);
@@ -158,7 +158,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(video.captions).toEqual([]);
   });
 
-  it('that the host refuses are noted and undo nothing; the next change is sent', async () => {
+  it('captions rejected by the host add a note and revert nothing; the next change is sent', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'status', status: 403, reason: 'forbidden' });
@@ -172,7 +172,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(texts(video)).toEqual([expect.stringContaining('More words.')]);
   });
 
-  it('that could not be sent are noted when their job is given up', async () => {
+  it('captions that could not be sent add a note when their job is dead', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
@@ -183,7 +183,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(note).toBe(`${text}the host rejected the access token`);
   });
 
-  it('are one track after an answer that was lost', async () => {
+  it('captions remain one track after a lost answer', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'answer_lost' });
@@ -196,7 +196,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(askedSince(before)).toEqual(['captions insert', 'captions insert', 'captions list', 'captions update']);
   });
 
-  it('wait for the quota of the host, and come back when somebody took them away there', async () => {
+  it('captions wait for the quota of the host, and are restored when deleted there', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'status', status: 403, reason: 'quotaExceeded' });
@@ -210,7 +210,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(texts(video)).toEqual([expect.stringContaining('Other words.')]);
   });
 
-  it('are not sent by a step without a language, nor of a video that nobody has published', async () => {
+  it('captions are not sent by a step without a language, or for an unpublished video', async () => {
     const silent = await hold('silent');
     await say(silent, ['ada', 'Words.']);
     const video = await publish(silent);

@@ -21,7 +21,7 @@ import { media as contract, mediaPaths } from '#services/media';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
 const chunk = 262_144;
-/** Three whole chunks and a rest. */
+/** Three full chunks and a remainder. */
 const recording = randomBytes(3 * chunk + 1_000);
 const sha256 = createHash('sha256').update(recording).digest('hex');
 
@@ -59,7 +59,7 @@ async function start(overrides: Record<string, string> = {}): Promise<void> {
   media = service;
 }
 
-/** A conversation with a recording, not yet in its step. */
+/** A conversation with a recording that has not reached its step. */
 async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {}): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
   const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
@@ -87,7 +87,7 @@ const placesSince = (before: number) =>
 const size = recording.byteLength;
 
 describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
-  it('uploads the recording in chunks with title and description, and tells where it is', async () => {
+  it('uploads the recording in chunks with title and description, and stores its location', async () => {
     const fields = { title: { value: 'On <water>', provenance: { source: 'publishing_summary' } }, videohost_description: 'About water.' };
     const id = await hold({ infos: { publishing: { fields } } });
     const before = youtube.seen.length;
@@ -127,7 +127,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(notes).toContain('videohost_publish finished: https://www.youtube.com/watch?v=video-1');
   });
 
-  it('leaves a record alone that a person has written, and uploads nothing', async () => {
+  it('does not change a record written by a person, and uploads nothing', async () => {
     const id = await hold({ infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } } });
     const before = youtube.seen.length;
     await enter(id);
@@ -151,7 +151,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
       ],
     ],
     ['an access token that ran out', 'chunk', [{ kind: 'keeps', bytes: chunk }, { kind: 'token_expired' }]],
-  ] as const)('has one video after %s', async (_what, place, faults) => {
+  ] as const)('creates one video after %s', async (_what, place, faults) => {
     const id = await hold();
     const count = youtube.videos.length;
     youtube.fail(place, ...faults);
@@ -161,7 +161,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(youtube.videos.at(-1)).toMatchObject({ sha256, sizeBytes: size });
   });
 
-  it('waits for the quota of the host, and is dead when it refuses the credentials, with no secret in what is told', async () => {
+  it('waits for the quota of the host, and is dead when it rejects the credentials, without secrets in messages', async () => {
     const busy = await hold();
     youtube.fail('begin', { kind: 'status', status: 403, reason: 'quotaExceeded' });
     await enter(busy);
@@ -178,7 +178,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
   });
 
-  it('begins again when the host has forgotten an upload, but never when its last bytes may have arrived', async () => {
+  it('restarts an upload that the host has forgotten, but never when its last bytes may have arrived', async () => {
     const id = await hold();
     youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, { kind: 'status', status: 500, retryAfter: 1 });
     youtube.fail('ask', { kind: 'status', status: 500 });
@@ -194,7 +194,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(youtube.videos.length).toBe(count + 1);
   });
 
-  it('goes on where a killed worker was, with one video', async () => {
+  it('continues the upload of a killed worker, with one video', async () => {
     await media.stop();
     const before = youtube.seen.length;
     youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, { kind: 'silent' });
@@ -225,7 +225,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
 });
 
 describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails.set)', () => {
-  /** Thumbnails as an import leaves them, the first one first. */
+  /** Adds thumbnails as an import does, in order. */
   async function addThumbnails(id: number, ...pictures: Buffer[]): Promise<void> {
     for (const [index, picture] of pictures.entries()) {
       const key = `thumbnails/${id}/${index}.jpg`;
@@ -242,7 +242,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   const shown = async (id: number): Promise<unknown> =>
     (await waitFor(async () => (await record(id)) as { value: { thumbnail: unknown } } | undefined)).value.thumbnail;
 
-  it("is the conversation's first one, and the record has the largest picture that the host made of it", async () => {
+  it("the thumbnail is the conversation's first one, and the record has the largest image that the host generated from it", async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
@@ -252,7 +252,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect(await shown(id)).toBe(`https://i.ytimg.example/${video?.id}/maxresdefault.jpg`);
   });
 
-  it('is not set again, and nothing is published again, when the job runs once more and nothing has changed', async () => {
+  it('a repeated job without changes sets no thumbnail and publishes nothing', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
@@ -277,7 +277,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect(asked(before)).toBe(1);
   });
 
-  it('that the host refuses is only noted: the video is there, with a picture of the host', async () => {
+  it('a thumbnail rejected by the host only adds a note: the video exists, with an image of the host', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     youtube.fail('thumbnail', { kind: 'status', status: 403, reason: 'forbidden' });
@@ -294,7 +294,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   it.each([
     ['an answer that is lost', { kind: 'answer_lost' }, /the exchange failed/],
     ['a host that is away', { kind: 'status', status: 503 }, 'the host answered 503 (backendError)'],
-  ] as const)('is set by the next attempt after %s, and the video is not uploaded again', async (_what, fault, error) => {
+  ] as const)('the next attempt after %s sets the thumbnail, and does not upload the video again', async (_what, fault, error) => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     const count = youtube.videos.length;
@@ -312,7 +312,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     ['the configuration says so', 'bare', pictures],
     ['it is larger than the host takes', 'published', [Buffer.alloc(2 * 1_048_576 + 1)]],
     ['there is none', 'published', []],
-  ])('is not sent when %s', async (_what, journey, given) => {
+  ])('sends no thumbnail when %s', async (_what, journey, given) => {
     const id = await hold({ journey });
     await addThumbnails(id, ...given);
     const before = youtube.seen.length;
@@ -322,7 +322,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   });
 });
 
-describe('an address that the video host names (architecture#outgoing-calls)', () => {
+describe('a URL returned by the video host (architecture#outgoing-calls)', () => {
   let inner: InnerServer;
   beforeAll(async () => (inner = await startInnerServer()));
   afterAll(() => inner.stop());
@@ -341,7 +341,7 @@ describe('an address that the video host names (architecture#outgoing-calls)', (
     'HOST@127.0.0.1:PORT/upload?upload_id=hush',
     'file:///etc/passwd?upload_id=hush',
     'hush',
-  ])('gets neither the file nor the token when the upload is said to be at %s', async (address) => {
+  ])('sends neither the file nor the token when the upload URL is %s', async (address) => {
     const { hostname } = new URL(youtube.baseUrl);
     const location = address.replace('HOST', `http://${hostname}`).replace('PORT', String(inner.port));
     const id = await hold();
@@ -353,7 +353,7 @@ describe('an address that the video host names (architecture#outgoing-calls)', (
     expect([placesSince(before).at(-1), inner.seen]).toEqual(['begin', []]);
   });
 
-  it.each(['token', 'begin', 'chunk'] as const)('is not followed when %s answers with a redirect', async (place) => {
+  it.each(['token', 'begin', 'chunk'] as const)('does not follow a redirect from %s', async (place) => {
     const id = await hold();
     youtube.fail(place, { kind: 'redirect', location: `http://127.0.0.1:${inner.port}/redirected` });
     await enter(id);

@@ -1,4 +1,4 @@
-/** Who may call: what a responder believes of its callers, and what it makes of messages that are no calls (docs/adr/signed-actors.md). */
+/** Admission of callers: how a responder verifies actors, and how it handles messages that are not calls (docs/adr/signed-actors.md). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
@@ -65,7 +65,7 @@ describe('a responder', () => {
     lines.length = 0;
   });
 
-  /** A request as somebody inside could make it by hand. */
+  /** Sends a hand-made request, as an internal process could. */
   async function ask(subject: string, actor: string | undefined): Promise<unknown> {
     const given = headers();
     given.set('Request-Id', 'by-hand');
@@ -75,7 +75,7 @@ describe('a responder', () => {
   }
   const unverified = { code: 'internal', message: 'The caller cannot be verified' };
 
-  it('is told who acts by what the gateway has signed', async () => {
+  it("a responder reads the actor from the gateway's assertion", async () => {
     await expect(gateway.call(forPeople, {}, { ...context(), actor: ada })).resolves.toEqual({ who: 'user' });
     expect(served[0]?.actor).toEqual(ada);
     await expect(gateway.call(forClients, {}, { ...context(), actor: shared })).resolves.toEqual({ who: 'shared' });
@@ -83,17 +83,17 @@ describe('a responder', () => {
     expect(refused).toEqual([]);
   });
 
-  it('hands the actor on to another service, and no actor of its own making', async () => {
+  it('a responder passes the actor on to another service, and cannot create one', async () => {
     await gateway.call(forPeople, {}, { ...context(), actor: ada });
     const given = served[0]?.actor;
-    // `hall` has the same public key; here it stands for a service that was called.
+    // `hall` has the same public key; here it acts as a called service.
     await expect(hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) })).resolves.toEqual({ who: 'user' });
     for (const made of [ada, { ...ada, superuser: true }, { ...given } as Actor])
       await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow('not vouched for');
     expect(refused).toEqual([]);
   });
 
-  it('believes no actor that the gateway has not signed, says so once and counts it', async () => {
+  it('a responder rejects an actor that the gateway has not signed, logs it once and counts it', async () => {
     const other = createActorSigner(generateActorKeys().signingKey);
     const past = createActorSigner(keys.signingKey, () => Date.now() - 3_600_000);
     const root: Actor = { ...ada, superuser: true };
@@ -117,14 +117,17 @@ describe('a responder', () => {
   it.each([
     ['behind', 'early', 3_600_000],
     ['ahead of', 'expired', -3_600_000],
-  ] as const)('says that another may answer where its own clock may be %s that of the gateway', async (_where, reason, awayMs) => {
-    const away = createActorSigner(keys.signingKey, () => Date.now() + awayMs);
-    expect(await ask(forPeople.subject, away.encode(ada))).toEqual({ ...unverified, code: 'unavailable' });
-    expect(served).toEqual([]);
-    expect(refused).toEqual([[forPeople.subject, reason]]);
-  });
+  ] as const)(
+    'answers that another replica may succeed when its own clock may be %s that of the gateway',
+    async (_where, reason, awayMs) => {
+      const away = createActorSigner(keys.signingKey, () => Date.now() + awayMs);
+      expect(await ask(forPeople.subject, away.encode(ada))).toEqual({ ...unverified, code: 'unavailable' });
+      expect(served).toEqual([]);
+      expect(refused).toEqual([[forPeople.subject, reason]]);
+    },
+  );
 
-  it('refuses who leaves the actor out, and an actor of a kind that the operation is not for', async () => {
+  it('a responder rejects callers without an actor, and actors of a kind that the operation does not allow', async () => {
     expect(await ask(forPeople.subject, undefined)).toEqual(unverified);
     expect(await ask(forPeople.subject, '')).toEqual(unverified);
     expect(await ask(forPeople.subject, signer.encode(shared))).toEqual(unverified);
@@ -133,7 +136,7 @@ describe('a responder', () => {
     expect(refused.map(([, reason]) => reason)).toEqual(['no_actor', 'no_actor', 'wrong_kind', 'wrong_kind']);
   });
 
-  it('is not asked at all by a process whose contract does not say so', async () => {
+  it('a process cannot call an operation if its contract does not declare it', async () => {
     await expect(gateway.call(forHall, {}, context())).rejects.toThrow('api-gateway may not call desk.thing.for-hall without an actor');
     await expect(hall.call(forPeople, {}, context())).rejects.toThrow('hall may not call');
     await expect(hall.call(forClients, {}, context())).rejects.toThrow('without an actor');
@@ -141,7 +144,7 @@ describe('a responder', () => {
     expect([served, refused]).toEqual([[], []]);
   });
 
-  it('takes nothing that the broker brings from a stream, or answers, to its subject', async () => {
+  it('a responder rejects messages that the broker delivers from a stream, or answers, to its subject', async () => {
     const [stream, subject] = [`${broker.prefix}_JOBS`, `${broker.prefix}.jobs.desk.x`];
     const create = { stream_name: stream, config: { durable_name: 'thief', ack_policy: 'explicit', filter_subject: subject } };
     await stranger.request(`$JS.API.CONSUMER.CREATE.${stream}.thief.${subject}`, JSON.stringify(create));
@@ -157,7 +160,7 @@ describe('a responder', () => {
     expect(served).toEqual([]);
   });
 
-  it('answers on tokens that nobody can guess from those that he has seen', async () => {
+  it('a responder answers on reply subjects that cannot be guessed from earlier ones', async () => {
     const seen: string[] = [];
     const tap = stranger.subscribe(`${broker.prefix}.desk.thing.*`, { callback: (_error, message) => void seen.push(message.reply ?? '') });
     await stranger.flush();
@@ -166,9 +169,9 @@ describe('a responder', () => {
     tap.unsubscribe();
     const tokens = seen.map((reply) => reply.split('.').at(-1) ?? '');
     expect(new Set(tokens).size).toBe(20);
-    // Behind them the place where it waits, which is no secret.
+    // Followed by the index of the waiting call, which is not secret.
     for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{20}\d+$/);
-    // 120 random bits: no two share a beginning of six characters, as counted or seeded ones would.
+    // 120 random bits: no two tokens share a prefix of six characters, as counted or seeded ones would.
     expect(new Set(tokens.map((token) => token.slice(0, 6))).size).toBe(20);
   });
 });

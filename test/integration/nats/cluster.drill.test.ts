@@ -1,4 +1,4 @@
-/** Three real servers that hold the streams together: none of them is missed (rules/operations#promises). */
+/** Three real servers that replicate the streams: the loss of any one is tolerated (rules/operations#promises). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const logger = createLogger({ service: 'test', level: 'fatal' });
 const names = ['one', 'two', 'three'];
 const limit = 32 * 1024 * 1024;
 const limits = { JOBS: limit, EVENTS: limit, WEBHOOKS: limit };
-/** For which calls may fail when a server is lost. */
+/** Time in which calls may fail after a server is lost. */
 const longestOutageMs = 5_000;
 let dir: string;
 let members: Member[] = [];
@@ -76,11 +76,11 @@ function signal({ identity }: NatsServer, name: NodeJS.Signals): void {
   try {
     process.kill(identity.pid, name);
   } catch {
-    // It has ended.
+    // The process has exited.
   }
 }
 
-/** Server that leads a stream, how many others shall keep a copy, and how many of these have all that it has. */
+/** Returns the leader of a stream, the expected number of other replicas, and the number of these that are up to date. */
 async function look(stream: StreamName): Promise<{ leader: string | undefined; copies: number; current: number; messages: number }> {
   const connection = await connectToServer({ servers: url.replaceAll('nats://', '').split(',') });
   try {
@@ -106,7 +106,7 @@ const waitForCopies = (): Promise<unknown> =>
   });
 
 interface Outage {
-  /** That one of them took, with all its repetitions. */
+  /** Longest time until one of them succeeded, retries included. */
   longestMs: number;
   stored: string[];
 }
@@ -116,13 +116,15 @@ interface Observed {
   jobs: Outage;
 }
 
-/** For what happens only when somebody gives up. */
+/** Long enough for effects that appear only after a timeout. */
 const observedMs = sized({ smoke: 1_000, release: 6_000 });
-/** Of each kind, until things count as well again. */
+/** Successes of each kind until the service counts as recovered. */
 const enough = 20;
 let series = 0;
 
-/** Calls, and publishes jobs, one after the other, each again until it succeeds, from before `harm` is done until all is well for some time. */
+/**
+ * Sends calls and publishes jobs one after the other, each retried until it succeeds, from before `harm` until the service has recovered.
+ */
 async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   const from = ++series;
   const state = { goesOn: true };
@@ -140,7 +142,7 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   const deadline = (): number => Date.now() + 1_000;
   const work = Promise.all([
     run(seen.calls, () => desk.call(library.rpcs.getBook, { id: 1 }, { ...context(), deadlineMs: deadline() })),
-    // As the outbox does: what was not confirmed is sent again under the same id.
+    // As the outbox does: unconfirmed messages are published again with the same id.
     run(seen.jobs, (name) => desk.publishDurable('jobs.w.x', name, { msgId: name, timeoutMs: 1_000 })),
   ]);
   const kinds = [seen.calls, seen.jobs];
@@ -155,26 +157,26 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   return seen;
 }
 
-/** Jobs wait for a leader in the outbox, without anybody who waits for them; a call that fails is somebody's 503. */
+/** Jobs wait for a leader in the outbox without a waiting client; a failed call is a 503 for a client. */
 async function expectNothingLost({ calls, jobs }: Observed): Promise<void> {
   await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
   if (isRelease) expect(calls.longestMs).toBeLessThan(longestOutageMs);
 }
 
-describe('streams on several servers (NATS_STREAM_REPLICAS)', () => {
-  it('are kept by one server until it is said otherwise, and taken to three of a running installation with what they hold', async () => {
+describe('streams on a NATS cluster (NATS_STREAM_REPLICAS)', () => {
+  it('streams have one replica by default, and can be extended to three with their messages in a running installation', async () => {
     expect((await look('WEBHOOKS')).copies).toBe(0);
     for (let n = 0; n < 50; n++) await desk.publishDurable('webhooks.shop.orders', `order ${n}`, { msgId: `order-${n}` });
     const { jobs } = await observe(() => setUp(3));
     await waitForCopies();
     expect((await look('WEBHOOKS')).messages).toBe(50);
     await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
-    // Who does not say how many leaves them.
+    // Without a configured replica count the streams are unchanged.
     await setUp();
     expect((await look('WEBHOOKS')).copies).toBe(2);
   });
 
-  it('are refused in words where there are too few servers', async () => {
+  it('rejects more replicas than servers, with a message', async () => {
     await expect(setUp(5)).rejects.toThrow(/cannot keep stream JOBS on 5 servers, as NATS_STREAM_REPLICAS asks: /);
     expect((await look('JOBS')).copies).toBe(2);
   });
@@ -185,7 +187,7 @@ type Loss = keyof typeof losses;
 
 describe('the loss of a server of three', () => {
   it.each(sized<readonly Loss[]>({ smoke: ['is killed'], release: ['is killed', 'hangs and says nothing'] }))(
-    'that leads the jobs and %s costs less than five seconds, and nothing that was confirmed',
+    'the loss of the server that leads the jobs and %s costs less than five seconds, and no confirmed message',
     async (loss) => {
       await waitForCopies();
       const lost = await leaderOf('JOBS');
@@ -199,7 +201,7 @@ describe('the loss of a server of three', () => {
     },
   );
 
-  it('that was away when we connected does not take it from the list: it serves us when the others are away', async () => {
+  it('a server that was down when the client connected is still used when the others fail', async () => {
     const [first, ...others] = members as [Member, Member, Member];
     await first.server.stop();
     const late = await connect('late');
@@ -207,7 +209,7 @@ describe('the loss of a server of three', () => {
       first.server = await start(first.name, first.port, first.route, routesOf());
       await waitForCopies();
       for (const { server } of others) signal(server, 'SIGSTOP');
-      // Two of three hang: no stream has a leader, but whoever is there is connected to.
+      // Two of three servers hang: streams have no leader, but the remaining server accepts connections.
       await waitFor(() => late.ping().then(() => true), { what: 'a connection to the one that is left' });
     } finally {
       for (const { server } of others) signal(server, 'SIGCONT');

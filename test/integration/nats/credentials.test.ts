@@ -1,6 +1,6 @@
 /**
- * Credentials of NATS besides user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys and client certificates, each read
- * again for each connection; and the users that files/nats-nsc.sh makes.
+ * NATS credentials besides user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys and client certificates,
+ * each read again for each connection; and the users created by files/nats-nsc.sh.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** Lines that a bus logs, by level. */
+/** Collects the log lines of a bus, with level. */
 function watchLog(): { logger: Logger; lines: string[] } {
   const lines: string[] = [];
   const log = (details: unknown, message?: string): void => void lines.push(typeof details === 'string' ? details : String(message));
@@ -72,7 +72,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
   const needed = roles['media'] ?? { publish: [], subscribe: [] };
   const operator = createNatsOperator({ ...roles, short: { ...needed, subscribe: needed.subscribe.slice(0, 1) } });
 
-  it('is read again for each connection, and the last usable one is kept while it is being replaced', async () => {
+  it('the credentials file is read for each connection, and the last valid one is used while it is being replaced', async () => {
     const port = await findFreePort();
     const old = operator.issue('media');
     const file = write('rotated.creds', old.creds);
@@ -81,7 +81,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     const bus = await connect({ NATS_URL: first.url, NATS_CREDS_FILE: file }, logger);
     await expect(bus.findMissingPermissions(needed)).resolves.toBeUndefined();
 
-    // A file that is half written when the connection is lost.
+    // A partially written file at the time the connection is lost.
     writeFileSync(file, old.creds.slice(0, 40));
     await first.stop();
     const second = await serve(operator.settings(), port);
@@ -89,7 +89,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     const problem = `credentials for NATS were not read again: NATS_CREDS_FILE ${file} is not a credentials file`;
     expect(lines.filter((line) => line.startsWith(problem))).toHaveLength(1);
 
-    // The server refuses the old ones, until the file has new ones.
+    // The server rejects the old credentials until the file has new ones.
     await second.stop();
     await serve(operator.settings([old.publicKey]), port);
     await waitFor(() => lines.some((line) => /NATS refuses the credentials \(.*authorization violation/i.test(line)));
@@ -100,7 +100,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     expect(lines.join('\n')).not.toContain('eyJ');
   });
 
-  it('that expires ends the connection, which returns with a renewed one', async () => {
+  it('expiring credentials end the connection, which reconnects with renewed ones', async () => {
     const server = await serve(operator.settings());
     const { logger, lines } = watchLog();
     const file = join(dir, 'expiring.creds');
@@ -113,14 +113,14 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     await isBack(bus);
   });
 
-  it('has its user in messages about permissions', async () => {
+  it('permission errors name the user of the credentials file', async () => {
     const server = await serve(operator.settings());
     const file = write('short.creds', operator.issue('media-2', { role: 'short' }).creds);
     const bus = await connect({ NATS_URL: server.url, NATS_CREDS_FILE: file });
     await expect(bus.findMissingPermissions(needed)).resolves.toMatch(/^the NATS user media-2 may not subscribe to /);
   });
 
-  it('reaches the set-up of the streams, doctor and the check of all users', async () => {
+  it('the stream set-up, doctor and the check of all users use the credentials file', async () => {
     const server = await serve(operator.settings());
     const env = {
       NATS_URL: server.url,
@@ -140,7 +140,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     expect(doctor.output).toMatch(/^ok +stream JOBS/m);
   });
 
-  it('says what is wrong with it before anything is served', async () => {
+  it('reports an invalid credentials file before serving requests', async () => {
     const server = await serve(operator.settings());
     const url = server.url.replace('//', '//media:secret@');
     const creds = write('good.creds', operator.issue('media').creds);
@@ -188,7 +188,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
 });
 
 describe('the seed of an nkey (NATS_NKEY_SEED_FILE)', () => {
-  it('is read again for each connection', async () => {
+  it('the nkey seed is read for each connection', async () => {
     const [old, next] = [createNkey(), createNkey()];
     const [port, file] = [await findFreePort(), write('rotated.nk', `${old.seed}\n`)];
     const users = (key: string): string[] => [`authorization: { users: [{ nkey: ${key} }] }`];
@@ -205,7 +205,7 @@ describe('the seed of an nkey (NATS_NKEY_SEED_FILE)', () => {
 });
 
 describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
-  it('is shown, read again for each connection, and may name the user', async () => {
+  it('the client certificate is presented, read for each connection, and can name the user', async () => {
     const [own, next] = [await createAuthority(dir, 'own'), await createAuthority(dir, 'next')];
     const certificate = own.issue('localhost', ['DNS:localhost']);
     const port = await findFreePort();
@@ -234,7 +234,7 @@ describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
     });
 
     await first.stop();
-    // The key is written after its certificate: until then the pair that was read before is shown.
+    // The key is written after its certificate: until then the previously read pair is used.
     writeFileSync(cert, read(renewed.cert));
     await serve(settings(next.cert), port);
     await waitFor(() => lines.some((line) => line.includes('cannot be used')));
@@ -244,7 +244,7 @@ describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
 });
 
 describe('files/nats-nsc.sh', () => {
-  it('makes roles and users with the permissions of the release, and gives existing roles exactly these', async () => {
+  it('files/nats-nsc.sh creates roles and users with the permissions of the release, and gives existing roles exactly these', async () => {
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     const old = { media: { pub: ['media.*.*', 'old.>'], sub: ['media.*.*', 'older.*'] } };
@@ -264,7 +264,7 @@ describe('files/nats-nsc.sh', () => {
   });
 });
 
-/** In the place of nsc, with the account `coherence` in the file NSC_STATE: it removes after it adds, and escapes `>` in JSON, as nsc 2.9 does. */
+/** Simulates nsc with the account `coherence` in the file NSC_STATE: removes after it adds, and escapes `>` in JSON, as nsc 2.9 does. */
 const playedNsc = `
 const { readFileSync, writeFileSync } = require('node:fs');
 const [command, kind, ...args] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** A responder for tests that kill it: serves an endless list and says so on standard output. */
+/** A responder for tests that kill it: streams an endless list and reports that on standard output. */
 import { createLogger } from '#libs/logger';
 import { connectBus, jsonStream } from '#libs/nats';
 import { handlers, library } from './parties.ts';

@@ -27,7 +27,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
   });
   const text = (delivery: Delivery): string => Buffer.from(delivery.data).toString('utf8');
 
-  it('stores once what is published twice with one message id', async () => {
+  it('stores a message once that is published twice with one message id', async () => {
     const publish = (): Promise<{ duplicate: boolean }> => first.publishDurable('jobs.twice.a', 'x', { msgId: 'twice-1' });
     await expect(publish()).resolves.toEqual({ duplicate: false });
     await expect(publish()).resolves.toEqual({ duplicate: true });
@@ -42,7 +42,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('delivers subject, headers, attempt and bytes, and forgets what is acknowledged', async () => {
+  it('delivers subject, headers, attempt and bytes, and deletes acknowledged messages', async () => {
     await first.publishDurable('jobs.facts.import', '{"a":1}', { msgId: 'facts-1', headers: { 'Request-Id': 'r-9' } });
     let seen: unknown;
     const consumer = await first.consume(options('facts'), async (delivery) => {
@@ -55,7 +55,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('shares the work of a durable consumer between processes, each message once', async () => {
+  it('distributes the messages of a durable consumer among processes, each once', async () => {
     const seen: string[] = [];
     const handler = async (delivery: Delivery): Promise<void> => {
       await sleep(2);
@@ -71,7 +71,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
   });
 
-  it('works on no more messages at a time than it has hands', async () => {
+  it('processes no more messages concurrently than its concurrency limit', async () => {
     let running = 0;
     let most = 0;
     let done = 0;
@@ -91,7 +91,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('delivers again after nak with its delay, and never after term', async () => {
+  it('redelivers after nak with its delay, and never after term', async () => {
     const attempts: [string, number, number][] = [];
     const consumer = await first.consume(options('again'), async (delivery) => {
       attempts.push([text(delivery), delivery.attempt, performance.now()]);
@@ -110,7 +110,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('delivers again when the lease runs out, unless `working` renews it', async () => {
+  it('redelivers when the lease expires, unless `working` renews it', async () => {
     const attempts: Record<string, number> = {};
     const holdLease = async (delivery: Delivery): Promise<void> => {
       while (attempts['silent'] !== 2) {
@@ -132,7 +132,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     expect(attempts['alive']).toBe(1);
   });
 
-  it('delivers again what a handler failed on', async () => {
+  it('redelivers messages whose handler failed', async () => {
     const attempts: number[] = [];
     const consumer = await first.consume(options('failing', { ackWaitMs: 1_000 }), async (delivery) => {
       attempts.push(delivery.attempt);
@@ -145,7 +145,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('never delivers again what is no event, or breaks its contract', async () => {
+  it('never redelivers a message that is not an event, or violates its contract', async () => {
     const follower = { stream: 'EVENTS', durable: 'follower', filter: 'events.library.book.changed' } as const;
     const seen: number[] = [];
     const follow = async ({ id }: { id: number }): Promise<void> => void seen.push(id);
@@ -160,7 +160,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('finishes what is under way when it stops and leaves the rest to others', async () => {
+  it('finishes messages in progress when it stops and leaves the rest to others', async () => {
     const done: string[] = [];
     let begun = 0;
     const released = Promise.withResolvers<void>();
@@ -185,7 +185,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await rest.stop();
   });
 
-  it('counts what waits', async () => {
+  it('counts pending messages', async () => {
     const consumer = await first.consume(options('lag'), async (delivery) => delivery.ack());
     await consumer.stop();
     await first.publishDurable('jobs.lag.x', 'x', { msgId: 'lag-1' });

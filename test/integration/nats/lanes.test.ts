@@ -1,6 +1,6 @@
 /**
- * Large replies of any number for one process that reads slowly (D62): the broker would cut it off, and with it every call that it waits
- * for. The readers are made by hand, on the real broker: what a real one says of itself is chosen here.
+ * Many large replies to one slow reader (D62): without limits the broker would disconnect it and fail all of its calls. The readers are
+ * simulated on the real broker, so that tests choose the progress that they report.
  */
 import { headers, type Msg, type NatsConnection, connect as connectToServer } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -12,7 +12,7 @@ const { listBooks } = library.rpcs;
 const laneBytes = 8 * 1024 * 1024;
 const maxWaiting = 64;
 const chunkBytes = 256 * 1024;
-/** Replies that one lane has room for, of those whose reader says nothing: a first chunk each. */
+/** Replies that fit into one window when the reader reports no progress: one first chunk each. */
 const roomFor = laneBytes / chunkBytes;
 const text = JSON.stringify(['x'.repeat(900_000)]);
 
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Said = 'nothing' | 'what it took' | 'what came';
 
-/** A process that asks `count` times for the large reply. */
+/** A process that requests the large reply `count` times. */
 function read(count: number, name: string): { say(what: Said): void; bytes(): number; whole(): number; refused(): string[] } {
   let said: Said = 'nothing';
   let bytes = 0;
@@ -47,7 +47,7 @@ function read(count: number, name: string): { say(what: Said): void; bytes(): nu
     const received = headers();
     if (said === 'what came') received.set('Chunk-Received', number);
     connection.publish(message.reply ?? '', said === 'what came' ? '0' : number, { headers: received, reply: message.subject });
-    // Taken a moment after it came.
+    // Reports consumption shortly after receipt.
     if (said === 'what came') connection.publish(message.reply ?? '', number, { headers: received, reply: message.subject });
   };
   connection.subscribe(`_INBOX.${name}.reader.*`, {
@@ -81,7 +81,7 @@ describe('large replies for one process', () => {
     name = `lane${turn++}`;
   });
 
-  it('are no more than the broker keeps for it, while another process gets its own; the others follow in turn', async () => {
+  it("large replies for one process are limited to the broker's buffer, while another process receives its own; the others follow in order", async () => {
     const reader = read(60, name);
     await waitFor(() => reader.bytes() === laneBytes);
     expect(await other.call(listBooks, { count: 1 }, context())).toEqual(JSON.parse(text));
@@ -91,7 +91,7 @@ describe('large replies for one process', () => {
     expect([reader.bytes(), reader.refused()]).toEqual([60 * text.length, []]);
   });
 
-  it('wait in a bounded number; more are answered that the service is busy', async () => {
+  it('a bounded number of large replies waits; further calls are answered as busy', async () => {
     const reader = read(roomFor + maxWaiting + 20, name);
     await waitFor(() => reader.refused().length === 20);
     expect(new Set(reader.refused())).toEqual(new Set(['{"code":"unavailable","message":"The service is busy"}']));
@@ -99,14 +99,14 @@ describe('large replies for one process', () => {
     await waitFor(() => reader.whole() === roomFor + maxWaiting);
   });
 
-  it('have no such bound for one of the release before, which tells what it has taken alone', async () => {
+  it('large replies to a process of the previous release, which only reports what it has received, have no such limit', async () => {
     const reader = read(60, name);
     reader.say('what it took');
     await waitFor(() => reader.whole() === 60);
     expect(reader.bytes()).toBe(60 * text.length);
   });
 
-  it('leave their room when their reader has said nothing for ten seconds', async () => {
+  it('large replies release their slot when their reader is silent for ten seconds', async () => {
     const reader = read(60, name);
     await waitFor(() => reader.bytes() === laneBytes);
     const later: ReturnType<typeof read>[] = [];
@@ -118,6 +118,6 @@ describe('large replies for one process', () => {
       return false;
     };
     await waitFor(isAnswered, { intervalMs: 250, timeoutMs: 120_000 });
-    reader.say('what came'); // the responder waits for the rest when it stops
+    reader.say('what came'); // on shutdown the responder waits for the remaining chunks
   });
 });

@@ -1,4 +1,4 @@
-/** Two connections, as two processes would have, and a small contract between them. */
+/** Two connections, like those of two processes, and a small contract between them. */
 import { generateActorKeys } from '#libs/actor';
 import { anyActor, defineService, event, withoutActor, rpc, Type } from '#libs/contract';
 import { type Bus, type BusSettings, connectBus, type Handlers, newContext } from '#libs/nats';
@@ -57,7 +57,7 @@ export function handlers(given: Partial<LibraryHandlers>): LibraryHandlers {
   return { getBook: unused, listBooks: unused, printBook: unused, ...given };
 }
 
-/** The run's broker and a prefix of one's own; these tests need nothing else. */
+/** The broker of the test run with a separate prefix; these tests need nothing else. */
 export interface Broker {
   readonly url: string;
   readonly prefix: string;

@@ -1,4 +1,7 @@
-/** Each user of NATS without one of its permissions: what is missing is named, the service is not ready, and gets well when it is granted. */
+/**
+ * Each NATS user without one of its permissions: the missing permission is reported, the service is not ready, and it recovers when the
+ * permission is granted.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,7 @@ interface Removal {
   readonly subject: string;
 }
 
-/** A login for each permission of each user, which has all of the user's permissions but that one. */
+/** For each permission of each user, a login with all permissions except that one. */
 const removals: readonly Removal[] = Object.entries(all).flatMap(([user, permissions]) =>
   (['publish', 'subscribe'] as const).flatMap((kind) =>
     permissions[kind].map((subject, index) => ({ login: `${user}-${kind}-${index}`, user, kind, subject })),
@@ -93,7 +96,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
   const urlOf = (login: string): string => server.url.replace('://', `://${login}:${password}@`);
   const open = (login: string, name: string): Promise<Bus> => connectBus({ url: urlOf(login), name, logger });
 
-  /** Changes the server's configuration while it runs. */
+  /** Changes the server configuration at run time. */
   function change(from: string, to: string): void {
     const file = join(dir, 'data', 'nats-server.conf');
     const text = readFileSync(file, 'utf8');
@@ -102,12 +105,12 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     process.kill(server.identity.pid, 'SIGHUP');
   }
 
-  it.each(Object.keys(all))('names every single permission that the user %s lacks', async (user) => {
+  it.each(Object.keys(all))('lists every permission that the user %s lacks', async (user) => {
     for (const { login, kind, subject } of removals.filter((removal) => removal.user === user)) {
       const lame = await open(login, user);
       const problem = await lame.findMissingPermissions(all[user] ?? { publish: [], subscribe: [] });
       await lame.close();
-      // Where the connection itself waits for replies it names its own place.
+      // The connection reports its own inbox subject.
       const named = subject === `_INBOX.${user}.>` ? `_INBOX.${user}.` : subject;
       expect(problem).toContain(`may not ${kind === 'publish' ? 'publish' : 'subscribe'} to ${named}`);
       expect(problem).toContain(release);
@@ -117,7 +120,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await bus.close();
   });
 
-  it('does not call a process ready while a subscription is refused, counts it, and subscribes when it is allowed', async () => {
+  it('a process is not ready while a subscription is rejected, counts it, and subscribes once allowed', async () => {
     const violations: string[] = [];
     const metrics = { permissionViolated: (operation: string) => void violations.push(operation) };
     const bus = await connectBus({ url: urlOf('library'), name: 'library', logger, metrics });
@@ -133,7 +136,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await Promise.all([admin.close(), bus.close()]);
   });
 
-  it('keeps a service that lacks a permission from being ready, says why, and starts it when it is granted', async () => {
+  it('a service without a permission does not become ready, reports the reason, and starts when it is granted', async () => {
     const admin = await open('admin', 'admin');
     await admin.ensureStreams();
     await admin.close();
@@ -160,7 +163,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await service.stop();
   });
 
-  it('checks all users before the streams are made, and tells which one lacks what', async () => {
+  it('checks all users before the streams are created, and reports missing permissions per user', async () => {
     const lame = removals.find(({ user, kind }) => user === 'directory' && kind === 'subscribe') as Removal;
     const urls = { NATS_URL: urlOf('admin'), NATS_URL_MEDIA: urlOf('media'), NATS_URL_DIRECTORY: urlOf(lame.login) };
     const refused = await runScript('tools/streams.ts', urls);

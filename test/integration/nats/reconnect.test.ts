@@ -81,7 +81,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
       (error: AppError) => error.code,
     );
 
-  it('fails what waits, fails fast while it is away, and recovers calls, consumers and durable messages', async () => {
+  it('fails waiting calls, fails fast during the outage, and recovers calls, consumers and durable messages', async () => {
     await caller.publishDurable('jobs.w.x', 'before', { msgId: 'before' });
     await waitFor(() => worked.includes('before'));
     const reply = await caller.callRaw(listBooks, { count: 1 }, context());
@@ -96,7 +96,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await server.stop();
     await expect(waiting).resolves.toBe('unavailable');
     await expect(reading).resolves.toBe('unavailable');
-    // Without a turn of the event loop: nothing is waited for.
+    // Settles without a turn of the event loop, so nothing was awaited.
     const atOnce = (promise: Promise<unknown>): Promise<string> =>
       Promise.race([codeOf(promise), new Promise<string>((resolve) => setImmediate(() => resolve('waits')))]);
     await expect(atOnce(caller.call(getBook, { id: 1 }, context()))).resolves.toBe('unavailable');
@@ -111,14 +111,14 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     expect(reconnections).toBe(1);
   });
 
-  it('says what the server accepts when it accepts too small messages', async () => {
+  it("reports the server's limit when its maximum message size is too small", async () => {
     const wanted = 9 * 1024 * 1024;
     await expect(connectBus({ url: server.url, name: 'gateway', logger, minPayloadBytes: wanted })).rejects.toThrow(
       `accepts messages of ${8 * 1024 * 1024} bytes; ${wanted} are needed. Set "max_payload: ${wanted}"`,
     );
   });
 
-  it('refuses to publish while the streams are missing, says what to run, and waits for them', async () => {
+  it('rejects publishing while the streams are missing, names the command to run, and waits for them', async () => {
     await caller.deleteStreams();
     await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).rejects.toThrow(
       /run tools\/streams\.ts/,
@@ -129,7 +129,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).resolves.toEqual({ duplicate: false });
   });
 
-  it('makes its consumers anew when the broker lost its files and the set-up job has made the streams', async () => {
+  it('recreates its consumers when the broker lost its files and the set-up job has recreated the streams', async () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
     server = await start(port);
@@ -139,7 +139,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     expect(worked.filter((body) => body === 'anew')).toHaveLength(1);
   });
 
-  it('asks a broker again that is slow to answer, so that a service starts beside many others', async () => {
+  it('retries a slow broker, so that a service can start along with many others', async () => {
     let unanswered = 0;
     const between = createServer((client) => {
       const broker = connect(port, '127.0.0.1');
@@ -153,7 +153,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await once(between, 'listening');
     const url = `nats://127.0.0.1:${(between.address() as AddressInfo).port}`;
     const bus = await connectBus({ url, name: 'caller', logger });
-    await bus.ensureStreams(); // what replies come to is subscribed with the first question, which is not the one that is lost
+    await bus.ensureStreams(); // the first request subscribes the reply inbox; it must not be the one that is lost
     const late: string[] = [];
     await bus.consume({ stream: 'JOBS', durable: 'late', filter: 'jobs.late.>', concurrency: 1 }, async (delivery) => {
       late.push(Buffer.from(delivery.data).toString('utf8'));

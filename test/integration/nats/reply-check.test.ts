@@ -1,4 +1,4 @@
-/** What a service answers is held against its contract in every test (CONTRIBUTING.md), however the reply was made. */
+/** In every test a service's replies are validated against its contract (CONTRIBUTING.md), however they were produced. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { type Bus, byteStream, jsonStream, rawBytes, rawJson, withDigest, withOutcome } from '#libs/nats';
@@ -14,13 +14,13 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-describe('a reply that breaks its contract', () => {
+describe('a reply that violates its contract', () => {
   const broker = openBroker();
   let caller: Bus;
   beforeAll(async () => void (caller = await connect(broker, 'caller')));
   afterAll(() => caller.close());
 
-  /** The reply as its reader gets it, or the code of the failure. */
+  /** The reply as the caller receives it, or the error code. */
   async function ask(given: Partial<LibraryHandlers>, checkReplies = true): Promise<unknown> {
     const responder = await connect(broker, 'responder', { checkReplies });
     try {
@@ -45,11 +45,11 @@ describe('a reply that breaks its contract', () => {
     ['that is streamed', jsonStream(pieces('{"id":1,', '"title":1}'))],
     ['that is streamed and never ends', jsonStream(pieces('{"id":1,'))],
     ['that is streamed as plain text', byteStream(pieces('Ulysses'))],
-  ])('is answered with an error: one %s', async (_what, reply) => {
+  ])('an invalid reply is replaced with an error: %s', async (_what, reply) => {
     expect(await ask({ getBook: () => Promise.resolve(reply) })).toBe('internal');
   });
 
-  it('breaks when it is a stream that has begun', async () => {
+  it('an invalid reply aborts a stream that has started', async () => {
     const source = (async function* (): AsyncGenerator<string> {
       await Promise.resolve();
       yield '[0';
@@ -63,16 +63,16 @@ describe('a reply that breaks its contract', () => {
     ['values', book],
     ['JSON that SQL made', rawJson('{"id":1,"title":"Ulysses"}')],
     ['a stream', jsonStream(pieces('{"id":1,', '"title":"Ulysses"}'))],
-  ])('is none when %s fit it', async (_what, reply) => {
+  ])('accepts a reply of %s that satisfies the contract', async (_what, reply) => {
     expect(await ask({ getBook: () => Promise.resolve(reply) })).toEqual(book);
   });
 
-  it('passes where nobody asked for the check, as in production', async () => {
+  it('replies are not checked unless enabled, as in production', async () => {
     expect(await ask({ getBook: () => Promise.resolve(rawJson('{"id":1}')) }, false)).toEqual({ id: 1 });
   });
 });
 
-describe('a service that a test starts', () => {
+describe('a service started by a test', () => {
   let env: TestEnvironment;
   let bus: Bus;
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('a service that a test starts', () => {
     await env.stop();
   });
 
-  it('answers no JSON of SQL that its contract does not promise', async () => {
+  it('rejects JSON of SQL that its contract does not declare', async () => {
     const ask = (slug: string) => bus.call(agents.rpcs.getAgent, { slug }, context());
     await env.sql('alter table agents.agents drop constraint agents__infos__check');
     await env.sql("insert into agents.agents (slug, name, prompt, infos) values ('good', 'Good', '', '{}'), ('bad', 'Bad', '', '[]')");

@@ -20,7 +20,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     await Promise.all([caller, ...responders].map((bus) => bus.close()));
   });
 
-  /** Runs `work` while a process serves with these handlers. */
+  /** Runs `work` while a process serves these handlers. */
   async function serving(given: Partial<LibraryHandlers>, work: (responder: Bus) => Promise<void>): Promise<void> {
     const responder = await connect(broker, 'responder', { checkReplies: true });
     responders.push(responder);
@@ -40,7 +40,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     throw new Error('the call did not fail');
   };
 
-  it('brings request, actor, trace and deadline to the handler and its reply back', async () => {
+  it('passes request, actor, trace and deadline to the handler and returns its reply', async () => {
     let seen: RequestContext | undefined;
     await serving(
       {
@@ -60,20 +60,20 @@ describe('calls over NATS (architecture#rpc)', () => {
     );
   });
 
-  it('asks again when nobody serves the subject yet, as while a service is replaced', async () => {
+  it('retries while the subject has no responder, as during a service restart', async () => {
     const call = caller.call(getBook, { id: 7 }, context());
     await serving({ getBook: async ({ id }) => ({ id, title: 'back' }) }, async () => {
       await expect(call).resolves.toEqual({ id: 7, title: 'back' });
     });
   });
 
-  it('answers `unavailable` within its deadline when nobody serves the subject', async () => {
-    // Whoever waits for an answer ends with `deadline_exceeded`.
+  it('returns `unavailable` within its deadline when the subject has no responder', async () => {
+    // Calls waiting for a reply fail with `deadline_exceeded`.
     const error = await failure(caller.call(getBook, { id: 1 }, context()));
     expect(error.toBody()).toEqual({ code: 'unavailable', message: 'No service answers library.books.get' });
   });
 
-  it('carries code, reason, message and details of an error', async () => {
+  it('transmits code, reason, message and details of an error', async () => {
     const book = async (): Promise<never> => {
       throw appError('conflict', 'book_lent', 'Somebody has it', { until: '2026-05-01' });
     };
@@ -88,7 +88,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('hides the text of a fault and goes on serving', async () => {
+  it('hides the message of an unexpected error and continues serving', async () => {
     let calls = 0;
     const book: LibraryHandlers['getBook'] = (request) => {
       if (++calls === 1) throw new Error('secret of the database');
@@ -101,7 +101,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('refuses a request that breaks the contract before the handler sees it', async () => {
+  it('rejects a request that violates the contract before the handler receives it', async () => {
     let called = false;
     const book: LibraryHandlers['getBook'] = async () => {
       called = true;
@@ -115,7 +115,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('keeps numbers that a double cannot hold, in both directions', async () => {
+  it('preserves numbers that a double cannot represent, in both directions', async () => {
     const text = '{"id":1,"note":{"big":12345678901234567890,"exact":1.10}}';
     let seen = '';
     const book: LibraryHandlers['getBook'] = async (request) => {
@@ -129,7 +129,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('takes `7.0` and `7e0` where an integer is asked for', async () => {
+  it('accepts `7.0` and `7e0` as integers', async () => {
     await serving({ getBook: async (request) => ({ id: request.id, title: typeof request.id }) }, async () => {
       for (const id of ['7.0', '7e0']) {
         await expect(caller.call(getBook, rawJson(`{"id":${id}}`) as never, context())).resolves.toEqual({ id: 7, title: 'number' });
@@ -151,7 +151,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('ends the wait at the deadline, and aborts the handler’s signal then', async () => {
+  it('returns at the deadline, and aborts the handler’s signal then', async () => {
     let aborted = false;
     const released = Promise.withResolvers<void>();
     const book: LibraryHandlers['getBook'] = async (request, ctx) => {
@@ -169,7 +169,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('hands the deadline on to nested calls', async () => {
+  it('passes the deadline to nested calls', async () => {
     let nested: number | undefined;
     await serving({ listBooks: async (_request, ctx) => [String((nested = ctx.deadlineMs))] }, async (inner) => {
       const outer = await connect(broker, 'outer');
@@ -180,7 +180,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('ends the wait when the caller’s signal aborts', async () => {
+  it('returns when the caller’s signal aborts', async () => {
     await serving({ getBook: async (request) => (await sleep(300), { id: request.id, title: '' }) }, async () => {
       const controller = new AbortController();
       const call = failure(caller.call(getBook, { id: 1 }, { ...context(), signal: controller.signal }));
@@ -189,20 +189,20 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('refuses a request that the broker would not carry', async () => {
+  it("rejects a request that exceeds the broker's maximum size", async () => {
     expect(caller.maxPayload).toBeGreaterThanOrEqual(8_000_000);
     const error = await failure(caller.callRaw(getBook, { id: 1, note: 'x'.repeat(caller.maxPayload) }, context()));
     expect(error.code).toBe('payload_too_large');
   });
 
-  it('carries a request of 4 MiB of JSON', async () => {
+  it('transmits a request of 4 MiB of JSON', async () => {
     const note = 'ä'.repeat(2 * 1024 * 1024);
     await serving({ getBook: async (request) => ({ id: request.id, title: String((request.note as string).length) }) }, async () => {
       await expect(caller.call(getBook, { id: 1, note }, context())).resolves.toEqual({ id: 1, title: String(note.length) });
     });
   });
 
-  it('shares requests between the replicas of a service', async () => {
+  it('distributes requests among the replicas of a service', async () => {
     const seen = new Set<string>();
     const by = (name: string): Partial<LibraryHandlers> => ({
       getBook: async (request) => (seen.add(name), { id: request.id, title: name }),
@@ -216,13 +216,13 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('refuses to serve without a handler, or with one that is not declared', () => {
+  it('rejects an undeclared handler, and a declared operation without a handler', () => {
     const { listBooks: list } = handlers({});
     expect(() => caller.serve(library, { listBooks: list } as never)).toThrow('getBook (library.books.get) has no handler');
     expect(() => caller.serve(library, { ...handlers({}), burnBook: list } as never)).toThrow('handler burnBook is not declared');
   });
 
-  it('drains: requests under way are answered, new ones find nobody', async () => {
+  it('draining answers requests in progress and accepts no new ones', async () => {
     const responder = await connect(broker, 'draining');
     responders.push(responder);
     let started = 0;
@@ -240,7 +240,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     await drained;
   });
 
-  it('answers `unavailable` above its limit of requests in flight', async () => {
+  it('returns `unavailable` above its limit of requests in flight', async () => {
     const responder = await connect(broker, 'small');
     responders.push(responder);
     const released = Promise.withResolvers<void>();
@@ -257,18 +257,18 @@ describe('calls over NATS (architecture#rpc)', () => {
     await service.drain();
   });
 
-  it('refuses a broker that allows too small messages', async () => {
+  it('rejects a broker whose maximum message size is too small', async () => {
     await expect(connect(broker, 'big', { minPayloadBytes: 1e9 })).rejects.toThrow(/accepts messages of \d+ bytes; 1000000000 are needed/);
   });
 
-  it('says where it could not connect, without the password', async () => {
+  it('reports where it could not connect, without the password', async () => {
     const error = await failure(connect(broker, 'nowhere', { url: 'nats://user:hush@127.0.0.1:1', connectTimeoutMs: 1 }));
     expect(error.code).toBe('unavailable');
     expect(error.message).toContain('127.0.0.1:1');
     expect(error.message).not.toContain('hush');
   });
 
-  it('tells an event to every listener', async () => {
+  it('delivers an event to every subscriber', async () => {
     const other = await connect(broker, 'other');
     responders.push(other);
     const heard: string[] = [];

@@ -1,4 +1,4 @@
-/** Streams hold so many bytes and no more (docs/adr/stream-limits.md), on the real broker. */
+/** Stream size limits (docs/adr/stream-limits.md) on the real broker. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectToServer, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,7 +9,7 @@ import { type Broker, connect, openBroker } from './parties.ts';
 const kibibyte = 1024;
 const limit = 64 * kibibyte;
 const limits = { JOBS: limit, EVENTS: limit, FEED: limit, WEBHOOKS: limit };
-/** Some of them fill a stream. */
+/** A few of them fill a stream. */
 const message = Buffer.alloc(10 * kibibyte, 'x');
 
 let broker: Broker;
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const publish = (subject: string, n: number) => bus.publishDurable(subject, message, { msgId: `${subject}-${n}` });
 
-/** Publishes until the stream refuses. @returns how many it took, and the error */
+/** Publishes until the stream rejects a message. @returns the number of stored messages, and the error */
 async function fill(subject: string): Promise<{ count: number; error: Error }> {
   for (let count = 0; count < 20; count++) {
     try {
@@ -49,12 +49,12 @@ async function drain(stream: StreamName, filter: string): Promise<number> {
   return count;
 }
 
-describe('a stream that is full', () => {
+describe('a full stream', () => {
   it.each([
     ['JOBS', 'jobs.shop.sell'],
     ['WEBHOOKS', 'webhooks.shop.orders'],
   ] as const)(
-    'refuses new messages of %s in words, keeps those that it has, and takes more when they are worked',
+    'rejects new messages of %s with a message, keeps stored ones, and accepts more after these are processed',
     async (stream, subject) => {
       await bus.ensureStreams(limits);
       const { count, error } = await fill(subject);
@@ -66,7 +66,7 @@ describe('a stream that is full', () => {
     },
   );
 
-  it('takes every event, and the oldest make room', async () => {
+  it('accepts every event and drops the oldest ones', async () => {
     await bus.ensureStreams(limits);
     for (let n = 0; n < 20; n++) await publish('events.shop.orders.sold', n);
     const { messages, bytes } = await bus.streamSize('EVENTS');
@@ -82,7 +82,7 @@ describe('the set-up of streams', () => {
   });
   afterEach(() => raw.close());
 
-  it('bounds those of an earlier release and loses nothing that is in them', async () => {
+  it('limits streams of an earlier release without losing their messages', async () => {
     const manager = await jetstreamManager(raw);
     for (const [name, retention] of [
       ['JOBS', 'workqueue'],
@@ -106,7 +106,7 @@ describe('the set-up of streams', () => {
     expect(await bus.streamSize('EVENTS')).toMatchObject({ messages: 6, maxBytes: limit });
   });
 
-  it('changes nothing the second time, and follows a limit that changes', async () => {
+  it('changes nothing the second time, and applies a changed limit', async () => {
     await bus.ensureStreams(limits);
     const manager = await jetstreamManager(raw);
     const read = async () => (await manager.streams.info(`${broker.prefix}_WEBHOOKS`)).config;
@@ -117,7 +117,7 @@ describe('the set-up of streams', () => {
     expect(await read()).toEqual({ ...before, max_bytes: 2 * limit });
   });
 
-  it('says which setting is too large for the broker', async () => {
+  it("reports which setting exceeds the broker's limits", async () => {
     await expect(bus.ensureStreams({ ...limits, WEBHOOKS: 1024 ** 5 })).rejects.toThrow(
       /no room for the 1125899906842624 bytes of stream WEBHOOKS.*max_file_store.*NATS_STREAM_WEBHOOKS_MAX_BYTES/s,
     );

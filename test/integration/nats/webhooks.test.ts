@@ -1,4 +1,4 @@
-/** From the stream of webhooks to their receipts (architecture#webhooks; D20). */
+/** From the webhook stream to receipts (architecture#webhooks; D20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Static, Type } from '#libs/contract';
 import { unavailable } from '#libs/errors';
@@ -42,7 +42,7 @@ describe('startReceiptIntake', () => {
     return pending + ackPending === 0;
   };
 
-  it('stores all webhooks of a message in their order and acknowledges it then', async () => {
+  it('stores all webhooks of a message in order and then acknowledges it', async () => {
     const stored: string[] = [];
     const consumer = await start('all', (id) => stored.push(id));
     await send('all', packWebhooks(['a', 'b', 'c'].map((id) => webhook(id))));
@@ -51,7 +51,7 @@ describe('startReceiptIntake', () => {
     await consumer.stop();
   });
 
-  it('goes on behind one that cannot be stored, and tries it again with its message', async () => {
+  it('continues after one that cannot be stored, and retries it with its message', async () => {
     const tried: string[] = [];
     const consumer = await start('odd', (id) => {
       tried.push(id);
@@ -75,7 +75,7 @@ describe('startReceiptIntake', () => {
     await consumer.stop();
   });
 
-  it('leaves out what breaks the contract, and never takes bytes again that are no message', async () => {
+  it('skips webhooks that violate the contract, and never receives bytes again that are not a message', async () => {
     const stored: string[] = [];
     const consumer = await start('broken', (id) => stored.push(id));
     await send('broken', packWebhooks([webhook('a', 'no number'), webhook('b')]));

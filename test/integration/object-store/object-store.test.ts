@@ -17,7 +17,7 @@ const options = { contentType: 'audio/mpeg' };
 let env: TestEnvironment;
 let proxy: TcpProxy;
 let store: ObjectStore;
-/** Past the proxy: sees the truth while the proxy is down. */
+/** Bypasses the proxy to read the actual state while the proxy is down. */
 let witness: ObjectStore;
 
 function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): ObjectStore {
@@ -33,7 +33,7 @@ function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): Objec
   });
 }
 
-/** Bytes that differ from place to place, in chunks that fit no buffer. */
+/** Bytes that differ at every position, in chunks that do not align with any buffer. */
 function* makeBytes(sizeBytes: number, chunkBytes = 64 * 1024 - 7): Generator<Buffer> {
   for (let offset = 0; offset < sizeBytes; offset += chunkBytes) {
     const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, sizeBytes - offset));
@@ -76,7 +76,7 @@ afterAll(async () => {
 
 describe('object-store.putStream (architecture#bytes)', () => {
   it.each([0, 1, minPartBytes - 1, minPartBytes, minPartBytes + 1, 3 * minPartBytes, 17 * mebibyte + 3])(
-    'stores %d bytes and their digest',
+    'putStream stores %d bytes and their digest',
     async (sizeBytes) => {
       const key = `sizes/${sizeBytes}`;
       const stored = await store.putStream(key, bodyOf(sizeBytes), options);
@@ -105,7 +105,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await store.head('large-chunk'))?.sizeBytes).toBe(13 * mebibyte);
   });
 
-  it('leaves neither object nor part when it is aborted while the source is silent', async () => {
+  it('leaves neither object nor part when it is aborted while the source sends nothing', async () => {
     const controller = new AbortController();
     const left = new Error('the client left');
     async function* body(): AsyncGenerator<Buffer> {
@@ -118,7 +118,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     await expectNothing('aborted');
   });
 
-  it('leaves nothing and passes the error on when the source fails, small or large', async () => {
+  it('leaves nothing and returns the error when the source fails, small or large', async () => {
     for (const sizeBytes of [1000, 12 * mebibyte]) {
       const broken = Object.assign(new Error('the source broke'), { code: 'ECONNRESET' });
       const body = async function* (): AsyncGenerator<Buffer> {
@@ -130,7 +130,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     }
   });
 
-  it('sends a part again when its connection breaks', async () => {
+  it('resends a part when its connection breaks', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       let sent = 0;
       for (const chunk of makeBytes(30 * mebibyte)) {
@@ -144,7 +144,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await witness.head('shaken'))?.sizeBytes).toBe(30 * mebibyte);
   });
 
-  it('survives a store that is away for a moment', async () => {
+  it('completes across a short outage of the store', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       yield* makeBytes(6 * mebibyte);
       proxy.cut();
@@ -155,7 +155,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await witness.head('away'))?.sizeBytes).toBe(stored.sizeBytes);
   });
 
-  it('fails as unavailable without secrets when the store stays away, and removeUpload then leaves nothing', async () => {
+  it('fails as unavailable without secrets during a long outage of the store, and removeUpload then leaves nothing', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       yield* makeBytes(11 * mebibyte);
       proxy.cut();
@@ -164,7 +164,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     const error: unknown = await store.putStream('lost', body(), options).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'unavailable', message: 'Object store unavailable' });
-    // The name of the bucket contains that of the key here.
+    // The bucket name contains the access key here.
     const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`.replaceAll(env.settings['S3_BUCKET'] ?? '', '');
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']) expect(text).not.toContain(env.settings[name]);
     expect(await witness.countUnfinished('lost')).toBe(1);
@@ -173,7 +173,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     await expectNothing('lost');
   });
 
-  it('says of refused credentials which status, bucket and endpoint, and of a store that is away which code', async () => {
+  it('reports status, bucket and endpoint of rejected credentials, and the error code of an unreachable store', async () => {
     const { S3_BUCKET: bucket = '', S3_ENDPOINT: endpoint = '' } = env.settings;
     const refused = connect(endpoint, { secretAccessKey: 'a-secret-that-opens-nothing' });
     const away = connect('http://127.0.0.1:1');
@@ -192,10 +192,10 @@ describe('object-store.putStream (architecture#bytes)', () => {
     away.close();
   });
 
-  it('uses the credentials of the environment without keys, works without ListBucket and lifecycle, and encrypts what it stores', async () => {
+  it("uses the environment's credentials without keys, works without ListBucket and lifecycle permissions, and encrypts what it stores", async () => {
     const { S3_ENDPOINT: target = '', S3_ACCESS_KEY_ID: id = '', S3_SECRET_ACCESS_KEY: key = '' } = env.settings;
     const seen: { line: string; sse: string | undefined; kms: string | undefined; token: string | undefined }[] = [];
-    /** As a policy does that allows objects and nothing of the bucket itself. */
+    /** Like a policy that allows object requests but no bucket requests. */
     const isOfBucket = (method: string, url: URL): boolean =>
       (method === 'HEAD' && url.pathname.split('/').filter((part) => part !== '').length === 1) ||
       url.searchParams.has('lifecycle') ||
@@ -244,7 +244,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
         [{ sessionTokenFile: file }, 'token-of-a-file'],
       ] as const) {
         const temporary = connect(endpoint, own);
-        await temporary.head('temporary').catch(() => undefined); // the store here has no temporary keys
+        await temporary.head('temporary').catch(() => undefined); // the store here does not have temporary keys
         temporary.close();
         expect(seen.at(-1)).toMatchObject({ line: 'HEAD temporary', token });
       }
@@ -257,7 +257,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     }
   });
 
-  it('reads its source no faster than the store takes it', async () => {
+  it('reads its source no faster than the store accepts data', async () => {
     let produced = 0;
     let stop = false;
     async function* body(): AsyncGenerator<Buffer> {
@@ -278,7 +278,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
       },
       { intervalMs: 300 },
     );
-    // One part on its way and one buffer full.
+    // One part in transfer and one full buffer.
     expect(produced).toBeLessThanOrEqual(3 * minPartBytes + mebibyte);
     stop = true;
     proxy.restore();
@@ -296,7 +296,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     expect(await readAll(object?.body as AsyncIterable<unknown>)).toEqual(all.subarray(70_000, 70_010));
   });
 
-  it('says undefined for a missing object, and deletes it without complaint', async () => {
+  it('returns undefined for a missing object, and deletes it without an error', async () => {
     expect(await store.get('missing')).toBeUndefined();
     expect(await store.head('missing')).toBeUndefined();
     await expect(store.delete('missing')).resolves.toBeUndefined();
@@ -327,14 +327,14 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     expect((await readAll(object?.body as AsyncIterable<unknown>)).byteLength).toBe(40 * mebibyte);
   });
 
-  it('fails in the middle of a body when the store breaks off', async () => {
+  it('fails in the middle of a body when the store closes the connection', async () => {
     const object = await store.get('long');
     const reading = readAll(object?.body as AsyncIterable<unknown>);
     proxy.breakConnections();
     await expect(reading).rejects.toThrow();
   });
 
-  it('lists by prefix and deletes', async () => {
+  it('lists objects by prefix and deletes them', async () => {
     for (const name of ['list/a', 'list/b', 'other/c']) await store.putStream(name, bodyOf(3), options);
     const keys = async (): Promise<string[]> => (await Array.fromAsync(store.list('list/'))).map((item) => item.key);
     expect(await keys()).toEqual(['list/a', 'list/b']);
@@ -342,7 +342,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     expect(await keys()).toEqual(['list/b']);
   });
 
-  it('is unavailable, not missing, while the store is down', async () => {
+  it('reports a store that is down as unavailable, not the object as missing', async () => {
     proxy.cut();
     for (const call of [store.get('range'), store.head('range'), store.delete('range'), store.ping(), Array.fromAsync(store.list(''))]) {
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
@@ -359,7 +359,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     stranger.close();
   });
 
-  it('asks the store to end uploads that were left incomplete for two days, beside the rules that are there', async () => {
+  it('adds a lifecycle rule that removes uploads left incomplete for two days, and preserves existing rules', async () => {
     const rules: string[] = [];
     const own =
       '<Rule><ID>own</ID><Filter><Prefix>logs/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>7</Days></Expiration></Rule>';
@@ -385,11 +385,11 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('says when the store knows no such rule', async () => {
+  it('reports when the store does not support such a rule', async () => {
     await expect(store.ensureBucket()).resolves.toEqual({ lifecycle: false });
   });
 
-  it('creates its bucket once, however many ask', async () => {
+  it('creates its bucket once, however many callers request it', async () => {
     await expect(Promise.all([store.ensureBucket(), witness.ensureBucket(), store.ensureBucket()])).resolves.toHaveLength(3);
   });
 });

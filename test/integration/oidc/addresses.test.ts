@@ -1,4 +1,7 @@
-/** An identity provider whose answers lead inside the network: the platform goes nowhere with them (architecture#outgoing-calls; S5). */
+/**
+ * An identity provider whose responses point to internal addresses: the platform does not connect to them (architecture#outgoing-calls;
+ * S5).
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,11 +16,11 @@ let inner: InnerServer;
 let server: Server;
 let outbound: Outbound;
 let issuer: string;
-/** As an operator allows it: this host with this port, and nothing else of the machine. */
+/** Operator setting: allows this host with this port, and nothing else of the machine. */
 let allowedHosts: string;
-/** What the discovery document says besides the usual. */
+/** Additional members of the discovery document. */
 let named: Readonly<Record<string, string>>;
-/** Paths that send the caller on. */
+/** Paths that respond with a redirect. */
 let redirected: readonly string[];
 beforeAll(async () => {
   inner = await startInnerServer();
@@ -50,7 +53,7 @@ afterAll(async () => {
 const createAsked = () => createProvider({ issuer, outbound, allowedHosts });
 const place = (address: string): string => address.replace('PORT', String(inner.port));
 
-/** Signs in, with an answer of the browser that the provider would have sent: what comes of it. */
+/** Signs in with a browser response as the provider would send it, and returns the outcome. */
 async function signIn(): Promise<string> {
   const provider = createAsked();
   const options = { provider, keys: createSigningKeys({ provider }), outbound, allowedHosts, clientId: 'console', secret: 'a secret' };
@@ -64,7 +67,7 @@ async function signIn(): Promise<string> {
   }
 }
 
-/** Ways to write an address inside; `PORT` is that of the server there. */
+/** Spellings of an internal address; `PORT` is replaced by the port of the server there. */
 const addresses = [
   'http://127.0.0.1:PORT/',
   'https://127.0.0.1:PORT/',
@@ -79,28 +82,28 @@ const addresses = [
   'file:///etc/passwd',
 ];
 
-describe('an address that the identity provider names (S5)', () => {
-  it.each(addresses)('is not asked for keys at %s', async (address) => {
+describe('a URL named by the identity provider (S5)', () => {
+  it.each(addresses)('requests no keys at %s', async (address) => {
     expect(await createAsked().readKeys()).toEqual({ keys: [] });
     named = { jwks_uri: place(address) };
     await expect(createAsked().readKeys()).rejects.toThrow(/has no jwks_uri that may be asked|is not public/);
     expect(inner.seen).toEqual([]);
   });
 
-  it.each(addresses)('gets no code, and no secret, as the token endpoint at %s', async (address) => {
+  it.each(addresses)('sends neither code nor secret to the token endpoint at %s', async (address) => {
     named = { token_endpoint: place(address) };
-    // An address that its text excludes is a fault of the provider's document; one that leads inside is a refused exchange.
+    // An address rejected by its text is an error in the provider's document; one that resolves to an internal host is a failed exchange.
     const isExcluded = !address.startsWith('https:') || address.includes('@');
     expect([await signIn(), inner.seen]).toEqual([isExcluded ? 'unavailable' : 'unauthenticated', []]);
   });
 
-  it.each(['/.well-known/openid-configuration', '/jwks'])('is not followed when %s answers with a redirect', async (path) => {
+  it.each(['/.well-known/openid-configuration', '/jwks'])('does not follow a redirect from %s', async (path) => {
     redirected = [path];
     await expect(createAsked().readKeys()).rejects.toThrow(`${issuer} answers 307`);
     expect(inner.seen).toEqual([]);
   });
 
-  it('is not followed when the token endpoint answers with a redirect', async () => {
+  it('does not follow a redirect from the token endpoint', async () => {
     redirected = ['/token'];
     expect([await signIn(), inner.seen]).toEqual(['unavailable', []]);
   });

@@ -1,4 +1,4 @@
-/** A browser that signs in at a certified provider by the code flow, and others that try to pass for it (rules/console#session; S3). */
+/** A browser signs in at a certified provider with the code flow, and others try to impersonate it (rules/console#session; S3). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CodeSignIn, createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
 import { createOutbound, type Outbound } from '#libs/outbound';
@@ -48,7 +48,7 @@ beforeEach(() => {
   flow = create();
 });
 
-/** Begins, signs in, and comes back: the query of the address, and what the browser keeps. */
+/** Starts the flow, signs in and returns: the query of the callback and the browser's cookies. */
 async function comeBack(by = flow, subject = 'ada'): Promise<{ query: string; kept: string }> {
   const { url, kept } = await by.begin(consoleRedirectUri);
   const back = new URL(await provider.signIn(url, subject));
@@ -67,7 +67,7 @@ const withParameter = (query: string, name: string, value: string): string => {
 };
 
 describe('the code flow (S3)', () => {
-  it('asks for a code with PKCE, state and nonce, and shows none of what it keeps', async () => {
+  it('requests a code with PKCE, state and nonce, and reveals none of the stored values', async () => {
     const { url, kept } = await flow.begin(consoleRedirectUri);
     const asked = Object.fromEntries(new URL(url).searchParams);
     expect(asked).toEqual({
@@ -86,14 +86,14 @@ describe('the code flow (S3)', () => {
     expect((await flow.begin(consoleRedirectUri)).url).not.toBe(url);
   });
 
-  it('says who has signed in, in another replica too', async () => {
+  it('returns the signed-in user, also in another replica', async () => {
     const { query, kept } = await comeBack();
     await expect(create().finish(query, kept)).resolves.toMatchObject({
       identity: { issuer: provider.issuer, subject: 'ada', verifiedEmail: 'ada@example.org' },
     });
   });
 
-  it('works for a client with a secret, and with no other secret', async () => {
+  it('accepts a client with its secret, and with no other secret', async () => {
     const confidential = create({ clientId: confidentialClientId, clientSecret: confidentialClientSecret });
     const first = await comeBack(confidential);
     await expect(confidential.finish(first.query, first.kept)).resolves.toMatchObject({ identity: { subject: 'ada' } });
@@ -103,14 +103,14 @@ describe('the code flow (S3)', () => {
   });
 });
 
-describe('a sign-in that does not fit (S3)', () => {
-  it('is refused in a browser that did not begin it', async () => {
+describe('an invalid sign-in (S3)', () => {
+  it('rejects a sign-in that another browser started', async () => {
     const [mine, theirs] = [await comeBack(), await comeBack(flow, 'mallory')];
     expect(await outcome(flow.finish(theirs.query, mine.kept))).toBe('unauthenticated');
     expect(await outcome(flow.finish(mine.query, undefined))).toBe('unauthenticated');
   });
 
-  it('is refused when a parameter was changed, is missing, or is that of another answer', async () => {
+  it('rejects a sign-in with a changed or missing parameter, or one of another answer', async () => {
     const { query, kept } = await comeBack();
     const forged = [
       withParameter(query, 'state', 'x'),
@@ -124,13 +124,13 @@ describe('a sign-in that does not fit (S3)', () => {
     for (const text of forged) expect([text, await outcome(flow.finish(text, kept))]).toEqual([text, 'unauthenticated']);
   });
 
-  it('is refused the second time: a code is good once', async () => {
+  it('rejects a code that is used a second time', async () => {
     const { query, kept } = await comeBack();
     await flow.finish(query, kept);
     expect(await outcome(flow.finish(query, kept))).toBe('unauthenticated');
   });
 
-  it('is refused when what the browser kept was changed, is of another installation, or is older than ten minutes', async () => {
+  it('rejects a sign-in whose browser state was changed, is of another installation, or is older than ten minutes', async () => {
     const { query, kept } = await comeBack();
     for (let index = 0; index < kept.length; index += 37) {
       const changed = `${kept.slice(0, index)}${kept[index] === 'A' ? 'B' : 'A'}${kept.slice(index + 1)}`;
@@ -143,8 +143,8 @@ describe('a sign-in that does not fit (S3)', () => {
   });
 });
 
-describe('a provider that is away (S4)', () => {
-  it('can be asked again when it is back', async () => {
+describe('an unavailable provider (S4)', () => {
+  it('a sign-in can be retried when the provider is back', async () => {
     await provider.disconnect();
     expect(await outcome(flow.begin(consoleRedirectUri))).toBe('unavailable');
     await provider.return();
@@ -158,12 +158,12 @@ describe('a provider that is away (S4)', () => {
     await provider.fail(null);
   });
 
-  it('is not asked over http that nobody allowed (S5)', async () => {
+  it('does not send requests over http unless allowed (S5)', async () => {
     expect(await outcome(create({ allowedHosts: 'elsewhere.example.org' }).begin(consoleRedirectUri))).toBe('unavailable');
   });
 });
 
-describe('the email of who has signed in (D105)', () => {
+describe('the email of a signed-in user (D105)', () => {
   const finish = async (by = flow) => {
     const { query, kept } = await comeBack(by);
     await provider.countRequests();
@@ -175,7 +175,7 @@ describe('the email of who has signed in (D105)', () => {
     await provider.keepEmailFromIdTokens(false);
   });
 
-  it('is asked for once where the ID token leaves it out, and not otherwise', async () => {
+  it('requests the email once if the ID token omits it, and not otherwise', async () => {
     await finish();
     expect((await provider.countRequests())[userinfo]).toBeUndefined();
     await provider.keepEmailFromIdTokens(true);
@@ -183,7 +183,7 @@ describe('the email of who has signed in (D105)', () => {
     expect((await provider.countRequests())[userinfo]).toBe(1);
   });
 
-  it('is that of the same subject alone, and is verified there', async () => {
+  it('accepts only a verified email of the same subject', async () => {
     await provider.keepEmailFromIdTokens(true);
     const tell = (claims: object) => provider.answer(userinfo, { status: 200, body: JSON.stringify(claims) });
     await tell({ sub: 'mallory', email: 'ada@example.org', email_verified: true });
@@ -192,7 +192,7 @@ describe('the email of who has signed in (D105)', () => {
     expect((await finish(create())).identity.verifiedEmail).toBeUndefined();
   });
 
-  it('is not needed by who is known by the subject', async () => {
+  it('does not need an email of a user known by subject', async () => {
     await provider.keepEmailFromIdTokens(true);
     await provider.answer(userinfo, { status: 503, body: '' });
     await expect(finish(create())).resolves.toMatchObject({
@@ -202,7 +202,7 @@ describe('the email of who has signed in (D105)', () => {
   });
 });
 
-describe('why a sign-in failed (D105)', () => {
+describe('reasons of a failed sign-in (D105)', () => {
   const token = '/token';
   const configuration = '/.well-known/openid-configuration';
   const oauth = (status: number, error: string) => ({ status, body: JSON.stringify({ error, error_description: 'a text of theirs' }) });
@@ -224,7 +224,7 @@ describe('why a sign-in failed (D105)', () => {
     [{ status: 200, body: '<html>', type: 'text/html' }, 'away', 'no_json'],
     [{ status: 403, body: '<html>', type: 'text/html' }, 'away', 'status_403'],
     [{ status: 200, body: '{"access' }, 'away', 'no_json'],
-  ])('when the tokens are answered by %j: %s', async (answer, failure, detail) => {
+  ])('a token response of %j: %s', async (answer, failure, detail) => {
     const { query, kept } = await comeBack();
     await provider.answer(token, answer);
     await expect(flow.finish(query, kept)).rejects.toMatchObject({ failure, detail });
@@ -236,7 +236,7 @@ describe('why a sign-in failed (D105)', () => {
     ['server_error', 'away'],
     ['invalid_scope', 'misconfigured'],
     ['unauthorized_client', 'misconfigured'],
-  ])('when the browser comes back with the error %s: %s', async (error, failure) => {
+  ])('a callback with the error %s: %s', async (error, failure) => {
     const { query, kept } = await comeBack();
     const state = new URLSearchParams(query).get('state') ?? '';
     const back = new URLSearchParams({ error, state, iss: provider.issuer });
@@ -248,12 +248,12 @@ describe('why a sign-in failed (D105)', () => {
     [{ status: 200, body: 'soon' }, 'away', 'no_json'],
     [{ status: 404, body: '' }, 'misconfigured', 'status_404'],
     [{ status: 200, body: '{"issuer":"https://elsewhere.example.org"}' }, 'misconfigured', 'issuer'],
-  ])('when the discovery document is answered by %j: %s', async (answer, failure, detail) => {
+  ])('a discovery response of %j: %s', async (answer, failure, detail) => {
     await provider.answer(configuration, answer);
     await expect(create().begin(consoleRedirectUri)).rejects.toMatchObject({ failure, detail, code: 'unavailable' });
   });
 
-  it('is that this browser did not begin it', async () => {
+  it('reports that this browser did not start the sign-in', async () => {
     await expect(flow.finish((await comeBack()).query, undefined)).rejects.toMatchObject({ failure: 'refused', detail: 'state' });
   });
 });
@@ -261,7 +261,7 @@ describe('why a sign-in failed (D105)', () => {
 describe('the end of the session at the provider (D105)', () => {
   const returnUri = consoleRedirectUri.replace('/sign-in/callback', '');
 
-  it('is at its end_session_endpoint, with who it was', async () => {
+  it('redirects to end_session_endpoint with an id_token_hint', async () => {
     const { query, kept } = await comeBack();
     const { retainedForEnd: keptForEnd } = await flow.finish(query, kept);
     const url = new URL((await create().endSession(returnUri, keptForEnd)) ?? '');
@@ -274,7 +274,7 @@ describe('the end of the session at the provider (D105)', () => {
     expect(new URL((await flow.endSession(returnUri, 'forged')) ?? '').searchParams.has('id_token_hint')).toBe(false);
   });
 
-  it('is nowhere where the provider has no such place; then it can ask for credentials again', async () => {
+  it('omits the redirect without such an endpoint; the next sign-in can then require credentials', async () => {
     const path = '/.well-known/openid-configuration';
     const { end_session_endpoint: _end, ...rest } = (await (await fetch(`${provider.issuer}${path}`)).json()) as Record<string, unknown>;
     await provider.answer(path, { status: 200, body: JSON.stringify(rest) });

@@ -1,4 +1,4 @@
-/** Tokens of a certified provider, good and bad ones, before the verifier (rules/access#identity-provider; S1, S4, S5). */
+/** Valid and invalid tokens of a certified provider at the verifier (rules/access#identity-provider; S1, S4, S5). */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createProvider, createSigningKeys, createVerifier, TokenRejectedError, type Verifier } from '#libs/oidc';
@@ -8,7 +8,7 @@ import { type IdentityProvider, startIdentityProvider, waitFor } from '#libs/tes
 let provider: IdentityProvider;
 let outbound: Outbound;
 let verifier: Verifier;
-/** Clocks that the test moves: the wall's, in milliseconds, and the one that never goes back. */
+/** Clocks controlled by the test: wall time in milliseconds, and the monotonic clock. */
 let wallMs: number;
 let nowMs: number;
 let failures: unknown[];
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await provider.countReads();
 });
 
-/** Why it is refused; `accepted`, or the code of another error. */
+/** The reason for rejection; `accepted`, or the code of another error. */
 async function judge(token: string, by = verifier): Promise<string> {
   try {
     await by.verify(token);
@@ -49,7 +49,7 @@ const seconds = (offset: number): number => Math.floor(wallMs / 1000) + offset;
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a token of the provider (S1)', () => {
-  it('is accepted as an app gets it by the code flow, and names its subject', async () => {
+  it("accepts an app's token from the code flow, with its subject", async () => {
     await provider.describe('ada', { email: 'ada@example.org', email_verified: true });
     const { identity, endsAtMs } = await verifier.verify(await provider.accessToken('ada'));
     expect(identity).toEqual({ issuer: provider.issuer, subject: 'ada', verifiedEmail: 'ada@example.org' });
@@ -57,17 +57,17 @@ describe('a token of the provider (S1)', () => {
   });
 
   it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
-    'is accepted when it is signed by %s',
+    'accepts a token signed by %s',
     async (alg) => {
       expect(await judge(await provider.sign({}, { alg }))).toBe('accepted');
     },
   );
 
-  it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('is accepted of the type %j', async (typ) => {
+  it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('accepts a token of the type %j', async (typ) => {
     expect(await judge(await provider.sign({}, { typ }))).toBe('accepted');
   });
 
-  it('brings an email only when that is verified by a true that is no text', async () => {
+  it('uses the email of a token only if it is verified with the boolean true', async () => {
     const emails = [];
     for (const email_verified of [true, 'true', 1, false, undefined]) {
       const token = await provider.sign({ email: 'ada@example.org', email_verified });
@@ -77,8 +77,8 @@ describe('a token of the provider (S1)', () => {
   });
 });
 
-describe('a token with a fault (S1)', () => {
-  it('is refused without a signature, whatever it calls that', async () => {
+describe('an invalid token (S1)', () => {
+  it('rejects a token without a signature, whatever the algorithm is named', async () => {
     const [, payload = ''] = (await provider.sign()).split('.');
     for (const alg of ['none', 'None', 'NONE']) {
       expect(await judge(`${part({ alg })}.${payload}.`)).toBe('algorithm');
@@ -86,7 +86,7 @@ describe('a token with a fault (S1)', () => {
     }
   });
 
-  it.each(['HS256', 'HS384', 'HS512'])('is refused when it is signed by %s with the public key as the secret', async (alg) => {
+  it.each(['HS256', 'HS384', 'HS512'])('rejects a token signed by %s with the public key as the secret', async (alg) => {
     const [header = '', payload = ''] = (await provider.sign()).split('.');
     const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
     const answer = await fetch(`${provider.issuer}/jwks`);
@@ -101,13 +101,13 @@ describe('a token with a fault (S1)', () => {
     }
   });
 
-  it('is refused when it says another algorithm than its key is for', async () => {
+  it('rejects a token whose algorithm differs from that of its key', async () => {
     const [, payload = '', signature = ''] = (await provider.sign({}, { alg: 'ES256' })).split('.');
     const [rsaHeader = ''] = (await provider.sign()).split('.');
     expect(await judge(`${rsaHeader}.${payload}.${signature}`)).toBe('signature');
   });
 
-  it('is refused when anything in it was changed', async () => {
+  it('rejects a token with any change', async () => {
     const [header = '', payload = '', signature = ''] = (await provider.sign({ sub: 'ada' })).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     expect(await judge(`${header}.${part({ ...claims, sub: 'root' })}.${signature}`)).toBe('signature');
@@ -128,15 +128,15 @@ describe('a token with a fault (S1)', () => {
     ['claims', { sub: 'x'.repeat(256) }],
     ['claims', { sub: 'a\u0000b' }],
     ['type', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
-  ])('is refused for its %s: %j', async (refusal, claims) => {
+  ])('rejects a token for its %s: %j', async (refusal, claims) => {
     expect(await judge(await provider.sign(claims))).toBe(refusal);
   });
 
-  it.each(['logout+jwt', 'secevent+jwt', 'dpop+jwt', ''])('is refused of the type %j', async (typ) => {
+  it.each(['logout+jwt', 'secevent+jwt', 'dpop+jwt', ''])('rejects a token of the type %j', async (typ) => {
     expect(await judge(await provider.sign({}, { typ }))).toBe('type');
   });
 
-  it('is refused with a critical header that nobody here knows', async () => {
+  it('rejects a token with an unknown critical header', async () => {
     const [header = '', payload = '', signature = ''] = (await provider.sign()).split('.');
     const critical = { ...(JSON.parse(Buffer.from(header, 'base64url').toString()) as object), crit: ['x'], x: 1 };
     expect(await judge(`${part(critical)}.${payload}.${signature}`)).toBe('malformed');
@@ -148,23 +148,23 @@ describe('a token with a fault (S1)', () => {
     'eyJhbGciOiJSUzI1NiJ9..',
     `eyJ${'x'.repeat(20_000)}.e30.e30`,
     `${part({ alg: 'RS256' })}.${part([])}.e30`,
-  ])('is refused when it is none: %.40s', async (text) => expect(await judge(text)).toBe('malformed'));
+  ])('rejects what is not a token: %.40s', async (text) => expect(await judge(text)).toBe('malformed'));
 
-  it('is accepted for one of several audiences', async () => {
+  it('accepts a token for one of several audiences', async () => {
     const both = create(provider.issuer, ['https://other.example.org', provider.audience]);
     expect(await judge(await provider.sign({ aud: ['https://third.example.org', provider.audience] }), both)).toBe('accepted');
   });
 });
 
-describe('a clock that goes another way (S1)', () => {
-  it('may differ by 30 seconds from the provider, and not by more', async () => {
+describe('clock differences (S1)', () => {
+  it("accepts a difference of 30 seconds from the provider's clock, and not more", async () => {
     const judged = [];
     for (const claims of [{ exp: seconds(-29) }, { exp: seconds(-31) }, { nbf: seconds(29) }, { nbf: seconds(32) }])
       judged.push(await judge(await provider.sign(claims)));
     expect(judged).toEqual(['accepted', 'expired', 'accepted', 'early']);
   });
 
-  it('ends a token while it is known', async () => {
+  it('a cached token expires', async () => {
     const token = await provider.sign({ exp: seconds(60) });
     expect(await judge(token)).toBe('accepted');
     wallMs += 91_000;
@@ -173,13 +173,13 @@ describe('a clock that goes another way (S1)', () => {
 });
 
 describe('keys of the provider (S1)', () => {
-  it('are read once for many tokens at once', async () => {
+  it("reads the provider's keys once for many concurrent tokens", async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => provider.sign({ sub: `person-${index}` })));
     expect(await Promise.all(tokens.map((token) => judge(token)))).toEqual(tokens.map(() => 'accepted'));
     expect(await provider.countReads()).toBe(1);
   });
 
-  it('are read again for a token of a new key, which is accepted at once', async () => {
+  it('reads the keys again for a token with a new key, which is accepted at once', async () => {
     const old = await provider.sign();
     expect(await judge(old)).toBe('accepted');
     await provider.rotate();
@@ -188,7 +188,7 @@ describe('keys of the provider (S1)', () => {
     expect(await provider.countReads()).toBe(2);
   });
 
-  it('are read again at most every 30 seconds, however many unknown keys are named', async () => {
+  it('reads the keys at most every 30 seconds, however many unknown keys are used', async () => {
     expect(await judge(await provider.sign())).toBe('accepted');
     const flood = await Promise.all(Array.from({ length: 50 }, (_, index) => provider.sign({}, { kid: `unknown-${index}` })));
     for (const elapsed of [0, 10_000, 29_999]) {
@@ -201,13 +201,13 @@ describe('keys of the provider (S1)', () => {
     expect(await provider.countReads()).toBe(1);
   });
 
-  it('are not read for tokens of others, or for expired ones', async () => {
+  it('does not read keys for tokens of other issuers, or for expired ones', async () => {
     expect(await judge(await provider.sign({ iss: 'https://elsewhere.example.org' }, { kid: 'x' }))).toBe('issuer');
     expect(await judge(await provider.sign({ exp: seconds(-60) }, { kid: 'x' }))).toBe('expired');
     expect(await provider.countReads()).toBe(0);
   });
 
-  it('are read anew after ten minutes, so that a withdrawn one does not stay good', async () => {
+  it('reads the keys again after ten minutes, so that a withdrawn one becomes invalid', async () => {
     const token = await provider.sign();
     expect(await judge(token)).toBe('accepted');
     await provider.rotate();
@@ -215,20 +215,20 @@ describe('keys of the provider (S1)', () => {
     await waitFor(async () => (await judge(token)) === 'key');
   });
 
-  it('are found without a kid where one alone fits', async () => {
+  it('finds a key without a kid if only one matches', async () => {
     expect(await judge(await provider.sign({}, { kid: undefined }))).toBe('accepted');
   });
 });
 
-describe('a provider that is away (S4)', () => {
-  it('leaves tokens of known keys good; unknown keys cannot be checked, and are again when it is back', async () => {
+describe('an unavailable provider (S4)', () => {
+  it('accepts tokens of known keys during an outage; unknown keys cannot be checked until the provider is back', async () => {
     const known = await provider.sign();
     expect(await judge(known)).toBe('accepted');
     await provider.disconnect();
     await provider.rotate();
     const unknown = await provider.sign();
     expect([await judge(unknown), await judge(unknown), await judge(known)]).toEqual(['unavailable', 'unavailable', 'accepted']);
-    nowMs = 700_000; // the keys are old, too
+    nowMs = 700_000; // the cached keys are old, too
     expect([await judge(known), await judge(known)]).toEqual(['accepted', 'accepted']);
     await provider.return();
     nowMs += 30_000;
@@ -236,7 +236,7 @@ describe('a provider that is away (S4)', () => {
     expect(failures.length).toBeGreaterThan(0);
   });
 
-  it('is asked again every five seconds while no key is known', async () => {
+  it('retries every five seconds while no key is known', async () => {
     await provider.fail(500);
     const token = await provider.sign();
     const judged = [];
@@ -250,7 +250,7 @@ describe('a provider that is away (S4)', () => {
     expect(await judge(token)).toBe('accepted');
   });
 
-  it('is not believed when its document is that of another issuer, or is reached by http that nobody allowed (S5)', async () => {
+  it('rejects a discovery document of another issuer, or over http unless allowed (S5)', async () => {
     const other = create(`${provider.issuer}/`);
     expect(await judge(await provider.sign({ iss: `${provider.issuer}/` }), other)).toBe('unavailable');
     expect(String(failures[0])).toContain('another issuer');

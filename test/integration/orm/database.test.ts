@@ -42,7 +42,7 @@ describe('createDatabase (architecture#data)', () => {
   const newId = (): number => nextId++;
 
   describe('statements', () => {
-    it('are prepared once per connection, inside and outside a transaction', async () => {
+    it('prepares statements once per connection, inside and outside a transaction', async () => {
       const named = { name: 'prepared.count', text: `select count(*)::int as n from pg_prepared_statements where name = 'prepared.count'` };
       const inside = await db.transaction(async (tx) => {
         await tx.query(named);
@@ -53,7 +53,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(named)).resolves.toEqual([{ n: 1 }]);
     });
 
-    it('are planned for their values, once, or as PostgreSQL decides', async () => {
+    it('plans statements for their values, once, or as PostgreSQL decides', async () => {
       const plans = async (planned?: 'each-call' | 'once'): Promise<unknown> => {
         const name = `planned.${planned ?? 'freely'}`;
         const text = 'select count(*) from pg_class where relname = $1';
@@ -75,7 +75,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(plans('each-call')).resolves.toEqual([]);
     });
 
-    it('that are planned once fail with their own error, and leave the connection as it was', async () => {
+    it('statements planned once fail with their own error, and do not change the connection', async () => {
       const fail: PreparedStatement = { name: 'planned.fail', text: 'select 1 / $1::integer', planned: 'once' };
       const mode = { name: 'planned.mode', text: `select current_setting('plan_cache_mode') as mode` };
       for (let call = 0; call < 10; call++) expect(sqlStateOf(await db.query(fail, [0]).catch((error: unknown) => error))).toBe('22012');
@@ -85,11 +85,11 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(mode)).resolves.toEqual([{ mode: 'auto' }]);
     });
 
-    it('run on the search path of the service', async () => {
+    it('runs statements on the search path of the service', async () => {
       await expect(db.query({ name: 'path', text: `select current_schema() as schema` })).resolves.toEqual([{ schema: 'ormtest' }]);
     });
 
-    it('return instants, dates and JSON as text, int8 as number where a double holds it', async () => {
+    it('returns instants, dates and JSON as text, int8 as number if a double can represent it', async () => {
       const text = `select '2026-05-01T10:00:00.000001Z'::timestamptz as at, '2026-05-01'::date as day, '{"n": 12345678901234567890}'::jsonb as doc,
         9007199254740991::int8 as safe, 9007199254740993::int8 as large, array['2026-05-01T10:00Z'::timestamptz] as list`;
       const [row] = await db.query({ name: 'types', text });
@@ -103,7 +103,7 @@ describe('createDatabase (architecture#data)', () => {
       });
     });
 
-    it('go on after a migration changed their result type', async () => {
+    it('statements continue to work after a migration changed their result type', async () => {
       const read = { name: 'stale.read', text: 'select * from stale' };
       await db.query({ name: 'stale.create', text: 'create table stale (a int)' });
       await Promise.all(Array.from({ length: 5 }, () => db.query(read)));
@@ -112,7 +112,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.transaction((tx) => tx.query(read))).resolves.toEqual([]);
     });
 
-    it('name the constraint that they break', async () => {
+    it('a failed statement names the violated constraint', async () => {
       const id = newId();
       await db.query(addThing, [id, `thing ${id}`]);
       const twice = await db.query(addThing, [newId(), `thing ${id}`]).catch((error: unknown) => error);
@@ -121,7 +121,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(constraintOf(await db.query(addThing, [-1, 'x']).catch((error: unknown) => error))).toBe('things__id__check');
     });
 
-    it('end at the statement timeout as deadline_exceeded', async () => {
+    it('fails with deadline_exceeded at the statement timeout', async () => {
       const hasty = await open({ statementTimeoutMs: 200 });
       await expect(hasty.query({ name: 'sleep', text: 'select pg_sleep(60)' })).rejects.toMatchObject({ code: 'deadline_exceeded' });
       await hasty.close();
@@ -129,7 +129,7 @@ describe('createDatabase (architecture#data)', () => {
   });
 
   describe('transaction', () => {
-    it('rolls back whatever its work throws and gives the connection back', async () => {
+    it('rolls back when its callback throws, and releases the connection', async () => {
       const id = newId();
       const failed = db.transaction(async (tx) => {
         await tx.query(addThing, [id, `lost ${id}`]);
@@ -141,7 +141,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('fails with the error of a statement that its work ignores', async () => {
+    it('fails with the error of a statement that its callback ignores', async () => {
       const failed = db.transaction(async (tx) => {
         await tx.query({ name: 'divide', text: 'select 1 / 0' }).catch(() => undefined);
       });
@@ -149,7 +149,7 @@ describe('createDatabase (architecture#data)', () => {
     });
 
     it.each(['once', 'each-call', undefined] as const)(
-      'fails every statement behind a failed one (planned: %s) with the first error',
+      'fails every statement after a failed one (planned: %s) with the first error',
       async (planned) => {
         const seen: unknown[] = [];
         const failed = db.transaction(async (tx) => {
@@ -163,7 +163,7 @@ describe('createDatabase (architecture#data)', () => {
       },
     );
 
-    it('runs again when a later statement reports the deadlock of an earlier one', async () => {
+    it('retries when a later statement reports the deadlock of an earlier one', async () => {
       const fail = {
         name: 'deadlock',
         text: `do $$ begin raise exception 'stuck' using errcode = '40P01'; end $$`,
@@ -179,14 +179,14 @@ describe('createDatabase (architecture#data)', () => {
       expect(attempts).toBe(3);
     });
 
-    it.each(['40P01', '40001', '55P03'])('answers unavailable when %s remains', async (code) => {
+    it.each(['40P01', '40001', '55P03'])('returns unavailable when %s remains', async (code) => {
       const fail = { name: `fail.${code}`, text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$` };
       const failed = db.transaction((tx) => Promise.all([tx.query(fail), tx.query(findThing, [1])]));
       await expect(failed).rejects.toMatchObject({ code: 'unavailable', status: 503, retryable: true });
       await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
     });
 
-    it('sends ordered statements without waiting in between: each sees the one before, the first failure is thrown', async () => {
+    it('sends ordered statements without waiting in between: each sees the effects of earlier ones, and the first failure is thrown', async () => {
       const id = newId();
       const sent: number[] = [];
       const [added, found] = await db.transaction((tx) =>
@@ -213,13 +213,13 @@ describe('createDatabase (architecture#data)', () => {
       expect(ended).toBe(1);
     });
 
-    it('refuses statements after its end', async () => {
+    it('rejects statements after the end of the transaction', async () => {
       let kept: { query: (item: PreparedStatement) => Promise<unknown> } | undefined;
       await db.transaction(async (tx) => void (kept = tx));
       await expect(kept?.query({ name: 'late', text: 'select 1' })).rejects.toThrow(/is over/);
     });
 
-    it('runs again after a serialization failure and after a deadlock, callbacks once', async () => {
+    it('retries after a serialization failure and after a deadlock, and runs callbacks once', async () => {
       const [first, second] = [newId(), newId()];
       for (const id of [first, second]) await db.query(addThing, [id, `lock ${id}`]);
       const lock = { name: 'thing.lock', text: 'update things set big = big + 1 where id = $1' };
@@ -246,7 +246,7 @@ describe('createDatabase (architecture#data)', () => {
       ).resolves.toEqual([{ sum: 6 }]);
     });
 
-    it('takes the last statements along with its commit, and fails with their error', async () => {
+    it('sends the last statements together with its commit, and fails with their error', async () => {
       const [id, other] = [newId(), newId()];
       let committed = 0;
       await db.transaction(async (tx) => {
@@ -265,7 +265,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('does not call back when it fails', async () => {
+    it('does not run callbacks when it fails', async () => {
       let called = false;
       const failed = db.transaction(async (tx) => {
         tx.afterCommit(() => (called = true));
@@ -279,7 +279,7 @@ describe('createDatabase (architecture#data)', () => {
   describe('stream', () => {
     const numbers = { name: 'numbers', text: 'select i from generate_series(1, $1::int) i' };
 
-    it('reads in batches from a cursor', async () => {
+    it('streams rows in batches from a cursor', async () => {
       const sizes: number[] = [];
       for await (const rows of db.stream(numbers, [250], { batchSize: 100 })) sizes.push(rows.length);
       expect(sizes).toEqual([100, 100, 50]);
@@ -288,7 +288,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(sizes).toEqual([130, 60, 60]);
     });
 
-    it('ends whole when the reader leaves its last batch, and gives nothing of an empty answer', async () => {
+    it('completes when the reader stops at its last batch, and yields nothing for an empty result', async () => {
       for await (const rows of db.stream(numbers, [5], { batchSize: 10 })) {
         expect(rows).toHaveLength(5);
         break;
@@ -303,7 +303,7 @@ describe('createDatabase (architecture#data)', () => {
       ).resolves.toEqual([]);
     });
 
-    it('runs with the settings of the planner that it is given, for that query alone', async () => {
+    it('applies planner settings to a single streamed query', async () => {
       const setting = {
         name: 'setting',
         text: `select current_setting('cursor_tuple_fraction') as value from generate_series(1, $1::int)`,
@@ -313,7 +313,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(setting, [1])).resolves.toEqual([{ value: '0.1' }]);
     });
 
-    it('ends the query when the reader leaves, and keeps the connection', async () => {
+    it('ends the query when the reader stops, and retains the connection', async () => {
       const before = db.stats().total;
       for await (const rows of db.stream(numbers, [100_000], { batchSize: 10 })) {
         expect(rows).toHaveLength(10);
@@ -328,7 +328,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('throws what the query fails with, and the pool goes on', async () => {
+    it('throws the error of the query, and the pool remains usable', async () => {
       const read = async (): Promise<void> => {
         for await (const _rows of db.stream({ name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' }, [], {
           batchSize: 2,
@@ -339,8 +339,8 @@ describe('createDatabase (architecture#data)', () => {
     });
   });
 
-  describe('a database that is away', () => {
-    it('answers unavailable and repeats no secret', async () => {
+  describe('an unavailable database', () => {
+    it('returns unavailable without revealing secrets', async () => {
       const url = new URL(env.settings['DATABASE_URL'] ?? '');
       url.port = '1';
       url.password = 'hidden-word';
@@ -361,7 +361,7 @@ describe('createDatabase (architecture#data)', () => {
       await away.close();
     });
 
-    it('refuses a malformed URL without repeating it', async () => {
+    it('rejects a malformed URL without repeating it', async () => {
       const broken = createDatabase({
         url: 'postgres://a:hidden-word@[',
         schema: 'x',
@@ -377,7 +377,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hidden-word');
     });
 
-    it('costs only the statements under way when connections are cut', async () => {
+    it('only running statements fail when connections are cut', async () => {
       await Promise.all(Array.from({ length: 3 }, () => db.ping()));
       const outcome = db
         .transaction((tx) => tx.query({ name: 'cut', text: 'select pg_sleep(25)' }))

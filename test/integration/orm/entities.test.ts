@@ -1,4 +1,4 @@
-/** Entities are the one declaration of a service's tables: they are held against what the migrations made. */
+/** Entities are the single declaration of a service's tables: they are compared with the result of the migrations. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,7 +7,7 @@ import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 const servicesDir = join(import.meta.dirname, '..', '..', '..', 'services');
 const services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'entities', 'index.ts')));
-/** Tables of libraries, and those without a key, which triggers keep. */
+/** Tables of libraries, and tables without a key that are maintained by triggers. */
 const libraryTables = [
   'audit_head',
   'audit_log',
@@ -26,7 +26,7 @@ const keptByTriggers: Readonly<Record<string, readonly string[]>> = {
 interface Column {
   readonly table: string;
   readonly column: string;
-  /** As PostgreSQL writes it. */
+  /** Type name in PostgreSQL's notation. */
   readonly type: string;
   readonly nullable: boolean;
 }
@@ -59,7 +59,7 @@ async function listDeclared(service: string): Promise<Column[]> {
   return declared.map((column) => ({ ...column, type: typeOf.get(column.type) ?? column.type }));
 }
 
-/** No name is added: new tables have `bigint` ids. */
+/** Do not add names: new tables have `bigint` ids. */
 const narrowIds = [
   'agents.agents.id',
   'conversations.all_conversations.id',
@@ -87,11 +87,11 @@ const narrowIds = [
 ];
 
 describe('entities (architecture#data)', () => {
-  it('are declared by services', () => {
+  it('every service declares its entities', () => {
     expect(services).toEqual(expect.arrayContaining(['agents', 'conversations', 'directory', 'media', 'transcripts']));
   });
 
-  it.each(services)('of %s describe the same tables, columns, types and nullability as its migrations', async (service) => {
+  it.each(services)('entities of %s describe the same tables, columns, types and nullability as its migrations', async (service) => {
     const stored = await env.sql<Column & Record<string, unknown>>(
       `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
        from pg_attribute a join pg_class r on r.oid = a.attrelid
@@ -102,7 +102,7 @@ describe('entities (architecture#data)', () => {
     expect((await listDeclared(service)).map(show).toSorted()).toEqual(stored.map(show).toSorted());
   });
 
-  it('give new tables ids of 64 bits: those of 32 bits are from before (docs/guides/large-ids.md)', async () => {
+  it('new tables have 64-bit ids: 32-bit ids exist only in older tables (docs/guides/large-ids.md)', async () => {
     const narrow = await env.sql<{ column: string }>(
       `select format('%I.%I.%I', n.nspname, r.relname, a.attname) as column
        from pg_attribute a join pg_class r on r.oid = a.attrelid join pg_namespace n on n.oid = r.relnamespace

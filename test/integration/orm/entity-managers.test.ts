@@ -1,4 +1,4 @@
-/** Units of work of MikroORM, each in an open transaction. */
+/** MikroORM units of work, each in an open transaction. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('units of work (architecture#data)', () => {
-  it('read their entities with the first of them, not before', async () => {
+  it('load their entities on first use', async () => {
     const keyless = new EntitySchema({ name: 'Keyless', tableName: 'things', properties: { name: { type: 'string' } } });
     const units = createEntityManagers({ schema: 'ormtest', entities: [keyless] });
     await expect(db.transaction((tx) => units.get(tx))).rejects.toThrow('Keyless');
@@ -66,7 +66,7 @@ describe('units of work (architecture#data)', () => {
     await expect(db.query(findThing, [id])).resolves.toEqual([{ id, name: `renamed ${id}` }]);
   });
 
-  it('keep big integers', async () => {
+  it('preserve big integers', async () => {
     const id = newId();
     await db.query({ name: 'thing.big', text: `insert into things (id, name, doc) values ($1, $2, '{"n": 12345678901234567890}')` }, [
       id,
@@ -99,7 +99,7 @@ describe('units of work (architecture#data)', () => {
     await expect(db.query(findThing, [dropped])).resolves.toHaveLength(0);
   });
 
-  it('run in transactions alone, one in each', async () => {
+  it('run only in transactions, one in each', async () => {
     await db.transaction(async (tx) => expect(await things.get(tx)).toBe(await things.get(tx)));
     await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow('A unit of work runs in a transaction');
   });

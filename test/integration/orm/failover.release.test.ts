@@ -1,4 +1,4 @@
-/** A real primary that is lost and a real standby that takes its place, while the process goes on (rules/operations#promises). */
+/** A real primary is lost and a real standby is promoted while the process runs (rules/operations#promises). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ const listPids = async (): Promise<Set<number>> => {
 };
 
 describe('a database of several servers (target_session_attrs=read-write)', () => {
-  it('is the one that takes writes, wherever that stands in the list', async () => {
+  it('connects to the server that accepts writes, at any position in the list', async () => {
     await write(1);
     expect(await list()).toEqual([1]);
     const { standby } = pair;
@@ -52,12 +52,12 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     expect((await run(standby.url, 'show transaction_read_only'))[0]).toEqual({ transaction_read_only: 'on' });
   });
 
-  it('loses its connections at once when the server stops taking writes, and no write with them', async () => {
+  it('loses its connections at once when the server stops accepting writes, and no write with them', async () => {
     const { primary } = pair;
     const before = await listPids();
     expect(before.size).toBe(4);
     await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()');
-    // Nobody takes writes, as soon as the server has read that: told at once, as what passes. What it took before is there.
+    // Writes fail at once with a transient error as soon as the server has read the setting. Earlier writes are visible.
     const taken = [1];
     for (let id = 50; ; id++) {
       const outcome = await write(id).catch((error: { code: string }) => error.code);
@@ -79,10 +79,10 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     expect([...after].filter((pid) => before.has(pid))).toEqual([]);
   });
 
-  it('is not given up for a standby because it has much to do and answers late', async () => {
+  it('does not switch to a standby when the primary is busy and slow', async () => {
     const { primary, standby } = pair;
     const proxy = await startTcpProxy(primary.url);
-    proxy.delay(1_300); // each of its answers to a new connection, of which there are three
+    proxy.delay(1_300); // delays each of the three replies to a new connection
     const url = pair.urlThrough([proxy.url, standby.url].map((one) => new URL(one).host));
     const late = await createDatabase({ url, schema: 'library', poolSize: 1, logger, applicationName: 'test' });
     await late.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [4, 'a title']);
@@ -91,7 +91,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     await proxy.stop();
   });
 
-  it('is the standby when that was promoted, without a restart of ours: of what was acknowledged nothing is lost, of what was refused nothing is there', async () => {
+  it('switches to a promoted standby without a restart of the services: no acknowledged write is lost, and no rejected one exists', async () => {
     const acknowledged: number[] = [];
     const state = { goesOn: true };
     let [next, longestMs] = [100, 0];
@@ -99,7 +99,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
       while (state.goesOn) {
         const id = next++;
         const startedAt = performance.now();
-        // Again with the same id: whether an attempt that failed took effect is not known.
+        // Retried with the same id: whether a failed attempt took effect is unknown.
         await waitFor(
           () =>
             addInTransaction(id).then(
@@ -117,7 +117,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     await waitFor(() => acknowledged.length > 50);
     const { primary, standby } = pair;
     const replayed = "select coalesce(pg_last_wal_replay_lsn() >= '$'::pg_lsn, false) as done";
-    await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()'); // a switch-over: what is written is copied first
+    await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()'); // a planned switch-over: writes are replicated first
     const [{ lsn } = { lsn: '' }] = await run(primary.url, 'select pg_current_wal_lsn()::text as lsn');
     await waitFor(async () => (await run(standby.url, replayed.replace('$', String(lsn))))[0]?.['done'] === true, {
       what: 'the standby to follow',

@@ -1,4 +1,4 @@
-/** What a loss of connections costs: nothing while they are idle, the statement under way otherwise. */
+/** Cost of lost connections: none while they are idle, otherwise the running statement. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, startTcpProxy, type TcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
@@ -7,7 +7,7 @@ const poolSize = 3;
 const pause = { name: 'lost.pause', text: 'select pg_sleep(0.05)' };
 const readOne = { name: 'lost.read', text: 'select 1 as one' };
 const add = { name: 'lost.add', text: 'insert into lost_things (id) values ($1)' };
-/** Nothing but the database's count tells whether it was done twice. */
+/** Only the row count in the database shows whether it ran twice. */
 const addAgain = { name: 'lost.add-again', text: 'insert into lost_repeats (id) values ($1)' };
 const countAgain = { name: 'lost.count-again', text: 'select count(*)::int as n from lost_repeats where id = $1' };
 const countThings = { name: 'lost.count', text: 'select count(*)::int as n from lost_things where id = $1' };
@@ -37,21 +37,21 @@ describe('connections of a pool (architecture#data)', () => {
     await env.stop();
   });
 
-  describe('that are lost while they are idle, before the pool knows it', () => {
-    it('cost a reading statement nothing', async () => {
+  describe('lost while idle, undetected by the pool', () => {
+    it('a reading statement is retried', async () => {
       proxy.breakConnections();
       await expect(Promise.all(Array.from({ length: poolSize }, () => db.query(readOne)))).resolves.toEqual(
         Array.from({ length: poolSize }, () => [{ one: 1 }]),
       );
     });
 
-    it('cost a transaction nothing, whatever it writes', async () => {
+    it('a transaction is retried, whatever it writes', async () => {
       proxy.breakConnections();
       await db.transaction((tx) => tx.query(add, [1]));
       await expect(db.query(countThings, [1])).resolves.toEqual([{ n: 1 }]);
     });
 
-    it('cost a stream nothing', async () => {
+    it('a stream is retried', async () => {
       proxy.breakConnections();
       const sizes: number[] = [];
       for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], { batchSize: 3 }))
@@ -60,14 +60,14 @@ describe('connections of a pool (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('cost a writing statement itself: nobody knows whether it took effect', async () => {
+    it('a writing statement fails: its effect is unknown', async () => {
       proxy.breakConnections();
       await expect(db.query(add, [2])).rejects.toMatchObject({ code: 'unavailable', message: 'The database is not available' });
       await db.ping();
     });
   });
 
-  it('cost a transaction that has begun, which does not run twice', async () => {
+  it('a started transaction fails and is not retried', async () => {
     let runs = 0;
     const failed = db.transaction(async (tx) => {
       runs += 1;
@@ -80,11 +80,11 @@ describe('connections of a pool (architecture#data)', () => {
     await expect(db.query(countThings, [3])).resolves.toEqual([{ n: 0 }]);
   });
 
-  describe('on which the commit was answered, without the answer (rules/operations#promises)', () => {
+  describe('lost after the commit, before the answer (rules/operations#promises)', () => {
     it.each([
       { of: 'whose statements were answered before', id: 4, before: [readOne] },
       { of: 'that is one packet: begin, statement and commit', id: 5, before: [] },
-    ])('cost a transaction $of its answer alone: it took effect, and does not run twice', async ({ id, before }) => {
+    ])('a transaction $of only loses its answer: it took effect, and is not retried', async ({ id, before }) => {
       const single = await open({ poolSize: 1 });
       await single.ping();
       let runs = 0;
@@ -101,7 +101,7 @@ describe('connections of a pool (architecture#data)', () => {
     });
   });
 
-  it('cost a stream that has given rows, which does not begin anew', async () => {
+  it('a stream that has returned rows fails and does not restart', async () => {
     const read = async (): Promise<void> => {
       for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], { batchSize: 3 })) {
         expect(rows).toHaveLength(3);
@@ -112,7 +112,7 @@ describe('connections of a pool (architecture#data)', () => {
     await db.ping();
   });
 
-  it('are refused in their own words when all are in use for too long', async () => {
+  it('returns a specific error when all connections are in use for too long', async () => {
     const busy = await open({ poolSize: 1, connectTimeoutMs: 1_000 });
     await waitFor(() => busy.ping().then(() => true));
     await busy.transaction(async (tx) => {

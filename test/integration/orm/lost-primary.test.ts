@@ -1,5 +1,5 @@
 /**
- * The unplanned loss of a primary whose standby is synchronous: what was acknowledged is there after the promotion, and the process goes on
+ * Unplanned loss of a primary with a synchronous standby: acknowledged writes exist after the promotion, and the process continues
  * (rules/operations#promises).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,10 +32,10 @@ const add = (id: number, writer: number): Promise<void> =>
     await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [id, writer]);
   });
 
-describe('a database whose primary is lost', () => {
-  it('keeps every write that was acknowledged, each once, and takes new ones from the standby without a restart', async () => {
+describe('a database that loses its primary', () => {
+  it('retains every acknowledged write exactly once, and accepts new ones on the standby without a restart', async () => {
     const acknowledged: number[] = [];
-    /** Whether they took effect is not known. */
+    /** Whether they took effect is unknown. */
     const refused: number[] = [];
     const state = { goesOn: true };
     const writing = Array.from({ length: writers }, async (_, writer) => {
@@ -51,7 +51,7 @@ describe('a database whose primary is lost', () => {
     });
     await waitFor(() => acknowledged.length > 100, { what: 'writes' });
 
-    // The standby hears nothing of the last moments: without its word nothing may be acknowledged.
+    // The standby does not receive the last writes: they must not be acknowledged without its confirmation.
     const [receiver] = await runStatements(pair.standby.url, 'select pid from pg_stat_wal_receiver');
     process.kill(Number(receiver?.['pid']), 'SIGSTOP');
     const waiting = `select 1 from pg_stat_activity where wait_event = 'SyncRep'`;
@@ -73,7 +73,7 @@ describe('a database whose primary is lost', () => {
     const there = new Set(rows.map(({ id }) => Number(id)));
     expect(there.size).toBe(rows.length);
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-    // What is there besides is what nobody was told of.
+    // Other rows are writes for which no client got a response.
     const told = new Set([...acknowledged, ...refused]);
     expect([...there].filter((id) => !told.has(id))).toEqual([]);
     expect(refused.length).toBeGreaterThan(0);

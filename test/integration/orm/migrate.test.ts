@@ -60,7 +60,7 @@ describe('migrate (architecture#data)', () => {
     return rows.map(({ name }) => name);
   };
 
-  it('creates the schema, runs what its history lacks, in order, and then nothing', async () => {
+  it('creates the schema, runs pending migrations in order, and then nothing', async () => {
     const options = { url, schema: 'steps', logger: env.logger };
     const first = [Migration20260101000000_first];
     await expect(migrate({ ...options, migrations: first })).resolves.toEqual(['Migration20260101000000_first']);
@@ -70,7 +70,7 @@ describe('migrate (architecture#data)', () => {
     await expect(tablesOf('steps')).resolves.toEqual(['first', 'migrations', 'second']);
   });
 
-  it('records a replacement as executed where all replaced migrations have run, and runs it where none has', async () => {
+  it('records a replacement as executed if all replaced migrations have run, and runs it if none has', async () => {
     class Migration20260103000000_release extends Migration {
       override up(): void {
         this.addSql('create table first (id integer)');
@@ -93,27 +93,27 @@ describe('migrate (architecture#data)', () => {
     await expect(env.sql(`select name from partly.migrations`)).resolves.toHaveLength(1);
   });
 
-  it('lets one process at a time migrate', async () => {
+  it('allows one migrating process at a time', async () => {
     const migrations = [Migration20260101000000_first, Migration20260102000000_second];
     const runs = await Promise.all(Array.from({ length: 4 }, () => migrate({ url, schema: 'crowd', migrations, logger: env.logger })));
     expect(runs.flat()).toHaveLength(2);
     await expect(env.sql('select * from crowd.first')).resolves.toEqual([{ id: 1 }]);
   });
 
-  it('undoes the migration that fails, keeps those before and names it', async () => {
+  it('rolls back the failed migration, retains earlier ones and names it', async () => {
     const migrations = [Migration20260102000000_second, Migration20260103000000_broken];
     const failing = migrate({ url, schema: 'failing', migrations, logger: env.logger });
     await expect(failing).rejects.toThrow(/migration Migration20260103000000_broken of schema failing failed: .*nonsense/s);
     await expect(tablesOf('failing')).resolves.toEqual(['migrations', 'second']);
   });
 
-  it('gives the lock back after a failure', async () => {
+  it('releases the lock after a failure', async () => {
     await expect(migrate({ url, schema: 'failing', migrations: [Migration20260102000000_second], logger: env.logger })).resolves.toEqual(
       [],
     );
   });
 
-  /** A session of somebody else, in a transaction that has read `table`. */
+  /** A separate session, in a transaction that has read `table`. */
   async function openReader(table: string, application: string): Promise<pg.Client> {
     const reader = new pg.Client({ connectionString: url, application_name: application });
     await reader.connect();
@@ -121,25 +121,25 @@ describe('migrate (architecture#data)', () => {
     await reader.query(`select * from ${table}`);
     return reader;
   }
-  /** Calls for which a migration of the schema waits for a lock. */
+  /** Statements for which a migration of the schema waits for a lock. */
   const blocked = (schema: string) =>
     env.sql(`select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`, [`migrate-${schema}`]);
   const widen = (schema: string, more: Partial<MigrateOptions> = {}): Promise<string[]> =>
     migrate({ url, schema, migrations: [Migration20260101000000_first, Migration20260104000000_widened], logger: env.logger, ...more });
   const begin = (schema: string) => migrate({ url, schema, migrations: [Migration20260101000000_first], logger: env.logger });
 
-  it('lets requests pass between its attempts to get a lock that a reader holds', async () => {
+  it('allows requests between its attempts to acquire a lock that a reader holds', async () => {
     await begin('patient');
     const reader = await openReader('patient.first', 'long-reader');
     const done = widen('patient', { lockTimeoutMs: 300 });
     await waitFor(async () => (await blocked('patient')).length === 1, { what: 'the migration waits for the lock' });
-    // Queued behind the migration, this would wait until the reader ends.
+    // Queued after the migration, this would wait until the reader ends.
     await expect(env.sql('select id from patient.first')).resolves.toEqual([{ id: 1 }]);
     await reader.end();
     await expect(done).resolves.toEqual(['Migration20260104000000_widened']);
   });
 
-  it('names the holder of a lock that it did not get in time, and changes nothing', async () => {
+  it('names the holder of a lock that it could not acquire in time, and changes nothing', async () => {
     await begin('refused');
     const reader = await openReader('refused.first', 'long-reader');
     await expect(widen('refused', { lockTimeoutMs: 1_500, waitMs: 1_000 })).rejects.toThrow(
@@ -149,7 +149,7 @@ describe('migrate (architecture#data)', () => {
     await expect(env.sql('select * from refused.first')).resolves.toEqual([{ id: 1 }]);
   });
 
-  it('leaves nothing in the queue of a lock when it is interrupted', async () => {
+  it('leaves nothing in a lock queue when it is interrupted', async () => {
     await begin('ended');
     const reader = await openReader('ended.first', 'long-reader');
     const ended = new AbortController();
@@ -174,7 +174,7 @@ describe('migrate (architecture#data)', () => {
     await expect(done).resolves.toHaveLength(1);
   });
 
-  it('names the migration that it waits for', async () => {
+  it('names the migration that it is waiting for', async () => {
     const run = await openMigrationRun({ url, logger: env.logger });
     await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger, waitMs: 600 })).rejects.toThrow(
       /another migration or a backup did not end in time: migrate \(pid \d+, role .+\)\. Nothing was changed/,
@@ -183,7 +183,7 @@ describe('migrate (architecture#data)', () => {
     await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger })).resolves.toEqual([]);
   });
 
-  it('does not run beside the copying of a database', async () => {
+  it('does not run while a database is being copied', async () => {
     await begin('copied');
     const run = await openMigrationRun({ url, logger: env.logger });
     await expect(openSnapshot(url, ['copied'])).rejects.toThrow(/a migration is running \(migrate \(pid \d+, role .+\)\): try again/);
@@ -194,7 +194,7 @@ describe('migrate (architecture#data)', () => {
     await expect(widen('copied')).resolves.toHaveLength(1);
   });
 
-  it('goes on with the step of an online migration that failed, and drops the index that it left', async () => {
+  it('continues at the failed step of an online migration, and drops its incomplete index', async () => {
     const run = (): Promise<string[]> =>
       migrate({ url, schema: 'online', migrations: [Migration20260105000000_online], logger: env.logger });
     const filled = () => env.sql<{ id: number; copy: number | null }>('select id, copy from online.filled order by id');
@@ -204,7 +204,7 @@ describe('migrate (architecture#data)', () => {
     const copied = (await filled()).filter(({ copy }) => copy !== null);
     expect(copied.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
     await expect(openSnapshot(url, ['online'])).rejects.toThrow('a migration of schema online is not complete');
-    // What was complete is not done again: the table is there, and these rows would get another copy.
+    // Completed steps do not run again: the table exists, and these rows would get another copy.
     await env.sql('update online.filled set value = 0, copy = -1 where id < 7');
     await env.sql('update online.filled set id = id + 10 where id >= 7');
     await expect(run()).rejects.toThrow(/step 4 of 5 .* could not create unique index/);
@@ -218,7 +218,7 @@ describe('migrate (architecture#data)', () => {
     await expect(run()).resolves.toEqual([]);
   });
 
-  it('builds an index although a transaction stays open for longer than a lock is waited for', async () => {
+  it('builds an index although a transaction is open for longer than the lock timeout', async () => {
     class Migration20260106000000_index extends OnlineMigration {
       override up(): void {
         this.addSql('create index concurrently first__id on first (id)');
@@ -235,7 +235,7 @@ describe('migrate (architecture#data)', () => {
     await expect(done).resolves.toHaveLength(1);
   });
 
-  it('refuses lists out of order, unnamed migrations and strange schemas', async () => {
+  it('rejects unordered lists, unnamed migrations and foreign schemas', async () => {
     const options = { url, schema: 'never', logger: env.logger };
     const unordered = [Migration20260102000000_second, Migration20260101000000_first];
     await expect(migrate({ ...options, migrations: unordered })).rejects.toThrow(/in that order/);
@@ -284,7 +284,7 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
     ]);
   });
 
-  it('agrees with libs/time from year 1 to year 9999', async () => {
+  it('matches libs/time from year 1 to year 9999', async () => {
     const first = -62_135_596_800_000_000n;
     const last = 253_402_300_799_999_999n;
     const instants = fc.sample(

@@ -44,28 +44,28 @@ describe('pipelined statements (architecture#data)', () => {
     await env.stop();
   });
 
-  it('of one turn share a connection, each with its own answer, and give it back', async () => {
+  it('statements of one event loop turn share a connection, each with its own answer, and release it', async () => {
     const rows = await readAll(count(10));
     expect(rows.map(({ n }) => n)).toEqual(count(10));
     expect(new Set(rows.map(({ pid }) => pid)).size).toBe(1);
     expect(db.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
   });
 
-  it('take another connection for every sixteen', async () => {
+  it('use one connection per sixteen statements', async () => {
     const rows = await readAll(count(40));
     expect(rows.map(({ n }) => n)).toEqual(count(40));
     expect(new Set(rows.map(({ pid }) => pid)).size).toBe(3);
     expect(db.stats()).toMatchObject({ total: 3, idle: 3, waiting: 0 });
   });
 
-  it('fail alone', async () => {
+  it('a pipelined statement fails without affecting the others', async () => {
     const results = await Promise.allSettled([db.query(divide, [1]), db.query(divide, [0]), db.query(readNumber, [3])]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(sqlStateOf((results[1] as PromiseRejectedResult).reason)).toBe('22012');
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('of a later turn do not wait for a slow one', async () => {
+  it('statements of a later turn do not wait for a slow one', async () => {
     const slow = db.query<Row>(readSlowly, [1]).then(() => 'slow');
     await turnEnd();
     await turnEnd();
@@ -73,7 +73,7 @@ describe('pipelined statements (architecture#data)', () => {
     await slow;
   });
 
-  it('run again when their connection is cut', async () => {
+  it('retries pipelined statements when their connection is cut', async () => {
     const reads = count(3).map((n) => db.query<Row>(readSlowly, [n]));
     let cut = 0;
     while (cut === 0) cut = (await one.query(cutOthers, ['pipelined test'])).length;
@@ -81,7 +81,7 @@ describe('pipelined statements (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('wait for a connection together when all are taken', async () => {
+  it('pipelined statements wait for a connection together when all are in use', async () => {
     const reads: Promise<Row[]>[] = [];
     await one.transaction(async (tx) => {
       await tx.query(readNumber, [0]);

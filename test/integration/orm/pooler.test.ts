@@ -1,4 +1,4 @@
-/** The library behind a real PgBouncer in transaction mode (rules/operations#a-pooler). */
+/** The library with a real PgBouncer in transaction mode (rules/operations#a-pooler). */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database, type DatabaseOptions, roleOf } from '#libs/orm';
@@ -66,7 +66,7 @@ const title = (id: number) =>
   db.query<{ title: string }>({ name: 'title', text: 'select title from books where id = $1', pipelined: true }, [id]);
 
 describe('a database behind a pooler', () => {
-  it('reads, writes and streams for many on few connections, each in the plans and the schema of its role', async () => {
+  it('reads, writes and streams for many clients on few connections, each with the plans and the schema of its role', async () => {
     const ids = Array.from({ length: 200 }, (_, index) => index + 1);
     await Promise.all(
       ids.map((id) =>
@@ -114,13 +114,13 @@ describe('a database behind a pooler', () => {
     }
   });
 
-  it('keeps no statement by its name, also one that is planned once', async () => {
+  it('uses no named prepared statements, also for statements planned once', async () => {
     const prepared = { name: 'prepared', text: 'select name from pg_prepared_statements', planned: 'once' as const };
     const listed = await Promise.all(Array.from({ length: 6 }, () => db.query(prepared)));
     expect(listed.flat()).toEqual([]);
   });
 
-  it('rolls back what fails, and goes on with the connection', async () => {
+  it('rolls back failures, and reuses the connection', async () => {
     const twice = db.transaction(async (tx) => {
       await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [1_000, 'new']);
       await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [1, 'there already']);
@@ -130,7 +130,7 @@ describe('a database behind a pooler', () => {
     expect(await countServerConnections()).toBeLessThanOrEqual(poolSize);
   });
 
-  it('holds a lock that was asked for to the end of its transaction alone, whoever has the connection then', async () => {
+  it('a requested lock ends with its transaction, whichever client uses the connection afterwards', async () => {
     const lock = { name: 'lock', text: 'select pg_advisory_xact_lock(1)' };
     const attempt = { name: 'try', text: 'select pg_try_advisory_xact_lock(1) as mine' };
     const attemptOf = async (): Promise<unknown> => (await db.transaction((tx) => tx.query<{ mine: boolean }>(attempt)))[0]?.mine;
@@ -153,20 +153,20 @@ describe('a database behind a pooler', () => {
         await tx.query({ name: 'ping', text: 'select 1' });
         order.push(`${name} ends`);
       });
-    // More than there are connections to the server: those that wait for the lock and those that wait for a connection all get their turn.
+    // More than server connections: calls waiting for the lock and for a connection all complete.
     await Promise.all(Array.from({ length: 8 }, (_, index) => inTurn(`${index}`)));
     expect(order).toHaveLength(16);
     for (let place = 0; place < order.length; place += 2) expect(order[place + 1]).toBe(order[place]?.replace('begins', 'ends'));
   });
 
-  it('is unavailable while the pooler is away, and there again with it', async () => {
+  it('is unavailable while the pooler is unavailable, and recovers with it', async () => {
     await pgBouncer.disconnect();
     await expect(title(1)).rejects.toMatchObject({ code: 'unavailable' });
     await pgBouncer.return();
     await waitFor(async () => (await title(1).catch(() => [])).length === 1, { what: 'the pooler' });
   });
 
-  it('refuses a role that a set-up has not given this schema, and waits for it', async () => {
+  it('rejects a role that the set-up has not assigned to this schema, and waits for it', async () => {
     const other = await open({ schema: 'annex' });
     const asked = other.query({ name: 'ping', text: 'select 1' });
     await expect(asked).rejects.toMatchObject({ code: 'unavailable', cause: { message: expect.stringContaining('DATABASE_URL_ANNEX') } });
@@ -174,8 +174,8 @@ describe('a database behind a pooler', () => {
   });
 });
 
-describe('what has to be set for it', () => {
-  it('says so where a service is not told of the pooler', async () => {
+describe('required settings for a pooler', () => {
+  it('reports a pooler for which the service is not configured', async () => {
     const untold = await open({ pooled: false });
     await expect(untold.ping()).rejects.toMatchObject({
       code: 'unavailable',
@@ -184,11 +184,11 @@ describe('what has to be set for it', () => {
     await untold.close();
   });
 
-  it('refuses start options in the address, which would be lost', async () => {
+  it('rejects start options in the URL, which would be lost', async () => {
     await expect(open({ url: `${pgBouncer.through(ownUrl)}?options=-c%20work_mem%3D64MB` })).rejects.toThrow('set them at the role');
   });
 
-  it('migrates by an address that leads straight to PostgreSQL alone, also where the pooler swallows what it does not know', async () => {
+  it('migrates only through a direct URL to PostgreSQL, even if the pooler ignores unknown parameters', async () => {
     const message = 'must lead straight to PostgreSQL';
     await expect(setUp(pgBouncer.through(adminUrl))).rejects.toThrow(message);
     const silent = await startPgBouncer({

@@ -53,7 +53,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await env.stop();
   });
 
-  it('reads and writes the rows of its schema, and no other schema at all', async () => {
+  it('can read and write the rows of its schema, and no other schema', async () => {
     const db = await open(urlOf(role, password));
     await run(db, `insert into books (title) values ('a')`);
     expect(await run(db, 'select title from books')).toEqual([{ title: 'a' }]);
@@ -65,7 +65,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('gets what a later migration adds, and a changed password takes the place of the old one', async () => {
+  it('gets rights on objects of later migrations, and a changed password replaces the old one', async () => {
     await migrateLibrary(migrations, 'another');
     const db = await open(urlOf(role, 'another'));
     await run(db, 'insert into shelves default values');
@@ -79,19 +79,19 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await migrateLibrary(migrations);
   });
 
-  it('keeps the password out of the statements: the server stores a verifier that was made elsewhere', async () => {
+  it('sends no password in statements: the server stores a verifier that was computed by the client', async () => {
     const [stored] = await env.sql<{ rolpassword: string }>('select rolpassword from pg_authid where rolname = $1', [role]);
     expect(stored?.rolpassword).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}:[A-Za-z0-9+/=]{44}$/);
   });
 
-  it('ends its statements within a minute, whatever its connections ask for', async () => {
+  it('statements end within a minute, regardless of connection settings', async () => {
     const limits = await env.sql(
       `select unnest(setconfig) as setting from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
        join pg_database d on d.oid = s.setdatabase where r.rolname = $1 and d.datname = current_database()`,
       [role],
     );
     expect(limits.slice(0, 2)).toEqual([{ setting: 'statement_timeout=60s' }, { setting: 'idle_in_transaction_session_timeout=120s' }]);
-    // What a pooler does not hand on (rules/operations#a-pooler).
+    // Settings that a pooler does not forward (rules/operations#a-pooler).
     expect(limits.slice(2)).toEqual(
       ['search_path=library, public', 'random_page_cost=1.1', 'jit=off', 'max_parallel_workers_per_gather=0', 'work_mem=16MB'].map(
         (setting) => ({ setting }),
@@ -99,7 +99,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     );
   });
 
-  it('tells a service which migrations are pending, the schema that is not there included', async () => {
+  it('a service can read which migrations are pending, including a missing schema', async () => {
     const db = await open(urlOf(role, password));
     expect(await findPendingMigrations(db, 'library', names)).toEqual([]);
     class Migration20260103000000_next extends Migration {
@@ -112,7 +112,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('lets a service wait until its migrations have run', async () => {
+  it('a service can wait until its migrations have run', async () => {
     const db = await open(adminUrl, 'later');
     const order: string[] = [];
     const waiting = waitForMigrations({ db, schema: 'later', migrations: names, logger: env.logger }).then(() => order.push('ready'));
@@ -124,8 +124,8 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('refuses an address without a password, and one that is none', () => {
-    // Its password is set by others, or it shows a certificate.
+  it('rejects a URL without a password, and an invalid URL', () => {
+    // Its password is managed elsewhere, or it uses a certificate.
     expect(roleOf('postgresql://someone@localhost/x', 'DATABASE_URL_MEDIA')).toEqual({ name: 'someone', password: undefined });
     expect(() => roleOf('postgresql://localhost/x', 'DATABASE_URL_MEDIA')).toThrow('DATABASE_URL_MEDIA must name the role');
     expect(() => roleOf('nonsense', 'DATABASE_URL_MEDIA')).toThrow('DATABASE_URL_MEDIA is not a valid PostgreSQL URL');

@@ -1,4 +1,4 @@
-/** Every declared statement is run once against the empty tables of its service; what it gives is held against its declaration. */
+/** Runs every declared statement once against the empty tables of its service and compares the result with its declaration. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -11,22 +11,22 @@ type AnyStatement = DeclaredStatement<Shape, Shape, unknown>;
 interface Column {
   readonly name: string;
   readonly dataTypeID: number;
-  /** Table and column that the value comes from; 0 = it is computed. */
+  /** Table and column of the value; 0 = computed. */
   readonly tableID: number;
   readonly columnID: number;
 }
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
-/** One that stands by itself; those that a function makes are found in what the module exports of them. */
+/** A top-level declaration; statements made by functions are found in the exports of the module. */
 const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|coalesced)\(/gm;
-/** Tables that a library makes in each service that uses it: one that does. */
+/** A library creates these tables in each service that uses it; returns one such service. */
 const schemaOfLibrary = (name: string): string => (name.startsWith('idempotency/') ? 'directory' : 'conversations');
-/** A rule of the tables refuses what the test writes; the statement was understood, and its columns are known. */
+/** A table constraint rejects the test's values; the statement was parsed, and its columns are known. */
 const refusedByTables = /^(22|23|P0)/;
 
 let env: TestEnvironment;
 let client: pg.Client;
-/** Names by `<table>.<column>`, the numbers of these in the catalog. */
+/** Column names by `<table>.<column>`, as catalog numbers. */
 let nullableColumns: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-/** Sources that declare statements, by the schema that they run in. */
+/** Source files that declare statements, by schema. */
 function listSources(): { schema: string; path: string; declarations: number }[] {
   return ['services', 'libs'].flatMap((top) =>
     readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
@@ -59,7 +59,7 @@ function listSources(): { schema: string; path: string; declarations: number }[]
   );
 }
 
-/** The statements that a module exports, also those in lists, maps and records. */
+/** Statements that a module exports, including those in lists, maps and records. */
 function findStatements(value: unknown): AnyStatement[] {
   if (typeof value === 'function') return 'prepared' in value ? [value as unknown as AnyStatement] : [];
   if (value instanceof Map) return [...value.values()].flatMap(findStatements);
@@ -70,7 +70,7 @@ function findStatements(value: unknown): AnyStatement[] {
   return [];
 }
 
-/** What is wrong with the statement, in words. */
+/** Descriptions of the statement's problems. */
 async function findProblems({ prepared, params, row, order }: AnyStatement): Promise<string[]> {
   let columns: Column[] = [];
   const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
@@ -103,12 +103,12 @@ async function findProblems({ prepared, params, row, order }: AnyStatement): Pro
   ];
 }
 
-/** Whether the statement reads only rows in which the column has a value. */
+/** Whether the statement reads only rows in which the column is not null. */
 function isExcluded(text: string, column: string): boolean {
   return new RegExp(`\\b${column} (is not null|>=?|<=?|=|in|like|<@|@>|&&)`).test(text);
 }
 
-/** A value of the type; null would be refused where a clause needs one. */
+/** A value of the type; some clauses reject null. */
 function sample(type: string): unknown {
   if (type.endsWith('[]')) return [];
   if (type === 'jsonb') return '[]';
@@ -118,9 +118,9 @@ function sample(type: string): unknown {
 const sources = listSources();
 
 describe('declared statements (architecture#data)', () => {
-  it.each(sources)('$path: runs, and has the columns that it declares', async ({ path, schema, declarations }) => {
+  it.each(sources)('$path runs, and has the declared columns', async ({ path, schema, declarations }) => {
     const statements = findStatements({ ...((await import(join(repoDir, path))) as object) });
-    // Those that nobody exports could not be run here.
+    // Statements that are not exported cannot be run here.
     expect(statements.length).toBeGreaterThanOrEqual(declarations);
     await client.query(`set search_path = ${schema}, public`);
     const problems: string[] = [];
@@ -128,7 +128,7 @@ describe('declared statements (architecture#data)', () => {
     expect(problems).toEqual([]);
   });
 
-  it('have names that are unique within a service', async () => {
+  it('statement names are unique within a service', async () => {
     const names = new Map<string, string>();
     const taken: string[] = [];
     for (const { path, schema } of sources) {
@@ -142,7 +142,7 @@ describe('declared statements (architecture#data)', () => {
     expect(taken).toEqual([]);
   });
 
-  it('are found wrong when they are', async () => {
+  it('detects wrong column declarations of a statement', async () => {
     const { sql, statement, t } = await import('#libs/sql');
     const wrong = statement.many({
       name: 'planted',

@@ -4,7 +4,7 @@ import { createDatabase, type Database, sqlStateOf } from '#libs/orm';
 import { sql, statement, t } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
-/** `xact` tells which calls were one transaction. */
+/** `xact` shows which calls shared a transaction. */
 const append = statement.coalesced({
   name: 'gathered.append',
   params: { id: t.integer, addedText: t.text, divisor: t.integer.nullable },
@@ -35,7 +35,7 @@ const cutOthers = statement.many({
     sql`select pg_terminate_backend(pid) as cut from pg_stat_activity where application_name = ${name} and wait_event = 'PgSleep'`,
 });
 
-describe('writes of one row that meet (architecture#data)', () => {
+describe('concurrent writes of one row (architecture#data)', () => {
   let env: TestEnvironment;
   let db: Database;
   let other: Database;
@@ -60,7 +60,7 @@ describe('writes of one row that meet (architecture#data)', () => {
     await env.stop();
   });
 
-  it('are one transaction, and each call gets its own row', async () => {
+  it('are combined into one transaction, and each call receives its own row', async () => {
     const ids = [7, 3, 99, 0];
     const rows = await Promise.all(ids.map((id) => write(id, `line ${id}, "quoted" \\ {`)));
     expect(rows.map((row) => [row?.id, row?.text])).toEqual(ids.map((id) => [id, `line ${id}, "quoted" \\ {0`]));
@@ -68,13 +68,13 @@ describe('writes of one row that meet (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
   });
 
-  it('give nothing to a call whose row is not there', async () => {
+  it('return nothing to a call whose row does not exist', async () => {
     const rows = await Promise.all([write(1), write(1_000), write(2)]);
     expect(rows.map((row) => row?.id)).toEqual([1, undefined, 2]);
     expect(await write(1_000)).toBeUndefined();
   });
 
-  it('are 32 at most, and two transactions at a time', async () => {
+  it('are combined up to 32, with at most two concurrent transactions', async () => {
     const rows = await Promise.all(count(100).map((id) => write(id)));
     expect(rows.map((row) => row?.id)).toEqual(count(100));
     const sizes = [...Map.groupBy(rows, (row) => row?.xact).values()].map((group) => group.length);
@@ -82,19 +82,19 @@ describe('writes of one row that meet (architecture#data)', () => {
     expect(db.stats().total).toBeLessThanOrEqual(2);
   });
 
-  it('of one row take effect one after the other, those of others meanwhile', async () => {
+  it('are applied to one row in sequence, while other rows are written', async () => {
     const rows = await Promise.all([write(5, 'a'), write(5, 'b'), write(6, 'c'), write(5, 'd')]);
     expect(rows.map((row) => row?.text.length)).toEqual(expect.arrayContaining([2, 4, 6]));
     expect(rows[0]?.xact).toBe(rows[2]?.xact);
     expect((await readTexts()).slice(4, 8)).toEqual(['', expect.stringMatching(/^([abd]0){3}$/), 'c0', '']);
   });
 
-  it('go alone when their texts are large', async () => {
+  it('are not combined when their texts are large', async () => {
     const rows = await Promise.all(count(3).map((id) => write(id, 'y'.repeat(150_000))));
     expect(new Set(rows.map((row) => row?.xact)).size).toBe(3);
   });
 
-  it('fail alone: the others take effect, each once', async () => {
+  it('a failed write does not affect the others, which take effect once each', async () => {
     const results = await Promise.allSettled([write(1), write(2, 'x', 0), write(3)]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(sqlStateOf((results[1] as PromiseRejectedResult).reason)).toBe('22012');
@@ -102,7 +102,7 @@ describe('writes of one row that meet (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('wait for a lock alone: the others, and what comes later, do not', async () => {
+  it('a write waiting for a lock delays neither the others nor later ones', async () => {
     await other
       .transaction(async (tx) => {
         await lockLine(tx, { id: 50 });
@@ -116,7 +116,7 @@ describe('writes of one row that meet (architecture#data)', () => {
     expect((await readTexts())[50]).toBe('last0');
   });
 
-  it('of a transaction are written in it', async () => {
+  it('writes of a transaction run in that transaction', async () => {
     const failed = db.transaction(async (tx) => {
       expect((await append(tx, { id: 8, addedText: 'gone', divisor: null }))?.text).toBe('gone0');
       throw new Error('never mind');
@@ -125,7 +125,7 @@ describe('writes of one row that meet (architecture#data)', () => {
     expect((await readTexts())[8]).toBe('');
   });
 
-  it('are not sent again when their connection is cut, since they may have taken effect', async () => {
+  it('are not resent when their connection is cut, since they may have taken effect', async () => {
     const writes = Promise.allSettled(count(3).map((id) => appendSlowly(db, { id })));
     await waitFor(async () => (await cutOthers(other, { name: 'gathered test' })).length > 0, { what: 'writes under way' });
     const results = await writes;

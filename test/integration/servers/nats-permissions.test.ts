@@ -1,4 +1,4 @@
-/** Every subject with every account, on a server with the users as production has them: what one may publish and hear is what the contracts say. */
+/** Every subject with every account, on a server with the production users: allowed publications and subscriptions match the contracts. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const queues = contracts.flatMap(({ service, jobs, consumers }) => [
   ...Object.values(consumers ?? {}).map((consumer) => ({ service, ...consumer })),
 ]);
 
-/** Subjects that the platform publishes to, with the users that may; said in the test's own words. */
+/** Subjects that the platform publishes to, with the allowed users; listed independently of the contracts. */
 const published: readonly (readonly [string, readonly string[]])[] = [
   ...contracts.flatMap(({ rpcs }) => Object.values(rpcs).map(({ subject, callers }) => [subject, Object.keys(callers)] as const)),
   ...contracts.flatMap(({ service, jobs }) =>
@@ -45,7 +45,7 @@ const published: readonly (readonly [string, readonly string[]])[] = [
   ...['JOBS', 'EVENTS', 'FEED'].map((stream) => [`$JS.API.STREAM.PURGE.${stream}`, ['cli']] as const),
 ];
 
-/** What nobody but the administrator may do. */
+/** Allowed for the administrator only. */
 const forbidden = [
   ...Object.keys(streams).flatMap((stream) => [
     ...['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.GET', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE'].map(
@@ -96,7 +96,7 @@ describe('NATS accounts (docs/adr/service-accounts.md)', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  /** Runs `work` and answers with the subjects that the server refused to `user`. */
+  /** Runs `work` and returns the subjects that the server denied to `user`. */
   async function refusalsTo(
     user: string,
     operation: 'publish' | 'subscription',
@@ -119,7 +119,7 @@ describe('NATS accounts (docs/adr/service-accounts.md)', () => {
     return refused;
   }
 
-  it.each(users)('%s publishes what its contracts name, and nothing else', async (user) => {
+  it.each(users)('%s can publish the subjects of its contracts, and no others', async (user) => {
     const inboxes = [...users, 'admin', 'somebody'].map((name) => `_INBOX.${name}.token`);
     const subjects = [...new Set([...published.map(([subject]) => subject), ...forbidden, ...inboxes])];
     const refused = await refusalsTo(user, 'publish', (connection) => {
@@ -137,7 +137,7 @@ describe('NATS accounts (docs/adr/service-accounts.md)', () => {
     expect(subjects.filter((subject) => !refused.has(subject)).toSorted()).toEqual([...new Set(expected)].toSorted());
   });
 
-  it.each(users)('%s hears its own subjects and what names it, and nothing else', async (user) => {
+  it.each(users)('%s can subscribe to its own subjects and those that name it, and no others', async (user) => {
     const events = contracts.flatMap((contract) => Object.values(contract.events));
     const subjects = [
       ...[...users, 'admin'].map((name) => `_INBOX.${name}.>`),

@@ -44,8 +44,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('object store beside the platform (rules/operations#promises)', () => {
-  it('has every object that it acknowledged and no half one after a kill -9 in the middle of uploads', async () => {
+describe('object store of npm start (rules/operations#promises)', () => {
+  it('has every acknowledged object and no partial one after a kill -9 during uploads', async () => {
     let server = await start('killed');
     const first = connect(server);
     await first.ensureBucket();
@@ -86,7 +86,7 @@ describe('object store beside the platform (rules/operations#promises)', () => {
     await server.stop();
   });
 
-  it('keeps its objects over a stop, and asks for its own credentials and region', async () => {
+  it('retains its objects across a stop, and requires its own credentials and region', async () => {
     let server = await start('kept', { region: 'eu-central-1' });
     const store = connect(server, 'eu-central-1');
     await store.ensureBucket();
@@ -105,7 +105,7 @@ describe('object store beside the platform (rules/operations#promises)', () => {
 });
 
 describe('versitygw', () => {
-  it('keeps attributes in files beside where the file system has none, from then on', async () => {
+  it('stores attributes in separate files if the file system does not support them, from then on', async () => {
     const program = join(folder, 'bin', 'versitygw');
     const real = await provideGoTool(versitygwTool, () => {});
     mkdirSync(join(folder, 'bin'), { recursive: true });
@@ -127,7 +127,7 @@ describe('versitygw', () => {
     expect(readdirSync(join(folder, 'plain')).toSorted()).toEqual(['attributes', 'buckets', 'secret']);
   });
 
-  it('has the file system write at once what it acknowledges, where that can be told so', async () => {
+  it('syncs acknowledged objects to disk if the file system supports it', async () => {
     const server = await start('durable', { kind: 'versitygw', durable: true });
     const store = connect(server);
     await store.ensureBucket();

@@ -36,7 +36,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('makes a database with Unicode case rules and keeps its data over a restart', async () => {
+  it('creates a database with Unicode case rules and retains its data across a restart', async () => {
     const first = await start('kept');
     await query(first, 'create table kept (value text)');
     await query(first, "insert into kept values ('Ärger')");
@@ -47,7 +47,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await second.stop();
   });
 
-  it('asks for the password that it made', async () => {
+  it('requires the generated password', async () => {
     const server = await start('kept');
     const url = new URL(server.url);
     url.password = 'guessed';
@@ -58,7 +58,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await server.stop();
   });
 
-  it('starts again after a kill -9 that left its pid file', async () => {
+  it('restarts after a kill -9 that left its pid file', async () => {
     const server = await start('kept');
     process.kill(server.identity.pid, 'SIGKILL');
     await server.ended;
@@ -67,14 +67,14 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await again.stop();
   });
 
-  it('ends a server that outlived its launcher', async () => {
+  it('stops a server that outlived its launcher', async () => {
     const orphan = await start('kept');
     const heir = await start('kept');
     expect(isRunning(orphan.identity)).toBe(false);
     await heir.stop();
   });
 
-  it('begins anew after a first start that was interrupted', async () => {
+  it('starts from scratch after an interrupted first start', async () => {
     mkdirSync(join(folder, 'cut.new'));
     writeFileSync(join(folder, 'cut.new', 'PG_VERSION'), '18\n');
     const server = await start('cut');
@@ -82,13 +82,13 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await server.stop();
   });
 
-  it('refuses data of another version and says what to do', async () => {
+  it('rejects data of another version and says what to do', async () => {
     mkdirSync(join(folder, 'old'));
     writeFileSync(join(folder, 'old', 'PG_VERSION'), '9.6\n');
     await expect(start('old')).rejects.toThrow(/was written by PostgreSQL 9.6, this is PostgreSQL 18. Set DATABASE_URL/);
   });
 
-  it('says what its log says when it does not start', async () => {
+  it('includes the server log in the error of a failed start', async () => {
     const server = await start('broken');
     await server.stop();
     writeFileSync(join(server.dataDir, 'postgresql.conf'), 'no_such_setting = 1\n');
@@ -96,7 +96,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
   });
 });
 
-/** Stands before the real `unshare` as a container does that forbids it. */
+/** Shadows the real `unshare` and fails, as in a container that forbids it. */
 function forbidNamespaces(): void {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -115,7 +115,7 @@ describe('embedded PostgreSQL where user namespaces are forbidden', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('never runs as root: as the caller, or as another account with data within its reach', async () => {
+  it('never runs as root: as the caller, or as another account that can access the data', async () => {
     const server = await start('elsewhere');
     const owner = Number(execFileSync('ps', ['-o', 'uid=', '-p', String(server.identity.pid)], { encoding: 'utf8' }));
     expect(owner).not.toBe(0);
@@ -126,7 +126,7 @@ describe('embedded PostgreSQL where user namespaces are forbidden', () => {
     if (!server.dataDir.startsWith(folder)) rmSync(dirname(server.dataDir), { recursive: true, force: true });
   });
 
-  it('takes over data that were made where they are allowed', async () => {
+  it('takes over data created where namespaces are allowed', async () => {
     process.env['PATH'] = searchPath;
     chmodSync(folder, 0o755);
     const before = await start('handed-over');

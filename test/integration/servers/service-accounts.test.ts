@@ -39,7 +39,7 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     return db;
   };
 
-  it.each(services)('PostgreSQL: %s reads its own schema and no other', async (service) => {
+  it.each(services)('PostgreSQL: %s can read its own schema and no other', async (service) => {
     const db = await openDatabase(service);
     await expect(db.query({ name: 'own', text: `select count(*) from ${service}.migrations` })).resolves.toHaveLength(1);
     for (const other of services) {
@@ -49,16 +49,16 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     }
   });
 
-  it('NATS: a service cannot answer in the name of another', async () => {
+  it('NATS: a service cannot answer for another', async () => {
     const [media, caller] = [await connect('media'), await connect('conversations')];
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 5_000 };
     const handlers = Object.fromEntries(Object.keys(directory.rpcs).map((name) => [name, () => Promise.reject(new Error('an impostor'))]));
     await media.serve(directory, handlers as never);
-    // The server refused the subscription: nobody answers until the owner does.
+    // The server denied the subscription: the call has no responder until the owner subscribes.
     await expect(caller.call(directory.rpcs.getPeople, { ids: [] }, context)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('NATS: a service cannot take from the queues of another', async () => {
+  it('NATS: a service cannot read the queues of another', async () => {
     const media = await connect('media');
     const { stream, durable, filter } = conversations.consumers.bookings;
     await expect(media.consume({ stream, durable, filter, concurrency: 1 }, () => Promise.resolve())).rejects.toThrow(
@@ -73,12 +73,12 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     await expect(media.consume(jobs, () => Promise.resolve())).rejects.toThrow(/Permissions Violation/);
   });
 
-  it('NATS: a service can neither make nor remove streams', async () => {
+  it('NATS: a service can neither create nor delete streams', async () => {
     const media = await connect('media');
     await expect(media.deleteStreams()).rejects.toThrow(/Permissions Violation/);
   });
 
-  it('NATS: a service calls only operations that name it', async () => {
+  it('NATS: a service can call only operations that allow it', async () => {
     const [stranger, owner] = [await connect('directory'), await connect('conversations')];
     const responder = await owner.serve(
       conversations,
@@ -86,7 +86,7 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     );
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 1_500 };
     const request = { conversation_id: 1 };
-    await expect(stranger.callRaw(conversations.rpcs.get, request, context)).rejects.toMatchObject({ code: 'deadline_exceeded' }); // it never arrived
+    await expect(stranger.callRaw(conversations.rpcs.get, request, context)).rejects.toMatchObject({ code: 'deadline_exceeded' }); // the request was not delivered
     const gateway = await connect('gateway');
     await expect(gateway.callRaw(conversations.rpcs.get, request, { ...context, deadlineMs: Date.now() + 5_000 })).resolves.toBeDefined();
     await responder.drain();

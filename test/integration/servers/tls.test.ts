@@ -1,6 +1,6 @@
 /**
- * PostgreSQL, NATS and the object store behind certificates of an own authority (docs/guides/tls.md): what each `sslmode` accepts, passwords and
- * certificates of clients that rotate, and the programs of the platform, each as a process.
+ * PostgreSQL, NATS and the object store with certificates of a private authority (docs/guides/tls.md): what each `sslmode` accepts,
+ * rotation of passwords and client certificates, and the programs of the platform, each as a process.
  */
 import { execFile } from 'node:child_process';
 import { appendFileSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -62,7 +62,7 @@ describe('TLS (docs/guides/tls.md)', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  /** Takes connections of `plain` without TLS and of all others with it alone; `shown` proves itself by a certificate. */
+  /** Accepts connections of `plain` without TLS and of all others only with TLS; `shown` authenticates with a certificate. */
   async function startEncryptedPostgres(certificate: Certificate): Promise<PostgresServer> {
     const started = await startPostgres({
       dataDir: join(dir, 'postgres'),
@@ -103,7 +103,7 @@ describe('TLS (docs/guides/tls.md)', () => {
     }
   }
   const encrypted = 'select ssl as used from pg_stat_ssl where pid = pg_backend_pid()';
-  /** Whether the connection is encrypted, or why there is none. */
+  /** Whether the connection is encrypted, or the connection error. */
   const connect = async (parameters: string, { user, host = 'localhost' }: { user?: string; host?: string } = {}): Promise<unknown> => {
     const url = new URL(postgres.url);
     if (user !== undefined) [url.username, url.password] = [user, 'first'];
@@ -114,7 +114,7 @@ describe('TLS (docs/guides/tls.md)', () => {
     );
   };
 
-  it('does with each sslmode what libpq documents', async () => {
+  it('behaves for each sslmode as libpq documents', async () => {
     const trusted = `sslrootcert=${authority.cert}`;
     const untrusted = `sslrootcert=${other.cert}`;
     const cases: readonly (readonly [parameters: string, result: unknown, options?: { user?: string; host?: string }])[] = [
@@ -145,7 +145,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       expect([parameters, await connect(parameters, options)]).toEqual([parameters, result]);
   });
 
-  it('reads the password for each new connection, of a file and of a command', async () => {
+  it('reads the password for each new connection, from a file and from a command', async () => {
     const secrets = join(dir, 'secrets');
     mkdirSync(secrets);
     const [file, script] = [join(secrets, 'password'), join(secrets, 'token.mjs')];
@@ -204,7 +204,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       );
     });
 
-  it('encrypts migrations, streams, services, backups and the CLI with a private authority, and refuses one that is not trusted', async () => {
+  it('encrypts migrations, streams, services, backups and the CLI with a private authority, and rejects an untrusted one', async () => {
     const keys = generateActorKeys();
     const natsUrl = nats.url.replace('nats://127.0.0.1', 'tls://localhost');
     const settings = {
@@ -242,7 +242,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       expect(doctor.output).toMatch(new RegExp(`^ok +${name} `, 'm'));
     await service.stop();
 
-    // What nobody named is not trusted.
+    // Certificates of unlisted authorities are not trusted.
     const doubting = await run({ ...settings, DATABASE_URL: `${postgres.url}?sslmode=verify-full` }, 'cli/main.ts', 'doctor');
     for (const name of ['NATS', 'PostgreSQL', 'object store']) {
       expect(doubting.output).toMatch(

@@ -1,4 +1,4 @@
-/** What operators ask for among many jobs and receipts (P7): no plan reads a table from end to end, and each is answered by few rows. */
+/** Operator queries on many jobs and receipts (P7): no plan scans a table, and each reads few rows. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
@@ -19,7 +19,7 @@ interface PlanNode {
 type Declared = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>;
 
 const count = 40_000;
-/** Dead jobs and refused webhooks are the oldest, the rare ones among them: what is newest first must go past all others. */
+/** Dead jobs and refused webhooks are the oldest, including the rare ones: a newest-first scan would pass all others. */
 const seed = [
   `insert into conversations.jobs (id, type, key, payload, state, error, request_id, attempts, finished_at)
    select (lpad(to_hex(1767225600000 + n), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -56,7 +56,7 @@ function listNodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(listNodes)];
 }
 
-/** Tables that are read from end to end, and the rows of tables that were looked at. */
+/** Tables that are scanned completely, and the number of rows read. */
 async function explain(
   { prepared, order }: Declared,
   values: Readonly<Record<string, unknown>>,
@@ -76,8 +76,8 @@ async function explain(
 const page = { limit: 51, inclusive: false };
 const middle = '019b7713-d000-7000-8000-000000000000';
 
-describe('lists of operators (P7)', () => {
-  it('show a sequential scan when there is one', async () => {
+describe('operator lists (P7)', () => {
+  it('detects a sequential scan in operator lists', async () => {
     const bad = { prepared: { name: 'x', text: `select from jobs where payload = '{}'` }, order: [] };
     expect((await explain(bad, {})).scans).toEqual(['jobs']);
   });
@@ -110,7 +110,7 @@ describe('lists of operators (P7)', () => {
     expect(rows).toBeLessThan(2_000);
   });
 
-  it('webhooks: a text that many have is found in the newest', async () => {
+  it('webhooks: a text contained in many is found in the newest', async () => {
     const { scans, rows } = await explain(receiptSearch.searchNewest, { ...page, ...bodyPatterns('booking_created') });
     expect([scans, rows < 12_000]).toEqual([[], true]);
   });

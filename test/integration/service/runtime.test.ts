@@ -67,7 +67,7 @@ describe('service runtime (architecture#services)', () => {
     await service.start();
   };
 
-  it('starts when the migrations are there, and then answers', async () => {
+  it('starts and answers when the migrations have run', async () => {
     const runtime = await open();
     let started = false;
     const running = run(runtime, async () => {
@@ -94,7 +94,7 @@ describe('service runtime (architecture#services)', () => {
     await reader.close();
   });
 
-  it('stops what feeds the jobs, then the workers, and closes what remains while bus and database are still there', async () => {
+  it('stops job sources, then workers, then the rest while bus and database are still available', async () => {
     const runtime = await open();
     const seen: string[] = [];
     let finish = (): void => {};
@@ -122,7 +122,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['job begins', 'stops', 'feed stops', 'job ends', 'closed first', 'closed second']);
   });
 
-  it('breaks off what takes longer than its time to stop, and nothing that does not', async () => {
+  it('aborts whatever exceeds its stop timeout, and nothing else', async () => {
     const runtime = await open();
     const seen: string[] = [];
     await run(runtime, async () => {
@@ -135,7 +135,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['soon']);
   });
 
-  it('is not ready without what it prepares: a database that goes away meanwhile is waited for, another failure ends the start', async () => {
+  it('is not ready before its preparation ends: an unavailable database is waited for, another failure ends the start', async () => {
     const database = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
     const runtime = await open({ DATABASE_URL: database.url });
     let tries = 0;
@@ -170,7 +170,7 @@ describe('service runtime (architecture#services)', () => {
     await nats.stop();
   });
 
-  it('does upkeep at once where that is asked for, while the start goes on', async () => {
+  it('runs cleanup immediately if requested, while the start continues', async () => {
     const runtime = await open();
     const seen: string[] = [];
     await run(runtime, async () => {
@@ -180,7 +180,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['at once']);
   });
 
-  it('repeats upkeep that fails, until it stops', async () => {
+  it('repeats failed cleanup until it stops', async () => {
     const runtime = await open();
     let runs = 0;
     await run(runtime, async () => {

@@ -1,4 +1,4 @@
-/** What the chart's alerts and dashboards ask of Prometheus, and what a scrape offers. */
+/** Metrics that the chart's alerts and dashboards query, and those that a scrape returns. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -10,11 +10,11 @@ export interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly for?: string;
-  /** Why it does not wait. */
+  /** Reason why the alert has no pending time. */
   readonly instant?: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly description: string };
-  /** Name of a page of docs/runbooks. */
+  /** Name of a page in docs/runbooks. */
   readonly runbook: string;
 }
 
@@ -43,7 +43,7 @@ export function readDashboards(): Dashboard[] {
   return readdirSync(dir).map((file) => ({ ...(JSON.parse(readFileSync(join(dir, file), 'utf8')) as Dashboard), file }));
 }
 
-/** Every expression with the place where it stands; Grafana's own variable for times is filled in. */
+/** Every expression with its location; Grafana's time variable is replaced. */
 export function listExpressions(): { place: string; expr: string }[] {
   const alerts = readAlerts().map(({ alert, expr }) => ({ place: alert, expr }));
   const panels = readDashboards().flatMap(({ file, panels: list }) =>
@@ -55,7 +55,7 @@ export function listExpressions(): { place: string; expr: string }[] {
   return [...alerts, ...panels, ...annotations].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
 }
 
-/** Of Prometheus itself, of kube-state-metrics and of the kubelets. */
+/** Metrics of Prometheus itself, kube-state-metrics and kubelets. */
 export const isClusterMetric = (metric: string): boolean => metric === 'up' || /^(kube|container|kubelet)_/.test(metric);
 
 export interface Selector {
@@ -63,7 +63,9 @@ export interface Selector {
   readonly labels: readonly string[];
 }
 
-/** Metrics with the labels that they are selected by, and labels that results are grouped by. @throws Error where it is no PromQL. */
+/**
+ * Metrics with the labels of their selectors, and the labels by which results are grouped. @throws Error when the expression is not PromQL.
+ */
 export function readExpression(expr: string): { selectors: Selector[]; grouping: string[] } {
   const selectors: { metric: string; labels: string[] }[] = [];
   const grouping: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Alerts and dashboards as files; signals.test.ts shows on a running platform that their metrics exist, test/architecture/runbooks.test.ts reads the
- * runbook pages.
+ * Alerts and dashboards as files; signals.test.ts checks on a running platform that their metrics exist, test/architecture/runbooks.test.ts
+ * checks the runbook pages.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { isClusterMetric, listExpressions, readAlerts, readDashboards, readExpre
 const alerts = readAlerts();
 
 describe('alerts (rules/operations#alerts-and-dashboards)', () => {
-  it('have names of their own', () => {
+  it('alert names are unique', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
 
@@ -21,14 +21,14 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(alert.annotations.description.length).toBeGreaterThan(10);
   });
 
-  it.each(alerts)('$alert sees the metrics of its installation alone, and waits or says why it does not', (alert) => {
+  it.each(alerts)('$alert selects only metrics of its installation, and has a `for` duration or says why not', (alert) => {
     const { selectors } = readExpression(alert.expr);
     expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
     expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
     expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
   });
 
-  it('speak of labels in their words that their expression yields', () => {
+  it('alert texts use only labels that their expression returns', () => {
     for (const { alert, expr, annotations } of alerts) {
       const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label ?? '');
       const { grouping, selectors } = readExpression(expr);
@@ -39,27 +39,27 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
 });
 
 describe('expressions of alerts and dashboards (rules/operations#alerts-and-dashboards)', () => {
-  it.each(listExpressions())('$place is PromQL', ({ expr }) => {
+  it.each(listExpressions())('$place is valid PromQL', ({ expr }) => {
     expect(readExpression(expr).selectors.length).toBeGreaterThan(0);
   });
 
-  it.each(listExpressions())('$place names metrics by their prefix', ({ expr }) => {
+  it.each(listExpressions())('$place uses metric names with a known prefix', ({ expr }) => {
     const { selectors } = readExpression(expr);
     expect(selectors.filter(({ metric }) => !isClusterMetric(metric) && !/^(coherence|process|nodejs)_/.test(metric))).toEqual([]);
   });
 
-  it.each(['sum by (service (up)', 'rate(up[5m]', 'up{a=}', 'up >'])('would be refused as %s', (expr) => {
+  it.each(['sum by (service (up)', 'rate(up[5m]', 'up{a=}', 'up >'])('rejects %s as invalid PromQL', (expr) => {
     expect(() => readExpression(expr)).toThrow('no PromQL');
   });
 });
 
 describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
-  it.each(readDashboards())('$title marks when another release began to run', ({ annotations }) => {
+  it.each(readDashboards())('$title marks when a new release started', ({ annotations }) => {
     expect(annotations.list).toEqual([expect.objectContaining({ name: 'Releases', enable: true })]);
     expect(annotations.list[0]?.expr).toContain('coherence_build_info{namespace=~"$namespace"}');
   });
 
-  it('show on the overview how many services there are, the lag of the feed and the delay of endpoints', () => {
+  it('the overview dashboard shows the number of services, the lag of the feed and the delay of endpoints', () => {
     const overview = readDashboards().find(({ file }) => file === 'overview.json');
     const panel = (title: string) => overview?.panels.find((one) => one.title === title);
     const platformFile = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'platform.json');
@@ -78,7 +78,7 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
     ).toContain('coherence_webhook_delivery_delay_seconds');
   });
 
-  it.each(readDashboards())('$title has its data source and namespace as variables, and units on every panel', (dashboard) => {
+  it.each(readDashboards())('$title has data source and namespace as variables, and units on every panel', (dashboard) => {
     expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
     expect(dashboard.templating.list.map(({ name }) => name)).toEqual(expect.arrayContaining(['datasource', 'namespace']));
     const shown = dashboard.panels.filter(({ type }) => type !== 'row');

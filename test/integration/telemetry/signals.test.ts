@@ -26,7 +26,7 @@ async function readLogLines(): Promise<LogLine[]> {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Spans of the trace, once it has all of these. */
+/** Spans of the trace, once it contains all of these. */
 async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly string[]): Promise<CollectedSpan[]> {
   let found: CollectedSpan[] = [];
   await eventually(async () => {
@@ -43,7 +43,7 @@ async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly s
   return found;
 }
 
-/** From a span up to the first of its trace. */
+/** Spans from the given one up to the root of its trace. */
 function ancestorsOf(span: CollectedSpan, trace: readonly CollectedSpan[]): string[] {
   const parent = trace.find(({ spanId }) => spanId === span.parentSpanId);
   return [`${span.service}: ${span.name}`, ...(parent === undefined ? [] : ancestorsOf(parent, trace))];
@@ -71,7 +71,7 @@ describe('traces (rules/operations#traces)', () => {
     ]);
   });
 
-  it('shows what follows from /recorded in the same trace: the job, the calls of the provider, the rows', async () => {
+  it('shows the work after /recorded in the same trace: the job, the provider calls, the rows', async () => {
     const trace = await traceOf(
       (span) => span.name === recordedRoute,
       ['conversations: enqueue transcripts.transcript-import', 'transcripts: job transcripts.transcript-import'],
@@ -91,7 +91,7 @@ describe('traces (rules/operations#traces)', () => {
     expect(trace.some((span) => span.service === 'transcripts' && span.name.startsWith('sql '))).toBe(true);
   });
 
-  it('shows an upload down to the object store', async () => {
+  it('shows an upload down to the object store in one trace', async () => {
     const trace = await traceOf(
       (span) => span.name === 'POST /api/coherence/conversations/{conversation_id}/audio',
       ['media: POST /internal/conversations/{id}/audio', 'media: s3 PutObject'],
@@ -100,7 +100,7 @@ describe('traces (rules/operations#traces)', () => {
     expect(stored === undefined ? [] : ancestorsOf(stored, trace)).toContain('media: POST /internal/conversations/{id}/audio');
   });
 
-  it('shows a chat down to the language model, and an update of Telegram from its webhook to the model', async () => {
+  it('shows a chat down to the language model, and a Telegram update from its webhook to the model', async () => {
     const asked = await traceOf(
       (span) => span.name === 'POST /api/chat/{agent_slug}/message',
       ['agents: agents.chat.send', 'agents: llm chat'],
@@ -117,7 +117,7 @@ describe('traces (rules/operations#traces)', () => {
     expect(model(told)).toEqual(expect.arrayContaining(['agents: job agents.work-chat', 'api-gateway: POST /api/hook/agents/{slug}']));
   });
 
-  /** Attributes that OpenTelemetry's conventions ask for. */
+  /** Attributes required by the OpenTelemetry conventions. */
   const anyText = expect.stringMatching(/./) as unknown;
   const anyPort = expect.any(Number) as unknown;
   const named = (name: string | RegExp) => (span: CollectedSpan) => (typeof name === 'string' ? span.name === name : name.test(span.name));
@@ -220,14 +220,14 @@ describe('traces (rules/operations#traces)', () => {
         'server.port': anyPort,
       },
     ],
-  ])('describes %s as OpenTelemetry does', async (_what, isMeant, attributes) => {
+  ])('names attributes of %s according to OpenTelemetry', async (_what, isMeant, attributes) => {
     await eventually(async () => {
       const spans = signals.collector.spans.filter(isMeant);
       expect(spans.map((span) => span.attributes)).toContainEqual(expect.objectContaining(attributes));
     });
   });
 
-  it('has no port and no path in an address, and the process in every span', () => {
+  it('traces contain no port or path in an address, and the process in every span', () => {
     const { spans } = signals.collector;
     const addresses = spans.map((span) => span.attributes['server.address']).filter((address) => typeof address === 'string');
     expect(addresses.filter((address) => /^[^:]+:\d+$|\//.test(address))).toEqual([]);
@@ -236,11 +236,11 @@ describe('traces (rules/operations#traces)', () => {
     for (const [, of] of instances) expect(new Set(of.map(({ resource }) => resource['service.instance.id'])).size).toBe(1);
   });
 
-  it('passes the headers for the collector on', () => {
+  it('sends the configured headers to the collector', () => {
     expect([...signals.collector.tenants]).toEqual([secretWords.collectorTenant]);
   });
 
-  it('makes nothing of what a process does for itself', () => {
+  it("creates no trace for a process's background work", () => {
     const roots = signals.collector.spans.filter((span) => span.parentSpanId === undefined).map((span) => span.name);
     expect(roots.filter((name) => name.startsWith('sql ') || name.startsWith('s3 '))).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe('logs (rules/operations#logs)', () => {
     });
   });
 
-  it('writes one line per attempt of a job, under the request and in the trace that asked for it', async () => {
+  it('writes one line per job attempt, with the request and trace that enqueued it', async () => {
     await eventually(async () => {
       const lines = await readLogLines();
       const request = lines.find((line) => line['requestId'] === meeting.requestId && line['msg'] === 'request');
@@ -283,7 +283,7 @@ describe('logs (rules/operations#logs)', () => {
     });
   });
 
-  it('has the ids of trace and span in every line that has a request id', async () => {
+  it('every line with a request id also has the ids of trace and span', async () => {
     const lines = (await readLogLines()).filter((line) => line['requestId'] !== undefined);
     expect(lines.length).toBeGreaterThan(10);
     const lacksIds = ({ trace_id: trace, span_id: span }: LogLine): boolean =>
@@ -291,7 +291,7 @@ describe('logs (rules/operations#logs)', () => {
     expect(lines.filter(lacksIds)).toEqual([]);
   });
 
-  it('holds no token, key, password, body or speech, and neither do the traces', async () => {
+  it('logs and traces contain no token, key, password, body or transcript text', async () => {
     const all = `${await signals.platform.readLogs()}\n${signals.collector.bodies.join('\n')}`;
     const { sharedToken, loginSecret, runtime } = signals.platform;
     const { S3_SECRET_ACCESS_KEY: storeKey = '' } = runtime.settings;
@@ -302,12 +302,12 @@ describe('logs (rules/operations#logs)', () => {
 });
 
 describe('metrics (rules/operations#metrics)', () => {
-  /** What Prometheus itself adds. */
+  /** Added by Prometheus. */
   const addedLabels = new Set(['namespace', 'pod']);
-  /** Prometheus would rename what it adds itself. */
+  /** Prometheus would rename labels that it adds itself. */
   const reservedLabels = ['job', 'instance', 'namespace', 'pod', 'container', 'endpoint'];
 
-  it('has every metric of its own, with every label, that an alert or a dashboard names', async () => {
+  it('every metric and label used by an alert or a dashboard exists', async () => {
     await eventually(async () => {
       const labelsOf = new Map<string, Set<string>>();
       for (const { metric, labels } of readSamples(await signals.scrape())) {
@@ -359,14 +359,14 @@ describe('metrics (rules/operations#metrics)', () => {
     ['coherence_object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
     ['coherence_object_store_requests_total', { service: 'media', operation: 'HeadBucket', outcome: 'missing' }],
     ['coherence_object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' }],
-  ])('shows %s of %j', async (metric, labels) => {
+  ])('metrics show %s of %j', async (metric, labels) => {
     await eventually(async () => {
       const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
       expect(found).toContainEqual({ metric, labels: expect.objectContaining(labels) });
     });
   });
 
-  it('counts nobody as waiting for a connection while there are idle ones, the scrape itself included', async () => {
+  it('counts no request as waiting for a connection while idle ones exist, including the scrape', async () => {
     await eventually(async () => {
       const waiting = [...(await signals.scrape()).matchAll(/^coherence_database_pool_waiting\{service="(.+)"\} (\d+)$/gm)];
       expect(Object.fromEntries(waiting.map(([, service, count]) => [service, count]))).toEqual({
@@ -380,7 +380,7 @@ describe('metrics (rules/operations#metrics)', () => {
     });
   });
 
-  it('has no ids in labels, few series of each metric, and no label that Prometheus takes for itself', async () => {
+  it('metrics have no ids in labels, few series each, and no label reserved by Prometheus', async () => {
     const samples = readSamples(await signals.scrape()).filter(({ metric }) => metric !== 'nodejs_version_info');
     const looksLikeId = /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|^[0-9]{4,}$|\/[0-9]+(\/|$)|@|\s(?!\S)/i;
     const named = samples.flatMap(({ metric, labels }) => Object.entries(labels).map(([label, value]) => `${metric} ${label} ${value}`));
@@ -388,7 +388,7 @@ describe('metrics (rules/operations#metrics)', () => {
     expect([...new Set(plain)].filter((line) => looksLikeId.test(line.split(' ').slice(2).join(' ')))).toEqual([]);
     expect(samples.flatMap(({ labels }) => Object.keys(labels)).filter((label) => reservedLabels.includes(label))).toEqual([]);
     const bySource = Map.groupBy(samples, ({ metric, labels }) => `${metric} of ${labels['service']}`);
-    // Bounded by the tables of routes and subjects, times outcomes, times buckets.
+    // Bounded by the number of routes and subjects, outcomes, and buckets.
     expect([...bySource].filter(([, series]) => series.length > 2_000).map(([name]) => name)).toEqual([]);
   });
 });

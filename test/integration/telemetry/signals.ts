@@ -1,4 +1,4 @@
-/** A platform with everything that its signals speak of: a meeting provider, a language model, the Bot API and a collector of traces. */
+/** A platform with everything that produces signals: a meeting provider, a language model, the Bot API and a trace collector. */
 import { randomBytes } from 'node:crypto';
 import {
   type LlmServer,
@@ -12,7 +12,7 @@ import {
 } from '#libs/testing';
 import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from '../../e2e/test-platform.ts';
 
-/** Words that only bodies hold: none of them may be in a log or a trace. */
+/** Words that occur only in bodies: none may appear in a log or a trace. */
 export const secretWords = {
   password: `secret-of-${randomBytes(9).toString('hex')}`,
   botToken: `777:${randomBytes(12).toString('hex')}`,
@@ -31,7 +31,7 @@ export interface Signals {
   readonly platform: TestPlatform;
   readonly demo: Demo;
   readonly collector: TraceCollector;
-  /** What `/metrics` of every service says now. */
+  /** Current `/metrics` output of every service. */
   scrape(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface Signals {
 const windowStart = '2026-05-01T10:00:00Z';
 const windowEnd = '2026-05-01T11:00:00Z';
 
-/** Starts all; what was started before a failure is stopped. */
+/** Starts everything; on failure, stops what was already started. */
 export async function startSignals(url: string): Promise<Signals & { provider: RealtimeKitServer; llm: LlmServer }> {
   const llm = await startLlm({ apiKey: secretWords.llmKey });
   const telegram: TelegramServer = await startTelegram();
@@ -63,7 +63,7 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
         MEMORY_DELAY_MS: '0',
         LOG_LEVEL: 'debug',
       },
-      { processes: true }, // each with signals of its own
+      { processes: true }, // each with separate telemetry
     );
     const demo = await applyDemo(platform, 'signals', [
       { slug: 'held', title: 'Held' },
@@ -86,7 +86,7 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
   }
 }
 
-/** A recorded conversation whose transcript arrives. @returns its id and the request id of `/recorded` */
+/** A recorded conversation whose transcript is imported. @returns its id and the request id of `/recorded` */
 export async function playMeeting({
   platform,
   demo,
@@ -117,7 +117,7 @@ export async function playMeeting({
   return { id, requestId: recorded.headers.get('x-request-id') ?? '' };
 }
 
-/** Everything else that metrics, alerts and dashboards speak of, in small. */
+/** Generates a little of all other traffic that metrics, alerts and dashboards cover. */
 export async function playTraffic({ platform, demo, llm }: Signals & { llm: LlmServer }, conversation: number): Promise<{ token: string }> {
   const token = await platform.login(`ada-${demo.tag}@example.org`, `secret-of-ada-${demo.tag}`);
   await platform.call('POST', '/api/v1/auth/login', {

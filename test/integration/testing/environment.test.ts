@@ -12,18 +12,18 @@ describe('createTestEnvironment', () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  it('gives each a database of its own', async () => {
+  it('creates a separate database per environment', async () => {
     await first.sql('create table public.mark (value text)');
     await expect(first.sql('select count(*)::int as n from public.mark')).resolves.toEqual([{ n: 0 }]);
     await expect(second.sql('select 1 from public.mark')).rejects.toThrow(/mark/);
   });
 
-  it('separates them on the shared servers', () => {
+  it('separates environments on the shared servers', () => {
     expect(first.settings['NATS_SUBJECT_PREFIX']).not.toBe(second.settings['NATS_SUBJECT_PREFIX']);
     expect(first.settings['S3_BUCKET']).not.toBe(second.settings['S3_BUCKET']);
   });
 
-  it('waits for a condition and says what was missing', async () => {
+  it('waits for a condition and reports which one was not met', async () => {
     let calls = 0;
     await expect(waitFor(() => ++calls === 3 && 'done', { intervalMs: 1 })).resolves.toBe('done');
     await expect(waitFor(() => undefined, { timeoutMs: 20, intervalMs: 5, what: 'a job' })).rejects.toThrow('waited 20 ms for a job');

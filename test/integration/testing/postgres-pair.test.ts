@@ -1,4 +1,4 @@
-/** Two servers of PostgreSQL that lose each other (rules/operations#promises). */
+/** Two PostgreSQL servers that lose their connection to each other (rules/operations#promises). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(async () => {
 const add = (id: number): Promise<unknown> => runStatements(pair.primary.url, `insert into kept values (${id})`);
 const list = async (url: string): Promise<unknown[]> => (await runStatements(url, 'select id from kept order by id')).map(({ id }) => id);
 
-/** Writes one after the other until the primary is lost. @returns what was answered */
+/** Writes rows one after the other until the primary is lost. @returns the acknowledged writes */
 async function loseUnderLoad(first: number): Promise<number[]> {
   const answered: number[] = [];
   const writing = (async () => {
@@ -36,7 +36,7 @@ async function loseUnderLoad(first: number): Promise<number[]> {
 }
 
 describe('PostgreSQL with a synchronous standby', () => {
-  it('has everything that was answered after the loss of one and then, when that came back, of the other', async () => {
+  it('retains everything acknowledged after the loss of one server and then, after its recovery, of the other', async () => {
     await runStatements(pair.primary.url, 'create table kept (id int primary key)');
     const lost = pair.primary.url;
     const first = await loseUnderLoad(1_000);

@@ -1,4 +1,4 @@
-/** A fixture for transcriptions of audio: media and a played speech-to-text server beside what imports of transcripts need. */
+/** Fixture for audio transcription: the transcript import fixture with the media service and a simulated speech-to-text server. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,13 +26,13 @@ export interface AudioFixture extends TranscriptFixture {
   hold(options: MeetOptions & { audio?: Buffer; name?: string }): Promise<Meeting>;
   upload(id: number, audio: Buffer, name?: string): Promise<void>;
   startTranscripts(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
-  /** Stored rows: seconds from the window's start, and the text. */
+  /** Stored rows: seconds from the start of the window, and the text. */
   rows(id: number): Promise<[number, number, string][]>;
-  /** The transcriptions. */
+  /** Watches the transcription jobs. */
   readonly jobs: JobWatch;
   stepOf(id: number): Promise<string | null>;
   notes(id: number): Promise<string[]>;
-  /** Tones of some seconds with silence between them, in the format that the name tells. */
+  /** Tones with silence between them, durations in seconds, in the format of the file name's extension. */
   makeAudio(plan: readonly (readonly ['tone' | 'silence', number])[], name?: string): Promise<Buffer>;
   /** Length of an audio file in seconds. */
   measure(audio: Buffer): Promise<number>;

@@ -6,7 +6,7 @@ import { startAudioFixture, type AudioFixture } from './audio-fixture.ts';
 
 let fixture: AudioFixture;
 let service: { stop(): Promise<void> };
-/** Ten seconds: parts end in its silences. */
+/** Ten seconds; the audio is split in its silences. */
 let talk: Buffer;
 
 beforeAll(async () => {
@@ -26,11 +26,11 @@ afterEach(() => {
 });
 afterAll(() => fixture.stop());
 
-/** Files that the server got since then. */
+/** Files that the server has received since then. */
 const sentSince = (before: number) => fixture.llm.transcriptionRequests.slice(before);
 
 describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#language-models)', () => {
-  it('cuts long audio in silence and joins the segments at their places, as one unresolved speaker with evidence', async () => {
+  it('cuts long audio at silences and joins the segments with correct times, as one unresolved speaker with evidence', async () => {
     const before = fixture.llm.transcriptionRequests.length;
     fixture.llm.transcribeWith((_request, index) => [
       { start: 1, end: 2, text: ` Sentence ${index - before + 1}.` },
@@ -61,9 +61,9 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     await waitFor(async () => (await fixture.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
   });
 
-  it('sends the window alone, with the offset, the language and the words of the configuration, and moves on', async () => {
+  it('sends only the window, with the offset, language and vocabulary of the configuration, and advances the conversation', async () => {
     const before = fixture.llm.transcriptionRequests.length;
-    // The audio begins two seconds before the conversation, which lasts five: what is heard behind them is an invention.
+    // The audio starts two seconds before the conversation, which lasts five: text after its end is a hallucination.
     fixture.llm.transcribeWith(() => [
       { start: 0, end: 1, text: ' At the very beginning.' },
       { start: 4.5, end: 5.9, text: ' Rounded up at the end.' },
@@ -85,7 +85,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     await waitFor(async () => (await fixture.stepOf(id)) === 'review');
   });
 
-  it('takes the text of a model without segments as one row per part', async () => {
+  it('stores the text of a model without segments as one row per part', async () => {
     fixture.llm.transcribeWith(() => 'json_only');
     const { id } = await fixture.hold({ audio: talk });
     await fixture.becomes(id, 'imported');
@@ -98,7 +98,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     expect(rows[2]?.[1]).toBeCloseTo(10, 1);
   });
 
-  it('keeps a transcript that is there and asks nobody, and replaces it when the configuration says so', async () => {
+  it('keeps an existing transcript without calling the model, and replaces it if the configuration says so', async () => {
     const { id, recorded } = await fixture.hold({ audio: talk });
     await fixture.jobs.waitForState(id);
     const before = await fixture.rows(id);
@@ -123,7 +123,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     expect((await fixture.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
   });
 
-  it('does not rewrite the transcript when audio is uploaded again, which the next run hears (rules/media#audio-upload)', async () => {
+  it('does not change the transcript when audio is uploaded again; the next run uses the new audio (rules/media#audio-upload)', async () => {
     fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
     const { id } = await fixture.hold({ audio: talk, journey: 'again' });
     const first = await fixture.becomes(id, 'imported');
@@ -148,7 +148,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' },
       'transcript_window_empty',
     ],
-  ])('tells of %s by the evidence', async (_what, window, status) => {
+  ])('records %s in the evidence', async (_what, window, status) => {
     const before = fixture.llm.transcriptionRequests.length;
     const isEmpty = status === 'transcript_window_empty';
     if (isEmpty) fixture.llm.transcribeWith(() => []);
@@ -164,7 +164,7 @@ describe('audio outside the window (D7)', () => {
     ['ends before the window begins', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' }, -60],
     ['begins when the window has ended', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 60],
     ['begins with the end of the window', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 30],
-  ])('is transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
+  ])('records transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
     const before = fixture.llm.transcriptionRequests.length;
     const { id, recorded } = await fixture.hold({ audio: talk, journey: 'early', window, isRecorded: false });
     const configOf = `config = config || jsonb_build_object('audio_offset_seconds', $1::integer)`;
@@ -183,11 +183,11 @@ describe('audio outside the window (D7)', () => {
 });
 
 describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
-  it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
+  it('waits for missing audio and an unavailable server, and stores nothing until then', async () => {
     const { id } = await fixture.hold({});
     await fixture.jobs.waitForError(id, 'the conversation has no audio yet');
     await fixture.upload(id, talk);
-    // The client tries twice.
+    // The client makes two attempts.
     fixture.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
     await fixture.jobs.makeDue();
     await fixture.jobs.waitForError(id, /model/);
@@ -203,7 +203,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
       /refused.*status 400/,
     ],
     ['is told of a file that is no audio', () => undefined, /on this audio/],
-  ])('is dead when the server or ffmpeg %s, and the note says so', async (what, prepare, error) => {
+  ])('the job is dead when the server or ffmpeg %s, with the reason in the note', async (what, prepare, error) => {
     prepare();
     const { id } = await fixture.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
     const dead = await fixture.jobs.waitForState(id, 'dead');
@@ -212,7 +212,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     expect((await fixture.evidence(id)).status).toBe('never_ran');
   });
 
-  it('waits while no model is configured, and without ffmpeg is dead with the way out', async () => {
+  it('waits while no model is configured, and without ffmpeg is dead with a remedy', async () => {
     await service.stop();
     const waiting = await fixture.startTranscripts({ TRANSCRIPTION_MODEL: '' });
     const { id } = await fixture.hold({ audio: talk });
@@ -225,11 +225,11 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     service = await fixture.startTranscripts();
   });
 
-  it('begins anew after a death in the middle, with each row once, an empty scratch folder and no speech anywhere else', async () => {
+  it('restarts after a crash, with each row once, an empty scratch folder and no transcript text elsewhere', async () => {
     await service.stop();
     const before = fixture.llm.transcriptionRequests.length;
     fixture.llm.transcribeWith(async (_request, index) => {
-      // The second file of the first attempt is never answered.
+      // The second file of the first attempt never gets a response.
       if (index === before + 1) await new Promise(() => undefined);
       return [{ start: 0.5, end: 1, text: ' Said once.' }];
     });

@@ -21,7 +21,7 @@ describe('no artifact yet (D7a)', () => {
     ['the meeting is not stored', { hasMeeting: false }, 'the conversation has no meeting yet'],
     ['the provider knows no session', { hasSession: false }, 'the meeting has no session that overlaps the window yet'],
     ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
-  ])('stays never_ran and tries again: %s', async (_what, options, error) => {
+  ])('remains never_ran and retries: %s', async (_what, options, error) => {
     const { id, meetingId, sessionId, writeRoom } = await fixture.meet(options);
     expect(await fixture.jobs.waitForError(id)).toBe(error);
     expect(await fixture.evidence(id)).toMatchObject({
@@ -40,7 +40,7 @@ describe('no artifact yet (D7a)', () => {
     await fixture.becomes(id, 'imported');
   });
 
-  it('tries again within 30 seconds, then less and less often up to 15 minutes, and is dead after seven days', async () => {
+  it('retries within 30 seconds, then with delays up to 15 minutes, and is dead after seven days', async () => {
     const { id } = await fixture.meet({});
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 9; attempt++) {
@@ -73,7 +73,7 @@ describe('no artifact yet (D7a)', () => {
   });
 });
 
-describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
+describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
   const faults: [FaultPoint, Fault, string | RegExp][] = [
     ['sessions', { status: 500 }, 'the meeting provider answered with status 500'],
     ['sessions', { status: 401 }, 'the meeting provider answered with status 401'],
@@ -90,7 +90,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     ['download', { kind: 'cut', afterBytes: 50 }, /the exchange failed/],
   ];
 
-  it.each(faults)('leaves the evidence as it is and recovers: %s %j', async (place, fault, error) => {
+  it.each(faults)('does not change the evidence and recovers: %s %j', async (place, fault, error) => {
     fixture.provider.addFault(place, fault);
     const { id } = await fixture.meet({ artifact });
     const text = await fixture.jobs.waitForError(id);
@@ -102,7 +102,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     await fixture.becomes(id, 'imported');
   });
 
-  it("never takes another meeting's session, also from a provider that ignores the filter", async () => {
+  it("never imports another meeting's session, even from a provider that ignores the filter", async () => {
     const session = {
       id: 'stranger',
       associated_id: 'another meeting',
@@ -114,14 +114,14 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     expect(await fixture.jobs.waitForError(id)).toBe('the meeting has no session that overlaps the window yet');
   });
 
-  it('asks for a fresh download address when the first has expired', async () => {
+  it('requests a new download URL when the first has expired', async () => {
     fixture.provider.addFault('download', { kind: 'expired' }, 1);
     const { id } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
     expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
   });
 
-  it('obeys Retry-After without counting the attempt', async () => {
+  it('applies Retry-After without counting the attempt', async () => {
     fixture.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
     const { id } = await fixture.meet({ artifact });
     await fixture.jobs.waitForError(id);
@@ -139,7 +139,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     ['HTML', '<html>secretword</html>'],
     ['an object', '{"secretword":1}'],
     ['nothing', ''],
-  ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
+  ])('the job is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
     const { id } = await fixture.meet({ artifact: { bytes } });
     await fixture.jobs.waitForState(id, 'dead');
     const job = await fixture.jobs.latest(id);
@@ -151,7 +151,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   it.each([
     ['list', '[{"startTime":1,"sentence":"secretword"'],
     ['CSV', '"1","p","u","c","Ann","secretword'],
-  ])('fetches a truncated %s again (D86)', async (_what, bytes) => {
+  ])('downloads a truncated %s again (D86)', async (_what, bytes) => {
     const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
     const text = await fixture.jobs.waitForError(id);
     expect(text).toContain('the artifact cannot be read: it ends inside');
@@ -174,7 +174,7 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   });
 });
 
-describe('a download address in a private network (architecture#outgoing-calls)', () => {
+describe('a download URL in a private network (architecture#outgoing-calls)', () => {
   let inner: Server;
   let hits = 0;
   beforeAll(async () => {
@@ -186,7 +186,7 @@ describe('a download address in a private network (architecture#outgoing-calls)'
   });
   afterAll(() => new Promise((done) => inner.close(done)));
 
-  it('is never connected to', async () => {
+  it('never connects to a private download URL', async () => {
     const { port } = inner.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/latest/meta-data?X-Signature=hush`;
     const body = JSON.stringify({

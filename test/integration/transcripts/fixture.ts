@@ -1,4 +1,4 @@
-/** A fixture for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
+/** Fixture for import tests: the real directory, conversations and transcripts services, and a simulated meeting provider. */
 import { createHash } from 'node:crypto';
 import type { RequestOf } from '#libs/contract';
 import { connectBus, type Bus } from '#libs/nats';
@@ -19,7 +19,7 @@ import { transcripts, type ImportEvidence, type ImportStatus } from '#services/t
 
 export const sessionStart = '2030-01-15T10:00:00.000Z';
 export const sessionEnd = '2030-01-15T10:10:00.000Z';
-/** Minute 1 to minute 5 of the session. */
+/** The window covers minute 1 to minute 5 of the session. */
 export const windowStart = '2030-01-15T10:01:00Z';
 export const windowEnd = '2030-01-15T10:05:00Z';
 
@@ -32,13 +32,13 @@ export interface TranscriptFixture {
   /** The conversations service. */
   readonly conversations: { stop(): Promise<void> };
   readonly personId: number;
-  /** A conversation that has reached its import step, with a meeting and a session that covers the window. */
+  /** A conversation in its import step, with a meeting and a session that covers the window. */
   meet(options?: MeetOptions): Promise<Meeting>;
   evidence(id: number): Promise<ImportEvidence>;
   markdown(id: number, personId?: number): Promise<string>;
   transcript(request: RequestOf<typeof transcripts.rpcs.render>): Promise<string>;
   becomes(id: number, status: ImportStatus, timeoutMs?: number): Promise<ImportEvidence>;
-  /** The imports. */
+  /** Watches the import jobs. */
   readonly jobs: JobWatch;
   stop(): Promise<void>;
 }
@@ -47,11 +47,11 @@ export interface MeetOptions {
   readonly artifact?: PlayedArtifact;
   readonly window?: { readonly conversationStartedAt?: string; readonly captureEndedAt?: string };
   readonly participants?: readonly { readonly customParticipantId: string; readonly personId?: number }[];
-  /** False: no meeting is stored. */
+  /** False: the conversation has no stored meeting. */
   readonly hasMeeting?: boolean;
-  /** False: the provider knows no session. */
+  /** False: the provider does not have the session. */
   readonly hasSession?: boolean;
-  /** False: the conversation stays before its import step. */
+  /** False: the conversation is at a step before its import step. */
   readonly isRecorded?: boolean;
   readonly journey?: string;
 }
@@ -66,7 +66,7 @@ export interface Meeting {
 
 export const fullWindow = { conversationStartedAt: windowStart, captureEndedAt: windowEnd };
 
-/** Starts the fixture; `runsImporter` false leaves the transcripts service to the test. */
+/** Starts the fixture; with `runsImporter` false the test starts the transcripts service itself. */
 export async function startTranscriptFixture(
   fileUrl: string,
   overrides: Record<string, string> = {},
@@ -178,7 +178,7 @@ const workspace = {
   ],
 };
 
-/** A row that the provider wrote; milliseconds from the session's start. */
+/** A transcript row of the provider; times in milliseconds from the start of the session. */
 export function row(
   startTime: unknown,
   endTime: unknown,

@@ -1,4 +1,4 @@
-/** People who go while what they said is on its way (people erase; rules/people#merge-people; I3). */
+/** People erased or merged while their speech is being imported (people erase; rules/people#merge-people; I3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { contextFor, waitFor, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Two people whom nobody has erased or merged yet. */
+/** Two people who are not erased or merged yet. */
 let eve: number;
 let zoe: number;
 let round = 0;
@@ -46,7 +46,7 @@ const erase = (personId: number) =>
 const merge = (mergedId: number, intoId: number) =>
   fixture.bus.call(mergePerson, { gone_id: mergedId, into_id: intoId, after: 0 }, contextFor(mergePerson));
 
-/** What happens while an import knows who takes part, and has not stored a row. */
+/** Runs `happens` after an import has resolved the participants and before it stores rows. */
 async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<unknown>): Promise<void> {
   const letGo = await holdLocks(fixture.env, `select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', $1::bigint))`, [
     id,
@@ -65,7 +65,7 @@ const rowsOf = (id: number) =>
 const mine = () => ({ person_id: fixture.personId, text: 'Mine stays.' });
 
 describe('an erasure', () => {
-  it('reaches what an import stores after it, that began before it', async () => {
+  it('applies an erasure to the result of an import that started earlier and stores later', async () => {
     const meeting = await meet();
     await whileImporting(meeting, async () => {
       expect((await erase(eve)).counts).toEqual({ transcripts: 0, transcript_rows: 0 });
@@ -76,7 +76,7 @@ describe('an erasure', () => {
     expect((await fixture.evidence(meeting.id)).counts).toMatchObject({ accepted: 2, installedSegments: 2 });
   });
 
-  it('holds when the transcript is imported once more: neither words nor name of the provider come back', async () => {
+  it('a repeated import restores neither words nor provider name of an erased person', async () => {
     const meeting = await meet();
     await meeting.recorded();
     await fixture.becomes(meeting.id, 'imported');
@@ -90,7 +90,7 @@ describe('an erasure', () => {
     expect(await fixture.markdown(meeting.id)).not.toMatch(/Quillfeather|heron/);
   });
 
-  it('reaches what a bulk import stores that looked them up before it', async () => {
+  it('applies an erasure to a bulk import that looked the person up earlier', async () => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     await erase(eve);
     const rows = [
@@ -101,7 +101,7 @@ describe('an erasure', () => {
     expect(await rowsOf(id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 
-  it('reaches what somebody said who was merged into the person, when the merge comes here late', async () => {
+  it('applies an erasure to utterances of a person merged into the erased one, even if the merge is received late', async () => {
     const meeting = await meet();
     await meeting.recorded();
     await fixture.becomes(meeting.id, 'imported');
@@ -110,7 +110,7 @@ describe('an erasure', () => {
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 
-  it('changes nothing of what comes when it is a dry run', async () => {
+  it('a dry run changes nothing in later imports', async () => {
     const meeting = await meet();
     await whileImporting(meeting, () =>
       fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true }, contextFor(erasePerson)),
@@ -120,13 +120,13 @@ describe('an erasure', () => {
 });
 
 describe('a merge (I3)', () => {
-  it('reaches what an import stores after it, that began before it, however long it takes', async () => {
+  it('applies a merge to the result of an import that started earlier, however long it takes', async () => {
     const meeting = await meet();
     await whileImporting(meeting, () => merge(eve, zoe));
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: zoe, text: secret }, mine()]);
   });
 
-  it('means who stays last, when one follows the other', async () => {
+  it('resolves successive merges to the last surviving person', async () => {
     const meeting = await meet();
     await whileImporting(meeting, async () => {
       await merge(eve, zoe);

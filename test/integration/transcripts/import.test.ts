@@ -26,7 +26,7 @@ const rows = [
   row(5 * minute, 6 * minute, 'After.'),
 ];
 const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
-/** The result as the conversation's notes tell it; a system note has no author. */
+/** The result in the conversation's notes; a system note does not have an author. */
 const findNote = async (id: number): Promise<string | undefined> => {
   const { items } = await fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
   return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
@@ -35,7 +35,7 @@ const noteOf = (id: number): Promise<string> => waitFor(() => findNote(id), { wh
 const none = { artifact: null, window: null, counts: null };
 
 describe('job transcripts.transcript-import (rules/transcripts#import-evidence; D7, D25, D26)', () => {
-  it('stores the rows wholly inside the window and the evidence of the rest', async () => {
+  it('stores the rows entirely inside the window and the evidence of the rest', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     expect(await fixture.becomes(id, 'imported')).toEqual({
       conversationId: id,
@@ -72,7 +72,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     ]);
   });
 
-  it('asks the API with the token and the signed download without it', async () => {
+  it('calls the API with the token and the signed download URL without it', async () => {
     const { id } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
     expect(fixture.provider.requests.slice(-3).map(({ point: place, authorization }) => [place, authorization])).toEqual([
@@ -82,7 +82,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     ]);
   });
 
-  it('takes the session that overlaps the window longest', async () => {
+  it('selects the session with the longest overlap with the window', async () => {
     const { id, meetingId, sessionId, recorded } = await fixture.meet({ artifact, isRecorded: false });
     fixture.provider.addSession({ id: 'session-early', meetingId, startedAt: '2030-01-15T09:00:00Z', endedAt: '2030-01-15T10:02:00Z' });
     fixture.provider.addSession({ id: 'session-late', meetingId, startedAt: '2030-01-15T10:04:59Z', endedAt: null });
@@ -110,7 +110,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it.each([
     ['epoch milliseconds', (ms: number) => Date.UTC(2030, 0, 15, 10) + ms],
     ['ISO times', (ms: number) => new Date(Date.UTC(2030, 0, 15, 10) + ms).toISOString()],
-  ])('understands %s', async (_what, time) => {
+  ])('parses %s', async (_what, time) => {
     const { id } = await fixture.meet({
       artifact: { rows: [row(time(minute), time(minute + 1_000), 'In.'), row(time(0), time(1_000), 'Out.')] },
     });
@@ -121,7 +121,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     });
   });
 
-  it('imports nothing of an artifact that mixes bases (D26a)', async () => {
+  it('imports nothing of an artifact with mixed time bases (D26a)', async () => {
     const { id } = await fixture.meet({
       artifact: { rows: [row(minute, minute + 1_000, 'Offset.'), row('2030-01-15T10:02:00Z', '2030-01-15T10:02:01Z', 'Absolute.')] },
     });
@@ -134,7 +134,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     expect(await fixture.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
   });
 
-  it('calls every row of a CSV without ends ambiguous, and imports one that has them', async () => {
+  it('classifies every row of a CSV without ends as ambiguous, and imports one with ends', async () => {
     const csv = '"61000","peer","user","cpi-ada","Ada","Hello"\n"62000","peer","user","cpi-ada","Ada","There"\n';
     const { id } = await fixture.meet({ artifact: { bytes: csv, contentType: 'text/csv' } });
     expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
@@ -147,7 +147,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     expect((await fixture.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
   });
 
-  it('calls a row that is not JSON malformed and imports the others (D86)', async () => {
+  it('classifies a row that is not JSON as malformed and imports the others (D86)', async () => {
     const spoken = Array.from({ length: 48 }, (_, index) => JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)));
     const bytes = `[${[...spoken, '{"startTime":NaN,"endTime":61000,"sentence":"No."}'].join(',')}]`;
     const { id } = await fixture.meet({ artifact: { bytes } });
@@ -162,7 +162,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it.each<[string, Buffer, RegExp]>([
     ['UTF-16', Buffer.from(`\ufeff${artifact.bytes}`, 'utf16le'), /UTF-16LE/],
     ['Latin-1', Buffer.from(artifact.bytes.replace('Welcome', 'Grüße'), 'latin1'), /ISO-8859-1 \(Latin-1\)/],
-  ])('refuses an artifact in %s with a note that names the encoding (D86)', async (_what, bytes, name) => {
+  ])('rejects an artifact in %s with a note that names the encoding (D86)', async (_what, bytes, name) => {
     const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
     expect(await fixture.becomes(id, 'install_refused_or_incomplete')).toMatchObject({
       artifact: { sessionId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length },
@@ -177,7 +177,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
 });
 
 describe('statuses and their transitions (rules/transcripts#import-statuses; D7, D7a, D7b)', () => {
-  it('reads never_ran before any run', async () => {
+  it('returns never_ran before any run', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     expect(await fixture.evidence(id)).toEqual({
       conversationId: id,
@@ -204,7 +204,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     },
   );
 
-  it('calls an unusable stored window invalid_transcript_window (D7b)', async () => {
+  it('records an unusable stored window as invalid_transcript_window (D7b)', async () => {
     const { id, recorded } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const room = JSON.stringify({ meetingId: 'm', conversationStartedAt: windowEnd, captureEndedAt: windowStart });
     await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
@@ -236,7 +236,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     expect(await fixture.becomes(id, 'imported')).toMatchObject({ failureReason: null, counts: { installedSegments: 4 } });
   });
 
-  it('never downgrades an import: its evidence and rows stay when a later run accepts nothing', async () => {
+  it('never downgrades an import: its evidence and rows remain when a later run accepts nothing', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     const before = await fixture.becomes(id, 'imported');
     const text = await fixture.markdown(id);
@@ -246,14 +246,14 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     expect(await fixture.markdown(id)).toBe(text);
   });
 
-  it('imports the same artifact again to the same rows, speakers and evidence', async () => {
+  it('a repeated import of the same artifact produces the same rows, speakers and evidence', async () => {
     const { id } = await fixture.meet({ artifact });
     const before = [await fixture.becomes(id, 'imported'), await fixture.markdown(id), await storedRows(id)];
     await importAgain(id);
     expect([await fixture.evidence(id), await fixture.markdown(id), await storedRows(id)]).toEqual(before);
   });
 
-  it('replaces the rows and keeps the numbers of speakers when another artifact is imported', async () => {
+  it('replaces the rows and preserves speaker numbers when another artifact is imported', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
     fixture.provider.setArtifact(sessionId, {
@@ -269,7 +269,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     ]);
   });
 
-  it('leaves uncut rows legacy_unbounded without a usable window, and replaces them by an import', async () => {
+  it('marks uncut rows without a usable window as legacy_unbounded, and replaces them by an import', async () => {
     const { id, writeRoom } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const insert =
       'insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, $2)';
@@ -315,7 +315,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     }
   });
 
-  it('answers 404 for a conversation that does not exist', async () => {
+  it('returns 404 for an unknown conversation', async () => {
     await expect(fixture.evidence(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
     await expect(fixture.markdown(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
   });
@@ -325,14 +325,14 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
     (await fixture.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 
-  it('moves the conversation on when the step says so', async () => {
+  it('advances the conversation if the step says so', async () => {
     const { id } = await fixture.meet({ artifact, journey: 'moving' });
     await fixture.becomes(id, 'imported');
     await waitFor(async () => (await stepOf(id)) !== 'import');
     expect(await stepOf(id)).toBe('review');
   });
 
-  it('leaves it where it is by default, and when nothing was imported', async () => {
+  it('does not advance the conversation by default, or when nothing was imported', async () => {
     const usual = await fixture.meet({ artifact });
     const empty = await fixture.meet({ artifact: { rows: [] }, journey: 'moving' });
     await fixture.becomes(usual.id, 'imported');
@@ -345,7 +345,7 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
   });
 });
 
-describe('clean-up of deleted conversations', () => {
+describe('cleanup of deleted conversations', () => {
   it('removes everything of a deleted conversation and stores nothing of it afterwards', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
@@ -373,7 +373,7 @@ function storedRows(id: number): Promise<{ start_us: number; person_id: number; 
   );
 }
 
-/** Runs the importer once more, as the operator does, and waits for its end. */
+/** Reruns the import, as an operator does, and waits until it ends. */
 async function importAgain(id: number): Promise<void> {
   const { job_id: jobId } = await fixture.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
   await waitFor(

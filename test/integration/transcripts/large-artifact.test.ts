@@ -13,7 +13,7 @@ afterEach(() => fixture.provider.clearFaults());
 afterAll(() => fixture.stop());
 
 const minute = 60_000;
-/** Large enough to be downloaded twice. */
+/** Large enough to be downloaded in two passes. */
 const rowCount = 25_000;
 const makeRow = (index: number): object =>
   row(minute + index, minute + index + 1, `Sentence ${index} ${'of many words '.repeat(6)}`) as object;
@@ -27,7 +27,7 @@ function storedRows(id: number): Promise<unknown[]> {
 }
 
 describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)', () => {
-  it('is stored from a second download of the same bytes', async () => {
+  it('stores rows from a second download of the same bytes', async () => {
     const before = downloads();
     const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
     const evidence = await fixture.becomes(id, 'imported');
@@ -40,7 +40,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     expect(downloads() - before).toBe(2);
   });
 
-  it('stores nothing when the second download is not what the first one was, and imports when both agree', async () => {
+  it('stores nothing when the second download differs from the first one, and imports when both agree', async () => {
     let calls = 0;
     const changing = (): Iterable<string> => {
       calls += 1;
@@ -56,7 +56,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     await fixture.becomes(id, 'imported');
   });
 
-  it('stores nothing when the second download is cut', async () => {
+  it('stores nothing when the second download is truncated', async () => {
     const { id, sessionId, recorded } = await fixture.meet({
       artifact: { stream: () => streamArtifact(rowCount, makeRow) },
       isRecorded: false,
@@ -71,7 +71,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     await fixture.becomes(id, 'imported');
   });
 
-  it('is dead when it is larger than the importer accepts', async () => {
+  it('the job is dead when the artifact exceeds the size limit', async () => {
     const other = await startTranscriptFixture(import.meta.url, { TRANSCRIPT_MAX_BYTES: '1000' });
     try {
       const { id } = await other.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });

@@ -11,7 +11,7 @@ import { sized } from '../../drill.ts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 const mebibyte = 1_048_576;
-/** In full an artifact of 288 MB, of which one held whole would be over the bound. */
+/** The full form has an artifact of 288 MB, which would exceed the bound if held in memory. */
 const rowCount = sized({ smoke: 20_000, release: 1_000_000 });
 /** Rows that are being stored when the importer is killed. */
 const killedRows = sized({ smoke: 20_000, release: 100_000 });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The importer as a process of its own, as in production. */
+/** Starts the importer as a separate process, as in production. */
 async function startImporter(): Promise<ServiceProcess> {
   const env = { ...fixture.settings, METRICS_PORT: String(await findFreePort()) };
   const service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
@@ -37,13 +37,13 @@ async function startImporter(): Promise<ServiceProcess> {
   return service;
 }
 
-/** Largest resident memory that the process ever had, bytes (Linux). */
+/** Peak resident memory of the process, bytes (Linux). */
 function readPeakBytes(service: ServiceProcess): number {
   const status = readFileSync(`/proc/${service.identity?.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** One row in ten lies outside the window of four minutes; eight speakers. */
+/** One row in ten is outside the window of four minutes; eight speakers. */
 const makeRow = (index: number): object => {
   const start = index % 10 === 0 ? 0 : 60_000 + (index % 239_000);
   const text = `Sentence number ${index} says something of usual length, so that the artifact is as large as real ones.`;
@@ -52,7 +52,7 @@ const makeRow = (index: number): object => {
 
 describe('import of hundreds of thousands of rows (rules/transcripts#import-evidence; architecture#a-recorded-meeting)', () => {
   it(
-    'takes less than 200 MB of memory and stores every accepted row once',
+    'uses less than 200 MB of memory and stores every accepted row once',
     async () => {
       const service = await startImporter();
       try {
@@ -77,7 +77,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
           [id],
         );
         expect(stored).toEqual({ rows: accepted, texts: accepted });
-        // The words are indexed meanwhile (T2).
+        // The words are indexed at the same time (T2).
         for (const format of ['json', 'vtt'] as const) expect(await countLines(id, format)).toBe(accepted);
         expect(readPeakBytes(service)).toBeLessThan(256_000_000);
       } finally {
@@ -87,14 +87,14 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     importTimeoutMs + 60_000,
   );
 
-  it('survives kill -9 in the middle: nothing is half stored, and the next process imports it all once', async () => {
+  it('survives kill -9 during an import: no partial data is stored, and the next process imports everything once', async () => {
     const rows = killedRows;
     let service = await startImporter();
     try {
       const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
       const downloads = (): number => fixture.provider.requests.filter((request) => request.point === 'download').length;
       const before = downloads();
-      // The second download is the one whose rows are being stored.
+      // The second download is the one whose rows are stored.
       await waitFor(() => downloads() >= before + 1 && writesRows(), { timeoutMs: 120_000, what: 'rows under way', intervalMs: 5 });
       service.kill('SIGKILL');
       await service.ended;
@@ -120,7 +120,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
   }, 300_000);
 });
 
-/** Rows in a transcript that comes as a stream, in constant memory on this side, too (T1). */
+/** Counts the rows of a streamed transcript, in constant memory on this side as well (T1). */
 async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
   const { render } = transcripts.rpcs;
   const reply = await fixture.bus.callRaw(render, { conversation_id: id, format }, contextFor(render));

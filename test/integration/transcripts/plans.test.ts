@@ -67,7 +67,7 @@ async function explain({ prepared, order }: Explained, values: Readonly<Record<s
   return plans.flatMap((plan) => plan['QUERY PLAN'].map(({ Plan }) => Plan));
 }
 
-/** Large tables that the plan for these values reads from end to end. */
+/** Large tables that the plan for these values scans completely. */
 async function findScans(statement: Explained, values: Readonly<Record<string, unknown>>): Promise<string[]> {
   return (await explain(statement, values)).flatMap(listScans);
 }
@@ -102,8 +102,8 @@ const filters: readonly (readonly [string, Readonly<Record<string, unknown>>])[]
   ['where little is hidden', { hiddenEventIds: [201, 202] }],
 ];
 
-describe('the plans of the search in what was said, in a large database (T3)', () => {
-  it('show a sequential scan when there is one', async () => {
+describe('query plans of the transcript search in a large database (T3)', () => {
+  it('detects a sequential scan in the transcript search', async () => {
     const { rows: plans } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       `explain (format json) select 1 from search_segments where start_us % 7 = 3`,
     );
@@ -113,13 +113,13 @@ describe('the plans of the search in what was said, in a large database (T3)', (
   describe.each(filters)('%s', (where, filter) => {
     const given = { ...everything, ...filter };
 
-    it('find the conversations that fit without a sequential scan', async () => {
-      // Without a filter nobody asks for them.
+    it('finds the matching conversations without a sequential scan', async () => {
+      // Not called without a filter.
       if (Object.keys(filter).every((name) => name === 'hiddenEventIds')) expect(where).toMatch(/everywhere|hidden/);
       else expect(await findScans(search.listFitting, { ...given, limit: 1_001 })).toEqual([]);
     });
 
-    it.each(questions)('%s: no sequential scan, whether of one speaker, in few conversations, or further down', async (_what, query) => {
+    it.each(questions)('%s: no sequential scan, for one speaker, few conversations, or later pages', async (_what, query) => {
       const few = Array.from({ length: 30 }, (_, index) => index * 11 + 1);
       for (const more of [{}, { personId: 40 }, { conversationIds: few }, { belowStart: '2025-06-01T00:00:00Z' }]) {
         const values = { ...given, query, personId: null, conversationIds: null, ...firstPage, ...more };
@@ -127,7 +127,7 @@ describe('the plans of the search in what was said, in a large database (T3)', (
       }
     });
 
-    it.each(questions)('%s of one speaker: no sequential scan, and the index of words is not asked', async (_what, query) => {
+    it.each(questions)('%s of one speaker: no sequential scan, and the word index is not used', async (_what, query) => {
       const conversationIds = (await client.query<{ id: number }>(search.listConversationsWithSpeaker.prepared.text, [40, 1_001])).rows.map(
         ({ id }) => id,
       );

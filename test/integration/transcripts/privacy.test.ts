@@ -9,7 +9,7 @@ import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/
 import { waitFor } from '#libs/testing';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
-/** One word for each way of being excluded; each is spoken and is somebody's name. */
+/** One word for each reason of exclusion; each is spoken and is also a person's name. */
 const planted = {
   before: 'zebrafinch',
   after: 'quokkaberry',
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'privacy-'));
   fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
   seen = await listen(fixture);
-  // A process of its own, at the most talkative level, so that everything it writes is in one file.
+  // A separate process at the most verbose log level, so that all of its output is in one file.
   const env = { ...fixture.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
   service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
   await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
@@ -43,7 +43,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every message on this installation's subjects: jobs and events as they go to their streams, calls, deliveries. */
+/** Every message on this installation's subjects: jobs and events published to streams, calls, deliveries. */
 async function listen({ env }: TranscriptFixture): Promise<string[]> {
   const messages: string[] = [];
   const { host, username, password } = new URL(env.settings['NATS_URL'] ?? '');
@@ -62,7 +62,7 @@ const minute = 60_000;
 const say = (start: unknown, end: unknown, word: string): unknown => row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
 
 describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is never kept; architecture#a-recorded-meeting)', () => {
-  it('leaves no trace in tables, messages, jobs, errors and logs', async () => {
+  it('excluded speech is in no table, message, job, error or log', async () => {
     const rows = [
       say(0, 1_000, planted.before),
       say(5 * minute, 6 * minute, planted.after),
@@ -97,7 +97,7 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
 
     await fixture.becomes(refused.id, 'install_refused_or_incomplete');
     await fixture.jobs.waitForError(refused.id);
-    // What failed would come back within seconds, and be stored rightly once nothing refuses it.
+    // The failed job would be retried within seconds and succeed, because its write is no longer rejected.
     await fixture.env.sql(`update transcripts.jobs set run_at = now() + interval '1 hour' where state = 'queued'`);
     await fixture.env.sql('drop function transcripts.refuse() cascade');
 

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('transcripts.index-transcripts (T3)', () => {
-  it('leaves what its turn is too short for to another job, and everything is found', async () => {
+  it("leaves work that exceeds one job's time to another job, and everything is found", async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const { installLegacy } = transcripts.rpcs;
@@ -54,7 +54,7 @@ describe('transcripts.index-transcripts (T3)', () => {
     expect(jobs.map((job) => JSON.parse(job.left) as unknown)).toEqual([ids, ids.slice(1), ids.slice(2)]);
   });
 
-  it('hides what was deleted or restricted, and forgets what went for good, while no replica ran and no event was kept (D97)', async () => {
+  it('hides deleted and restricted conversations, and removes permanently deleted ones, after a time without replicas and events (D97)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const [left = 0, deleted = 0, gone = 0] = ids;
@@ -69,7 +69,7 @@ describe('transcripts.index-transcripts (T3)', () => {
       );
     await waitFor(async () => (await known()).length === 3);
     await service.stop();
-    // As if every event about it were gone.
+    // As if all events about it had been lost.
     await fixture.env.sql('update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1', [
       deleted,
       '{"reason":"operator","by":"test"}',
@@ -86,7 +86,7 @@ describe('transcripts.index-transcripts (T3)', () => {
     await waitFor(async () => JSON.stringify(await stored()) === JSON.stringify([left, deleted].toSorted((one, other) => one - other)));
   });
 
-  it('sees that rows are written, in whatever process and as long as they are', async () => {
+  it('detects rows written in any process and regardless of duration', async () => {
     const isWritten = async (): Promise<boolean> => (await hasWriters(db)).writing;
     expect(await isWritten()).toBe(false);
     await db.transaction(async (tx) => {
@@ -99,7 +99,7 @@ describe('transcripts.index-transcripts (T3)', () => {
   });
 });
 
-describe('what decides about a conversation', () => {
+describe('cached access data of a conversation', () => {
   const removeForGood = async (id: number): Promise<void> => {
     await fixture.env.sql('delete from conversations.all_conversations where id = $1', [id]);
     await db.transaction((tx) => deleteConversationData(tx, id));
@@ -112,7 +112,7 @@ describe('what decides about a conversation', () => {
   it.each([
     { what: 'goes for good', removing: removeForGood, waits: 'writer' },
     { what: 'is deleted', removing: remove, waits: 'transcripts' },
-  ])('does not come back when it $what behind the answer of its owner', async ({ removing, waits }) => {
+  ])('cached access data is not restored when the conversation $what after the answer of its owner', async ({ removing, waits }) => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a numbat' }];
@@ -131,7 +131,7 @@ describe('what decides about a conversation', () => {
     await waitFor(async () => (await kept()).length === 0);
   });
 
-  it('is asked anew when the conversation has no words any more', async () => {
+  it('cached access data is removed for a deleted conversation without a transcript', async () => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a dugong' }];

@@ -16,7 +16,7 @@ interface Topic {
 const root = join(import.meta.dirname, '..', '..', '..');
 const page = join(root, 'docs', 'search-quality.md');
 const topics = parse(readFileSync(join(root, 'test', 'fixtures', 'spoken-questions.yaml'), 'utf8')) as Record<string, Topic[]>;
-/** Sentences of the demo around each utterance. */
+/** Demo sentences around each utterance. */
 const around = 12;
 const first = 10;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** One conversation for each topic, with what the demo's people say between its utterances. */
+/** One conversation per topic, with demo sentences between its utterances. */
 async function fill(): Promise<void> {
   const { installLegacy } = transcripts.rpcs;
   const items = [];
@@ -61,7 +61,7 @@ async function ask(q: string): Promise<string[]> {
 }
 
 describe('transcripts.transcripts.search (T2, T3, T6)', () => {
-  it('finds what labelled questions ask for, as docs/search-quality.md says', async () => {
+  it('finds the expected results of labelled queries, as described in docs/search-quality.md', async () => {
     await fill();
     const lines: string[] = [];
     const sums = { questions: 0, precision: 0, recall: 0 };

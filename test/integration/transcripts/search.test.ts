@@ -20,7 +20,7 @@ const search = (request: RequestOf<typeof transcripts.rpcs.search>, actor: Actor
   fixture.bus.call(transcripts.rpcs.search, request, { ...newContext(), actor });
 const said = ({ items }: Reply): string[] => items.map(({ segment }) => segment.text);
 
-/** What is under way is indexed. */
+/** Waits until pending rows are indexed. */
 const indexed = (): Promise<boolean> =>
   waitFor(
     async () => {
@@ -32,14 +32,14 @@ const indexed = (): Promise<boolean> =>
     { what: 'the index' },
   );
 
-/** What is expected, once it is so. */
+/** Waits until the expectation passes. */
 const becomes = (check: () => Promise<void>): Promise<boolean> =>
   waitFor(async () => {
     await check();
     return true;
   });
 
-/** A conversation with rows of a bulk import, one each minute; a speaker's name goes before a colon. */
+/** A conversation with bulk-imported rows, one per minute; a speaker's name precedes a colon. */
 async function talk(...lines: string[]): Promise<number> {
   const { id } = await fixture.meet({ isRecorded: false, window: {} });
   const rows = lines.map((line, index) => {
@@ -53,9 +53,9 @@ async function talk(...lines: string[]): Promise<number> {
   return id;
 }
 
-describe('sizes of answers (D91)', () => {
-  it('shows a part of long texts, and fewer matches than were asked for on a page of 1 MiB', async () => {
-    // Each control character takes six bytes of JSON.
+describe('sizes of search answers (D91)', () => {
+  it('shortens long texts, and returns fewer matches than requested on a page of 1 MiB', async () => {
+    // Each control character takes six bytes in JSON.
     const filler = '\u0001\u0002\u0003 '.repeat(500);
     const lines = Array.from({ length: 110 }, (_, index) => `Gwen: ${filler}oversized ${index}${filler}`);
     await talk(...lines);
@@ -80,7 +80,7 @@ describe('sizes of answers (D91)', () => {
 });
 
 describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', () => {
-  it('finds an utterance with its place, speaker, neighbours and highlights', async () => {
+  it('finds an utterance with its position, speaker, neighbours and highlights', async () => {
     const id = await talk('Before it.', 'Ada: Größe, the budget GRÖSSE.', 'After it.');
     const { items, next, total_estimate: total } = await search({ q: 'grosse budget' });
     const [conversation] = await fixture.env.sql<{ start: string }>(
@@ -123,7 +123,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     ]);
   });
 
-  it('takes words, phrases, exclusions and prefixes; AND and OR are words; whole words without stems', async () => {
+  it('accepts words, phrases, exclusions and prefixes; AND and OR are words; whole words without stems', async () => {
     await talk('quokka walks home', 'quokka home walks slowly', 'quokkas or wombats', 'the quokka and the wombat', 'walks');
     const answers = async (q: string): Promise<string[]> => said(await search({ q })).toSorted();
     expect(await answers('quokka walks')).toEqual(['quokka home walks slowly', 'quokka walks home']);
@@ -142,10 +142,10 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     for (const q of ['-quokka', '"" - *', '& | !', ' ']) expect(await search({ q })).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
-  it('says the best first, then the newest', async () => {
+  it('returns the best matches first, then the newest', async () => {
     const older = await talk('zebra crossing', 'a zebra said something long about many other things and animals of the plain');
     const newer = await talk('zebra crossing');
-    // Later stages have earlier times: the first talk is the newer conversation.
+    // Later steps have earlier times: the first talk is the newer conversation.
     const { items } = await search({ q: 'zebra' });
     expect(items.map(({ conversation, segment }) => [conversation.id, segment.index])).toEqual([
       [older, 0],
@@ -157,7 +157,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect(close).toBeGreaterThan(0);
   });
 
-  it('gives everything once, page by page, beyond what is weighed together', async () => {
+  it('returns every match once across pages, beyond the number ranked together', async () => {
     const count = 1_203;
     await talk(...Array.from({ length: count }, (_, index) => (index % 100 === 0 ? `marmot ${index}` : `marmot ${index} in the hills`)));
     const seen: string[] = [];
@@ -181,7 +181,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect((await search({ q: 'marmot 7' })).total_estimate).toBe(1);
   });
 
-  it('refuses the cursor of another search, and what is none', async () => {
+  it('rejects the cursor of another search, and invalid ones', async () => {
     await talk(...Array.from({ length: 3 }, () => 'badger'));
     const { next } = await search({ q: 'badger', limit: 1 });
     expect(next).not.toBeNull();
@@ -195,7 +195,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect((await search({ q: 'badger', limit: 2, cursor: next ?? '' })).items).toHaveLength(2);
   });
 
-  it('narrows down by speaker, holon, journey and start, and answers 404 for what is not there', async () => {
+  it('filters by speaker, holon, journey and start, and returns 404 for unknown ones', async () => {
     const id = await talk('Ada: otter', 'otter');
     expect((await search({ q: 'otter', person_id: fixture.personId })).items).toHaveLength(1);
     for (const given of [{ holon_slug: 'spring' }, { journey: 'circle' }])
@@ -214,8 +214,8 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
   });
 });
 
-describe('what is found by nobody (T2)', () => {
-  it('is speech outside the window, and what rows were before they were imported again', async () => {
+describe('text that the search never finds (T2)', () => {
+  it('does not find speech outside the window, and rows replaced by a later import', async () => {
     const { id, sessionId } = await fixture.meet({
       artifact: {
         rows: [row(0, 1_000, 'lynx outside'), row(minute, minute + 1_000, 'lynx inside'), row(9 * minute, 9 * minute + 1, 'lynx after')],
@@ -231,7 +231,7 @@ describe('what is found by nobody (T2)', () => {
     expect(said(await search({ q: 'lynx' }))).toEqual([]);
   });
 
-  it('are rows that were never cut once a run has seen the window', async () => {
+  it('does not find rows that were never cut once a run has found the window', async () => {
     const id = await talk('caribou before');
     expect((await search({ q: 'caribou' })).items).toHaveLength(1);
     await fixture.env.sql(
@@ -245,7 +245,7 @@ describe('what is found by nobody (T2)', () => {
     expect((await search({ q: 'caribou' })).items).toEqual([]);
   });
 
-  it('are rows that were never cut, as soon as a run sees the window and imports nothing', async () => {
+  it('does not find rows that were never cut, as soon as a run finds the window and imports nothing', async () => {
     const { id, writeRoom } = await fixture.meet({ artifact: { rows: [row(0, 1_000, 'outside')] }, isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'wapiti before' }];
@@ -259,7 +259,7 @@ describe('what is found by nobody (T2)', () => {
     await becomes(async () => expect((await search({ q: 'wapiti' })).items).toEqual([]));
   });
 
-  it('are the words of a person who was erased', async () => {
+  it('does not find utterances of an erased person', async () => {
     const { ids } = await fixture.bus.call(
       directory.rpcs.applyWorkspace,
       { document: { people: [{ key: 'eve', name: 'Eve', contact: {} }] }, dry_run: false },
@@ -284,7 +284,7 @@ describe('what is found by nobody (T2)', () => {
     expect((await search({ q: 'gazelle' })).items).toMatchObject([{ segment: { index: 1 } }]);
   });
 
-  it('is what was said in a conversation that is deleted, as long as it is', async () => {
+  it('does not find utterances of a deleted conversation until it is restored', async () => {
     const id = await talk('pelican');
     const { adminDelete, adminRestore } = conversations.rpcs;
     await fixture.bus.call(adminDelete, { conversation_id: id, operator: 'ops' }, contextFor(adminDelete));
@@ -294,7 +294,7 @@ describe('what is found by nobody (T2)', () => {
   });
 });
 
-describe('who finds what (T2; D18f, D69)', () => {
+describe('visibility of search results (T2; D18f, D69)', () => {
   const user = (rights: Partial<Extract<Actor, { kind: 'user' }>>): Actor => ({
     kind: 'user',
     accountId: 2_000_000,
@@ -305,7 +305,7 @@ describe('who finds what (T2; D18f, D69)', () => {
     ...rights,
   });
 
-  it('hides what belongs to an event of a private class from the moment on that it is private', async () => {
+  it('hides conversations of an event as soon as its class becomes private', async () => {
     await talk('heron one');
     const stranger = user({});
     expect((await search({ q: 'heron' }, stranger)).items).toHaveLength(1);
@@ -317,19 +317,19 @@ describe('who finds what (T2; D18f, D69)', () => {
     expect((await search({ q: 'heron' }, stranger)).items).toHaveLength(1);
   });
 
-  it('gives members what they take part in, and nobody anything of a conversation that they left', async () => {
+  it('returns to members the conversations in which they participate, and none that they left', async () => {
     const id = await talk('egret');
     await startMembersOnly();
     const ada = user({ personId: fixture.personId });
     await becomes(async () => expect((await search({ q: 'egret' }, user({}))).items).toEqual([]));
     expect((await search({ q: 'egret' }, ada)).items).toHaveLength(1);
     expect((await search({ q: 'egret' }, user({ coherenceAccess: true }))).items).toHaveLength(1);
-    // Not told to anybody yet: the conversations service is asked about each page.
+    // No event published yet: the conversations service is queried for each page.
     await fixture.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
     expect(await search({ q: 'egret' }, ada)).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
-  it('gives a member what they take part in since they were added', async () => {
+  it('returns to members their conversations from the time they were added', async () => {
     const { applyWorkspace } = directory.rpcs;
     const document = { people: [{ key: 'ivo', name: 'Ivo', contact: {} }] };
     const { ids } = await fixture.bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
@@ -354,7 +354,7 @@ describe('who finds what (T2; D18f, D69)', () => {
   });
 });
 
-/** As a conversation of a release that had no search: the next replica to start finds that its words are missing. */
+/** Resets a conversation to a release without search: the next replica to start indexes its words. */
 async function reindex(id: number): Promise<void> {
   await fixture.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
   await fixture.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
@@ -388,7 +388,7 @@ async function makeEventsPrivate(isPrivate: boolean): Promise<void> {
   await fixture.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
 }
 
-/** The other conversations service goes, one for members comes. */
+/** Replaces the conversations service by one with member access. */
 async function startMembersOnly(): Promise<void> {
   await fixture.conversations.stop();
   await startService('conversations', fixture.env, { ...fixture.env.settings, CONVERSATION_ACCESS: 'members' });

@@ -1,4 +1,4 @@
-/** The transcripts service in a process of its own, with short leases, to be killed. */
+/** Runs the transcripts service as a separate process with short leases, so that tests can kill it. */
 import { runService } from '#libs/lifecycle';
 import { fastJobTuning } from '#libs/testing';
 import { loadTranscriptsConfig } from '../../../services/transcripts/config.ts';

@@ -33,7 +33,7 @@ async function copy(name: string, text: string): Promise<string> {
 const cli = (...args: string[]): Promise<CliOutcome> => runCli(['transcripts', 'verify', ...args], fixture.settings);
 
 describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
-  it('recomputes the evidence from a copy of the artifact, with the conversation named or found', async () => {
+  it('recomputes the evidence from a copy of the artifact, with the conversation given or found', async () => {
     const { id } = await fixture.meet({ artifact: { bytes: artifact } });
     const evidence = await fixture.becomes(id, 'imported');
     const file = await copy('same.json', artifact);
@@ -57,7 +57,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     expect((await cli(file)).stdout).toContain('the file matches the import and its evidence: 4 rows, 1 inside the window');
   });
 
-  it('names every field in which another file differs, and ends with status 1', async () => {
+  it('lists every field in which another file differs, and exits with status 1', async () => {
     const { id } = await fixture.meet({ artifact: { bytes: `${artifact} ` } });
     await fixture.becomes(id, 'imported');
     const other = await copy('other.json', JSON.stringify([row(0, 1_000, 'Before.')]));
@@ -75,7 +75,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     expect((await cli(other)).stderr).toContain('No conversation imported this file');
   });
 
-  it('says so when there is nothing to compare with, no such conversation, no such file, no transcript', async () => {
+  it('reports when there is no evidence to compare with, or the conversation, file or transcript does not exist', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     const file = await copy('file.json', '[]');
     expect(await cli(file, '--conversation', String(id))).toMatchObject({

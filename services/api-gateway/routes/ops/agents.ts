@@ -1,4 +1,4 @@
-/** Agents, and which sentences of theirs others may hear (D70). */
+/** Agents, and which of their sentences other threads can use (D70). */
 import { nullable, route, Type } from '#libs/contract';
 import { agents, sentence } from '#services/agents';
 import { badCursor, page, pageOf } from './filters.ts';

@@ -1,11 +1,11 @@
-/** What the lists and acts of operators have in common (P2, P3, P8). */
+/** Shared schemas of the lists and bulk actions of operators (P2, P3, P8). */
 import { limitParameter, type TProperties, type TSchema, Type } from '#libs/contract';
 
-/** Rows of a page when the operator does not say. */
+/** Default page size. */
 export const usualLimit = 50;
 export const limitOf = (what: string) => limitParameter({ usual: usualLimit, most: 200, of: what });
 
-/** A text that is no cursor is one whatever its length (D98). */
+/** Malformed cursors are reported as such, whatever their length (D98). */
 export const cursor = Type.String({ description: '`next` of the previous page.' });
 
 export const page = {
@@ -19,7 +19,7 @@ export const pageOf = <Item extends TSchema>(item: Item) =>
     next: Type.Union([Type.String(), Type.Null()], { description: '`cursor` of the next page; null at the end.' }),
   });
 
-/** Of an act on what several services have. */
+/** Services that did not respond to an action on several services. */
 export const missing = {
   missing: Type.Array(Type.String(), {
     description:
@@ -27,7 +27,7 @@ export const missing = {
   }),
 };
 
-/** Of a list out of those of several services. */
+/** A page merged from the lists of several services. */
 export const mergedPageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({
     ...pageOf(item).properties,
@@ -38,7 +38,7 @@ export const mergedPageOf = <Item extends TSchema>(item: Item) =>
     }),
   });
 
-/** An id that a list is filtered by; one that nobody has finds nothing (D98). */
+/** An id as a list filter; an unknown id matches nothing (D98). */
 export const anyId = (description: string) => Type.Integer({ description });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
@@ -46,8 +46,8 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 export const badCursor = { bad_cursor: { code: 'bad_request', when: 'The cursor is not valid for this list.' } } as const;
 
 /**
- * The body of an act on many: a filter as the list has it, or ids. A field of the filter that is null counts as absent, so does one that the list
- * does not know; what is left must limit something, since nobody acts on everything by a slip.
+ * The body of a bulk action: a filter like that of the list, or ids. Null and unknown fields of the filter count as absent; at least one
+ * other field must be set, to prevent accidental actions on everything.
  */
 export function chosen<Fields extends TProperties, Id extends TSchema>(fields: Fields, id: Id, maxIds: number) {
   const nullable = Object.fromEntries(

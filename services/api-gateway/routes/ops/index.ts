@@ -6,7 +6,7 @@ import { pipelineRoutes } from './pipelines.ts';
 import { threadRoutes } from './threads.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** What operators see and do, under `/api/ops` (rules/access#operators). */
+/** Operations of operators, under `/api/ops` (rules/access#operators). */
 export const opsRoutes = [
   ...overviewRoutes,
   ...jobRoutes,

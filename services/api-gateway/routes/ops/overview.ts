@@ -1,4 +1,4 @@
-/** How the platform is (P1). */
+/** State of the platform (P1). */
 import { consumerLag, jobCount, nullable, route, Type, webhookCount } from '#libs/contract';
 
 export const overviewRoutes = [

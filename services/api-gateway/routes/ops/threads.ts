@@ -1,4 +1,4 @@
-/** Chats with agents in the hands of operators (H1 to H5). */
+/** Chats with agents that operators take over (H1 to H5). */
 import { nullable, route, Type } from '#libs/contract';
 import { maxChatBodyCharacters, messageProperties, threadProperties } from '#services/agents';
 import { badCursor, limitOf, page, pageOf } from './filters.ts';

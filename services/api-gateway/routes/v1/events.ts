@@ -14,7 +14,7 @@ import {
 import { ifMatch } from '../if-match.ts';
 
 const { readFeed } = events.rpcs;
-/** What a client waits in. */
+/** The operation that clients long-poll. */
 export const followed = readFeed;
 
 export const eventRoutes = [

@@ -1,4 +1,4 @@
-/** Operations of the open API beside login (rules/memberships#lists), by resource. */
+/** Operations of the open API except login (rules/memberships#lists), by resource. */
 import { eventRoutes, webhookEndpointRoutes } from './events.ts';
 import { experienceRoutes, holonRoutes, holonUpdateRoutes } from './holons.ts';
 import { classRoutes, journeyV1Routes } from './journeys.ts';

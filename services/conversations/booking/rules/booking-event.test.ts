@@ -14,7 +14,7 @@ const read = (payload: object, envelope: object = {}): BookingEvent => {
 };
 
 describe('classifyWebhook (D19, D33d)', () => {
-  it('never throws, whatever the bytes are', () => {
+  it('never throws, for any bytes', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -210,7 +210,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect([email, phone]).toEqual(expected);
   });
 
-  it('knows an attendee again by email, phone number or name, and two of one name apart', () => {
+  it('matches an attendee by email, phone number or name, and distinguishes two of the same name', () => {
     const keys = (...attendees: object[]) => read({ attendees }).attendees.map(({ key }) => key);
     expect(keys({ email: 'Ada@Example.org', name: 'Ada' })).toEqual(keys({ email: 'ada@example.org', name: 'A.' }));
     expect(keys({ email: '1@sms.cal.com', phoneNumber: '+49 (151) 123' })).toEqual(keys({ phoneNumber: '0049151123' }));
@@ -225,13 +225,13 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ attendeeSeatId: 'seat' }, true],
     [{ seatsPerTimeSlot: null }, false],
     [{}, undefined],
-  ])('takes %j for a booking with seats: %s (D78)', (payload, hasSeats) => {
+  ])('detects %j as a booking with seats: %s (D78)', (payload, hasSeats) => {
     const event = read(payload);
     expect(event.seatsUnspecified ? undefined : event.hasSeats).toBe(hasSeats);
   });
 });
 
-describe('what an event is matched by (D65, D79)', () => {
+describe('the bookings that an event matches (D65, D79)', () => {
   const payload = { uid: 'b', rescheduleUid: 'a', bookingId: 502, rescheduleId: 501, iCalUID: 'c' };
   const numbers = ['id:502', 'id:501', 'ical:c'];
   const cancel = (fields: object, isSigned: boolean): readonly string[] => {
@@ -244,19 +244,19 @@ describe('what an event is matched by (D65, D79)', () => {
   };
   const none = { uid: undefined, rescheduleUid: undefined };
 
-  it('is its uids; numbers only when it has none', () => {
+  it('are found by its uids, and by its numbers only when it has none', () => {
     expect([read(payload).uids, read(payload).matchers]).toEqual([['uid:a', 'uid:b'], []]);
     expect(read({ ...payload, rescheduleUid: undefined }).matchers).toEqual([]);
     expect(read({ ...payload, ...none }).matchers).toEqual(numbers);
   });
 
-  it('is for a cancellation numbers only when it is signed and has no uid', () => {
+  it('are found for a cancellation by numbers only when it is signed and has no uid', () => {
     expect(cancel(payload, true)).toEqual(['uid:a', 'uid:b']);
     expect(cancel({ ...payload, ...none }, true)).toEqual(numbers);
     expect(cancel({ ...payload, ...none, uid: '' }, false)).toEqual([]);
   });
 
-  it('is every booking of its uids, the first deciding; of numbers those of the first that is known', () => {
+  it('include every booking of its uids, the first one deciding; for numbers only those of the first known one', () => {
     const row = (id: number, identifier: string) => ({ id, identifier });
     const [a, b, c, d] = [row(1, 'uid:a'), row(2, 'uid:b'), row(3, 'id:502'), row(4, 'ical:c')];
     expect(chooseBookings(['uid:b', 'uid:a'], [a, b]).map(({ id }) => id)).toEqual([2, 1]);
@@ -266,7 +266,7 @@ describe('what an event is matched by (D65, D79)', () => {
     expect(chooseNumbered(numbers, [])).toEqual([]);
   });
 
-  it('moves the attendees of a request who are, or were since, in the booking that they asked for (D79, D102)', () => {
+  it('receive the attendees of a request who are, or later were, in the requested booking (D79, D102)', () => {
     const asked = ['in', 'moved', 'gone', 'before', 'unanswered'];
     const request = { uid: 'b', formerUid: 'a', attendees: new Map(asked.map((key) => [key, 5n])) };
     const seat = (attendee: string, state: SeatState, at: bigint) => ({ attendee, personId: 1, state, at });
@@ -292,7 +292,7 @@ describe('readJourneyHint (D19)', () => {
     ['https://x.example.org/a%20b/%ZZ#open', ['%ZZ', 'a b'], false],
     ['x.example.org/a', ['a', 'x.example.org'], false],
     ['https://x.example.org', [], false],
-  ])('of %s tries %j', (url, slugs, named) => {
+  ])('tries for %s the hints %j', (url, slugs, named) => {
     expect(readJourneyHint(url)).toEqual({ slugs, named });
   });
 

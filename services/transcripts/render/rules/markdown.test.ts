@@ -37,7 +37,7 @@ describe('formatOffset (rules/transcripts#transcript-file; D24, D24a)', () => {
     expect(formatOffset(us)).toBe(expected);
   });
 
-  it('floors every time to its second', () => {
+  it('rounds every time down to its second', () => {
     fc.assert(
       fc.property(fc.nat({ max: 604_800_000 }), (ms) => {
         const [minutes, seconds] = formatOffset(ms * 1000)
@@ -51,7 +51,7 @@ describe('formatOffset (rules/transcripts#transcript-file; D24, D24a)', () => {
 });
 
 describe('writeHead (D24a)', () => {
-  it('has title, facts that are set, and the heading of the transcript', () => {
+  it('contains the title, existing facts, and the transcript heading', () => {
     const head = {
       id: 42,
       title: 'Spring',
@@ -66,7 +66,7 @@ describe('writeHead (D24a)', () => {
     );
   });
 
-  it('leaves unset facts out and keeps hostile ones on their line', () => {
+  it('omits unset facts and renders hostile ones on one line', () => {
     const head = {
       id: 1,
       title: 'A\n## Transcript',
@@ -87,7 +87,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
     );
   });
 
-  it('filters after merging, so that runs that another speaker parts stay parted', () => {
+  it('filters after merging, so that runs separated by another speaker remain separate', () => {
     const rows = [say(1, 1, 'a'), say(2, 1, 'b'), say(3, 2, 'c'), say(4, 1, 'd'), say(5, -1, 'e')];
     expect(write(rows, 1)).toBe('\n**Ada** (00:01)\na b\n\n**Ada** (00:04)\nd\n');
     expect(write(rows, -1)).toBe('\n**Guest** (00:05)\ne\n');
@@ -98,7 +98,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
     expect(write([say(1, 1, 'a')], 2)).toBe('');
   });
 
-  it('writes the same whatever the pages are', () => {
+  it('writes the same for any page size', () => {
     const row = fc.record({
       startUs: fc.nat({ max: 4_000_000_000 }),
       endUs: fc.constant(0),
@@ -125,7 +125,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
     );
   });
 
-  it('shows in a filtered file exactly the runs of that speaker in the whole one', () => {
+  it("writes to a filtered file exactly the speaker's runs of the complete one", () => {
     const row = fc.record({
       startUs: fc.nat({ max: 4_000_000_000 }),
       endUs: fc.constant(0),
@@ -174,12 +174,12 @@ describe('hostile text and names in the file', () => {
     expect(write([say(1, 1, text)])).toBe(`\n**Ada** (00:01)\n${expected}\n`);
   });
 
-  it('keeps a name inside its marks', () => {
+  it('renders a name inside its markup', () => {
     const writer = new MarkdownWriter('', { nameOf: () => 'Eve**\n\n**Ada<b>', filterPersonId: undefined });
     expect(writer.write([say(1, 5, 'x')])).toBe(String.raw`${'\n'}**Eve\*\* \*\*Ada\<b>** (00:01)${'\n'}x`);
   });
 
-  it('has one line for each speaker and one for each text, whatever they hold', () => {
+  it('has one line per speaker and one per text, whatever they contain', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 6 }), (texts) => {
         const lines = write(texts.map((text, index) => say(index, index + 1, text))).split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/);
@@ -192,7 +192,7 @@ describe('hostile text and names in the file', () => {
     );
   });
 
-  it('comes back from millions of blanks and line breaks, where work that grows with their square would take hours', () => {
+  it('renders millions of blanks and line breaks in linear time', () => {
     const text = `${' '.repeat(2_000_000)}x${'\n'.repeat(2_000_000)}`;
     expect(write([say(1, 1, text)])).toContain('x\n');
   });

@@ -1,6 +1,6 @@
 /**
- * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written piece by piece. Text and names come from
- * strangers: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
+ * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written in chunks. Text and names are untrusted: line breaks
+ * in them become spaces, so that a text cannot forge a heading, a speaker or another run.
  */
 import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 
@@ -52,7 +52,7 @@ export class MarkdownWriter implements TranscriptWriter {
     return this.#head;
   }
 
-  /** The text for the next rows; runs may go on in the next call. */
+  /** Returns the text for the next rows; a run can continue in the next call. */
   write(rows: readonly TranscriptRow[]): string {
     let out = '';
     for (const row of rows) {
@@ -71,7 +71,7 @@ export class MarkdownWriter implements TranscriptWriter {
     return out;
   }
 
-  /** The end of the last run. */
+  /** Returns the end of the last run. */
   finish(): string {
     return this.#isOpen() ? '\n' : '';
   }
@@ -81,12 +81,12 @@ export class MarkdownWriter implements TranscriptWriter {
   }
 }
 
-/** A name between the `**` of its run. */
+/** Escapes a name for use between the `**` of its run. */
 function toName(name: string): string {
   return withoutHtml(toLine(name).replaceAll(/[\\*]/g, String.raw`\$&`));
 }
 
-/** One line in which HTML is text. */
+/** Escapes a text: one line, with HTML shown as text. */
 function toText(text: string): string {
   return withoutHtml(toLine(text));
 }
@@ -96,8 +96,8 @@ function withoutHtml(line: string): string {
 }
 
 /**
- * Keeps a text from opening a block at the start of its line: a heading, a code fence, the underline that makes a heading of the line
- * above, a rule, or the definition of a link, which is not shown.
+ * Prevents a text from starting a Markdown block: a heading, a code fence, a setext underline, a rule, or a link definition, which is not
+ * shown.
  */
 function guardLineStart(text: string): string {
   return /^(?:#{1,6}(?:\s|$)|`{3}|~{3}|=+$|-+$|\[[^\]]+\]:|[*_][*_ \t]*$)/.test(text) ? `\\${text}` : text;

@@ -68,14 +68,14 @@ const cueTimes = ({ startUs, endUs }: TranscriptRow): [number, number] => {
 };
 
 describe('transcript as WebVTT (T1, T5)', () => {
-  it('has a cue with its voice for each row', () => {
+  it('contains a cue with its voice for each row', () => {
     expect(write(createVttWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')])).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\n<v Ada>Welcome.\n\n01:01:01.001 --> 01:01:01.002\n<v Unresolved speaker 7>a b --&gt; &lt;c&gt;\n',
     );
     expect(write(createVttWriter(options), [])).toBe('WEBVTT\n');
   });
 
-  it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
+  it('is parsed by a caption reader to the same rows, to the millisecond, for any texts', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const cues = await readCaptions(write(createVttWriter(options), given), 'vtt');
@@ -87,12 +87,12 @@ describe('transcript as WebVTT (T1, T5)', () => {
     );
   });
 
-  it('shows names as they are', async () => {
+  it('renders names unchanged', async () => {
     const cues = await readCaptions(write(createVttWriter(options), [say(0, 1, 1, 'x'), say(0, 1, -1, 'x')]), 'vtt');
     expect(cues.map(({ voice }) => voice)).toEqual(['Ada', 'Gäste']);
   });
 
-  it('moves every cue for captions of a file that begins earlier or later', () => {
+  it('shifts every cue for captions of a file that starts earlier or later', () => {
     const given = [say(500, 1_500, 1, 'a'), say(2_000, 3_000, 1, 'b')];
     expect(write(createVttWriter(options, 60_250), given)).toContain('00:01:00.750 --> 00:01:01.750');
     expect(write(createVttWriter(options, -1_000), given)).toContain('00:00:00.000 --> 00:00:00.500');
@@ -100,14 +100,14 @@ describe('transcript as WebVTT (T1, T5)', () => {
 });
 
 describe('transcript as SubRip (T1, T5)', () => {
-  it('numbers the cues and begins each with the name', () => {
+  it('numbers the cues and starts each with the name', () => {
     expect(write(createSrtWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(2_500, 2_500, -1, 'x ---> y')])).toBe(
       '1\n00:00:00,000 --> 00:00:02,400\nAda: Welcome.\n\n2\n00:00:02,500 --> 00:00:02,501\nGäste: x -> y\n',
     );
   });
 
-  it('writes a row of millions of dashes, whatever follows them', () => {
-    const dashes = '-'.repeat(4_000_000); // from each dash anew this would take an hour
+  it('renders a row of millions of dashes, whatever follows them', () => {
+    const dashes = '-'.repeat(4_000_000); // scanning again from each dash would take an hour
     expect(write(createSrtWriter(options), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
   });
 
@@ -118,11 +118,11 @@ describe('transcript as SubRip (T1, T5)', () => {
     ['{\\an8}top {\\i1}', '｛\\an8｝top ｛\\i1｝'],
     ['{y:i}{b}', '｛y:i｝｛b｝'],
     ['5 > 3 & &lt;i&gt;', '5 > 3 & &lt;i&gt;'],
-  ])('shows the markup of players in %j as text', (text, shown) => {
+  ])('renders player markup in %j as text', (text, shown) => {
     expect(write(createSrtWriter(options), [say(0, 1, 1, text)])).toBe(`1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`);
   });
 
-  it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
+  it('is parsed by a caption reader to the same rows, to the millisecond, for any texts', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const cues = await readCaptions(write(createSrtWriter(options), given), 'srt');
@@ -152,7 +152,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     origin: 1_894_701_660_000_000n,
   };
 
-  it('has times, instants and speakers, and keeps line breaks', () => {
+  it('contains times, instants and speakers, and preserves line breaks', () => {
     const given = [say(0, 1_500, 1, 'One\ntwo "3"'), { ...say(2_000, 2_000, -1, 'x'), startUs: 2_000_999, endUs: 2_000_999 }];
     expect(JSON.parse(write(createJsonWriter(head, options), given))).toEqual({
       conversation_id: 7,
@@ -178,7 +178,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     });
   });
 
-  it('numbers the segments over the whole transcript, and knows no instants without something to count from', () => {
+  it('numbers the segments across the whole transcript, and omits instants without a reference time', () => {
     const writer = createJsonWriter({ conversationId: 7, window: null, origin: undefined }, { ...options, filterPersonId: 2 });
     const text = write(writer, [say(0, 1, 1, 'a'), say(1, 2, 2, 'b'), say(2, 3, 1, 'c'), say(3, 4, 2, 'd')]);
     const { window, segments } = JSON.parse(text) as { window: null; segments: { index: number; started_at: null }[] };
@@ -191,7 +191,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     ]);
   });
 
-  it('writes the same whatever the pages are', () => {
+  it('writes the same for any page size', () => {
     fc.assert(
       fc.property(rows, fc.nat({ max: 12 }), (given, cut) => {
         for (const create of [createVttWriter, createSrtWriter, createTextWriter, (own: typeof options) => createJsonWriter(head, own)]) {
@@ -203,7 +203,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     );
   });
 
-  it('has a line of plain text for each row', () => {
+  it('contains a line of plain text for each row', () => {
     expect(write(createTextWriter(options), [say(0, 1, 1, 'One\r\ntwo'), say(1, 2, -7, 'x')])).toBe(
       'Ada: One two\nUnresolved speaker 7: x\n',
     );

@@ -1,21 +1,21 @@
 /**
- * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): a segment, a cue or a line for each row, none merged, so that whoever
- * reads them has the rows again.
+ * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): one segment, cue or line per row, not merged, so that readers can
+ * reconstruct the rows.
  */
 import { formatInstant, type Instant } from '#libs/time';
 import { describeSpeaker, toMilliseconds } from '../../speaker.ts';
 import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 
-/** What the JSON document says before its segments. */
+/** Fields of the JSON document before its segments. */
 export interface DocumentHead {
   readonly conversationId: number;
-  /** Null: the rows were never cut under one. */
+  /** Null when the rows were never filtered by a window. */
   readonly window: { readonly start: string; readonly end: string } | null;
-  /** What the rows count from; undefined = unknown. */
+  /** Origin of the rows' times; undefined = unknown. */
   readonly origin: Instant | undefined;
 }
 
-/** JSON, made for a page of rows at a time. */
+/** Writes JSON, one page of rows at a time. */
 export function createJsonWriter({ conversationId, window, origin }: DocumentHead, options: WriterOptions): TranscriptWriter {
   const speakers = new Map<number, string>();
   const describe = (personId: number, name: string): string => {
@@ -36,7 +36,7 @@ export function createJsonWriter({ conversationId, window, origin }: DocumentHea
   });
 }
 
-/** WebVTT: every sign that could end a cue or begin a tag is a character reference. `shiftMs` moves all cues. */
+/** Writes WebVTT: every character that could end a cue or start a tag is a character reference. `shiftMs` moves all cues. */
 export function createVttWriter(options: WriterOptions, shiftMs = 0): TranscriptWriter {
   return createRowWriter(options, {
     head: 'WEBVTT\n',
@@ -47,7 +47,10 @@ export function createVttWriter(options: WriterOptions, shiftMs = 0): Transcript
   });
 }
 
-/** SubRip has no escapes: an arrow in a text becomes a short one, and what players take for markup is changed so that they show it. */
+/**
+ * Writes SubRip, which does not have escapes: an arrow in a text is shortened, and characters that players interpret as markup are changed
+ * so that they are shown.
+ */
 export function createSrtWriter(options: WriterOptions): TranscriptWriter {
   return createRowWriter(options, {
     row: (row, { name, position }) => {
@@ -58,10 +61,10 @@ export function createSrtWriter(options: WriterOptions): TranscriptWriter {
   });
 }
 
-/** Of a run of dashes; the expression matches every run, so that none is looked at from each of its dashes. */
+/** Shortens an arrow. The expression matches whole runs of dashes, so a run is not scanned again from each dash. */
 const shortenArrow = (dashes: string): string => (dashes.endsWith('>') ? '->' : dashes);
 
-/** A line for each row: who, and what. */
+/** Writes one line per row: speaker and text. */
 export function createTextWriter(options: WriterOptions): TranscriptWriter {
   return createRowWriter(options, { row: ({ text }, { name }) => `${toLine(`${name}: ${text}`)}\n` });
 }
@@ -69,7 +72,7 @@ export function createTextWriter(options: WriterOptions): TranscriptWriter {
 interface RowFormat {
   readonly head?: string;
   readonly tail?: string;
-  /** `index` is the place in the whole transcript, `place` those that are written. */
+  /** `index` counts in the whole transcript, `place` in the written rows. */
   readonly row: (row: TranscriptRow, at: { readonly name: string; readonly index: number; readonly position: number }) => string;
 }
 
@@ -93,13 +96,13 @@ function createRowWriter(
   };
 }
 
-/** From and to, milliseconds; not before the beginning, and a cue lasts. */
+/** Returns start and end in milliseconds; the start is not negative, and the duration is positive. */
 function findCue({ startUs, endUs }: TranscriptRow, shiftMs: number): [number, number] {
   const from = Math.max(0, toMilliseconds(startUs) + shiftMs);
   return [from, Math.max(from + 1, toMilliseconds(endUs) + shiftMs)];
 }
 
-/** `00:00:01.500`; hours go on. */
+/** `00:00:01.500`; hours are not limited. */
 function formatTime(ms: number, point: '.' | ','): string {
   const pad = (value: number, length: number): string => String(value).padStart(length, '0');
   const minutes = Math.floor(ms / 60_000);
@@ -107,8 +110,8 @@ function formatTime(ms: number, point: '.' | ','): string {
 }
 
 /**
- * A word joiner, which has no width, keeps `<` from opening a tag. Braces become their full-width forms: some players hide whatever
- * stands between braces, and obey every backslash in it.
+ * A word joiner, which has no width, prevents `<` from opening a tag. Braces become full-width: some players hide text between braces and
+ * interpret backslashes in it.
  */
 const visibleInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
 

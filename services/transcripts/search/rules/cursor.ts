@@ -1,13 +1,13 @@
 /**
- * Where the next page of a search begins (T2, T6). Answers are weighed in windows of the newest matches, so that a question of any size costs
- * the same: best first within a window, then the next one. A cursor holds the window's edges, and the last answer that was given.
+ * Position of the next page of a search (T2, T6). Matches are ranked within windows of the newest matches, so that every query costs the
+ * same: best first within a window, then the next window. A cursor contains the window's bounds and the last returned match.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
 import { decodeCursor, encodeCursor } from '#libs/cursor';
 import { parseInstant } from '#libs/time';
 
-/** A place in the order of time; the newest is the greatest. */
+/** A position in order of time; the newest is the greatest. */
 export interface Position {
   /** Start of the conversation, or the year 1 for one without. */
   readonly start: string;
@@ -16,23 +16,23 @@ export interface Position {
 }
 
 export interface Cursor {
-  /** What the window lies below; null = the newest. */
+  /** Exclusive upper bound of the window; null = the newest. */
   readonly below: Position | null;
-  /** The last match of the window; null: it is not known yet. */
+  /** The last match of the window; null = not known yet. */
   readonly last: Position | null;
-  /** The last answer given of the window; null = none yet. */
+  /** The last returned match of the window; null = none yet. */
   readonly after: (Position & { readonly score: number }) | null;
-  /** Of the first page. */
+  /** Total of the first page. */
   readonly total: number;
 }
 
-/** `request` is what the pages have in common. */
+/** `request` contains the fields that all pages share. */
 export function writeCursor({ below, last, after, total }: Cursor, request: object): string {
   const fields = [digest(request), total, toList(below), toList(last), after === null ? null : [...(toList(after) ?? []), after.score]];
   return encodeCursor(fields);
 }
 
-/** Undefined when the cursor does not belong to this search. */
+/** Returns undefined when the cursor does not belong to this search. */
 export function readCursor(text: string, request: object): Cursor | undefined {
   const fields = decodeCursor(text);
   if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;
@@ -56,7 +56,7 @@ function readPosition(list: unknown): Position | null | undefined {
 
 const isId = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxId;
 
-/** The same for the same fields, whatever their order. */
+/** Equal for equal fields in any order. */
 function digest(request: object): string {
   const fields = Object.entries(request).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url').slice(0, 16);

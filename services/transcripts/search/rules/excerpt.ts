@@ -1,15 +1,15 @@
-/** What a match shows of long texts (D91): a part around the words that were asked for, and the nearest part of the neighbours. */
+/** Excerpts of long texts in matches (D91): a part around the search terms, and the nearest part of the neighbouring rows. */
 
 /** UTF-16 units. */
 export const maxTextLength = 2_000;
 export const maxNeighbourLength = 300;
-/** Far more than any real character has; longer ones are cut between code points. */
+/** Far longer than any real grapheme; longer ones are split between code points. */
 const maxGraphemeLength = 100;
 const graphemes = new Intl.Segmenter();
 
 type Range = [from: number, to: number];
 
-/** The part of a text with the most highlights, the first of several; highlights are those of the part. */
+/** Returns the part of a text with the most highlights, the first of several, and the highlights relative to that part. */
 export function cutAround(text: string, highlights: readonly Range[]): { text: string; highlights: Range[] } {
   if (text.length <= maxTextLength) return { text, highlights: [...highlights] };
   const [first, last] = findDensest(highlights);
@@ -31,7 +31,7 @@ export const cutBefore = (text: string): string =>
 export const cutAfter = (text: string): string =>
   text.length <= maxNeighbourLength ? text : text.slice(0, boundaryBefore(text, maxNeighbourLength));
 
-/** From the first to the last of the most highlights that fit into a part. */
+/** Returns the range of the most highlights that fit into an excerpt. */
 function findDensest(highlights: readonly Range[]): Range {
   let best: Range = [0, 0];
   let most = 0;
@@ -43,23 +43,23 @@ function findDensest(highlights: readonly Range[]): Range {
       best = [from, highlights[end - 1]?.[1] ?? from];
     }
   }
-  // A single word may be longer than a part.
+  // A single word can be longer than the excerpt.
   return most === 0 && highlights[0] !== undefined ? [highlights[0][0], highlights[0][0] + maxTextLength] : best;
 }
 
-/** The beginning of the character that stands at a place. */
+/** Start of the grapheme at an index. */
 function boundaryBefore(text: string, at: number): number {
   return at >= text.length ? text.length : graphemeAt(text, at)[0];
 }
 
-/** The place itself when a character begins there, else the end of the one that it would cut. */
+/** The index itself at the start of a grapheme, otherwise the end of the grapheme that it would split. */
 function boundaryAfter(text: string, at: number): number {
   if (at <= 0) return 0;
   const [from, to] = graphemeAt(text, at);
   return from === at ? at : to;
 }
 
-/** Beginning and end of the character at a place; looks no farther than a character may be long. */
+/** Start and end of the grapheme at an index; searches at most the maximum length of one. */
 function graphemeAt(text: string, at: number): Range {
   const begin = codePointBefore(text, Math.max(0, at - maxGraphemeLength));
   const near = text.slice(begin, codePointBefore(text, Math.min(text.length, at + maxGraphemeLength)));
@@ -75,16 +75,16 @@ function codePointBefore(text: string, at: number): number {
   return isSplit ? at - 1 : at;
 }
 
-/** How many matches one answer may hold (D91). */
+/** Limits the matches of one page (D91). */
 
-/** JSON of a page, with what is around its items. */
+/** Bytes of a page as JSON, including everything around its items. */
 export const maxPageBytes = 1_048_576;
 const envelopeBytes = 4_096;
 
 export class PageBudget {
   #bytes = envelopeBytes;
 
-  /** How many of the next items have room; the first of a page always has. */
+  /** Returns how many of the next items fit; the first item of a page always fits. */
   take(items: readonly object[]): number {
     for (const [index, item] of items.entries()) {
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;

@@ -6,7 +6,7 @@ const query = (text: string): string | undefined => toTsquery(parseQuery(text));
 const marks = (parsedQuery: string, text: string): string[] | undefined =>
   findHighlights(parseQuery(parsedQuery), text)?.map(([from, to]) => text.slice(from, to));
 
-describe('a question as people write it (T2, T6)', () => {
+describe('a search query as written by users (T2, T6)', () => {
   it.each([
     ['budget', `('budget')`],
     ['Größe  été', `('grosse') & ('ete')`],
@@ -28,11 +28,11 @@ describe('a question as people write it (T2, T6)', () => {
     ['-draft', undefined],
     ['* - "" & !', undefined],
     ['  ', undefined],
-  ])('%j asks for %j', (text, expected) => {
+  ])('converts %j to %j', (text, expected) => {
     expect(query(text)).toBe(expected);
   });
 
-  it('never is anything but words in quotes, whatever it holds', () => {
+  it('contains only quoted words, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         expect(query(text) ?? '').toMatch(/^(?:!?\('[\p{L}\p{N}\p{M}]+'(?::\*)?(?: <-> '[\p{L}\p{N}\p{M}]+'(?::\*)?)*\)(?: & )?)*$/u);
@@ -55,7 +55,7 @@ describe('highlights (T6)', () => {
     ['plan', 'planning', undefined],
     ['"plan the"', 'the plan', undefined],
     ['smile', '👍👍 smile', ['smile']],
-  ])('%j in %j are %j', (parsedQuery, text, expected) => {
+  ])('in %j for %j are %j', (parsedQuery, text, expected) => {
     expect(marks(parsedQuery, text)).toEqual(expected);
   });
 

@@ -1,20 +1,20 @@
-/** A question as people write it (T2, T6): words, "phrases", -without, prefix*. Whatever else it holds is no sign. */
+/** Parses a search query (T2, T6): words, "phrases", -excluded, prefix*. Other characters have no meaning. */
 import { listWords, type Word } from './words.ts';
 
-/** Words that follow each other; of the last one with `isPrefix` its beginning. */
+/** Consecutive words; with `isPrefix` the last one is a prefix. */
 interface Term {
   readonly words: readonly string[];
   readonly isPrefix: boolean;
 }
 
 export interface SearchQuery {
-  /** All must be in the text. */
+  /** All must occur in the text. */
   readonly included: readonly Term[];
-  /** None may be in the text. */
+  /** None may occur in the text. */
   readonly excluded: readonly Term[];
 }
 
-/** `-`, then a phrase in quotes of any kind, closed or not, or what goes on to the next space. */
+/** `-`, then a phrase in quotes of any kind, closed or not, or the characters up to the next space. */
 const part = /(?<sign>-*)(?:["“”„«»](?<phrase>[^"“”„«»]*)["“”„«»]?(?<star>\*?)|(?<word>[^\s"“”„«»]+))/gu;
 
 export function parseQuery(text: string): SearchQuery {
@@ -24,14 +24,14 @@ export function parseQuery(text: string): SearchQuery {
     const text = groups['phrase'] ?? groups['word'] ?? '';
     const words = listWords(text).map(({ word }) => word);
     if (words.length === 0) continue;
-    // A hyphen within a word, as in `well-known`, is no sign: its parts are a phrase.
+    // A hyphen within a word, as in `well-known`, is not an operator: its parts are a phrase.
     const term = { words, isPrefix: groups['star'] === '*' || /[\p{L}\p{N}\p{M}]\*$/u.test(text) };
     (groups['sign'] === '' ? included : excluded).push(term);
   }
   return { included, excluded };
 }
 
-/** As a `tsquery` in PostgreSQL's own writing; undefined when it asks for nothing that could be found. */
+/** Returns the query in PostgreSQL's `tsquery` syntax; undefined when it cannot match anything. */
 export function toTsquery({ included, excluded }: SearchQuery): string | undefined {
   if (included.length === 0) return undefined;
   return [...included.map(writeTerm), ...excluded.map((term) => `!${writeTerm(term)}`)].join(' & ');
@@ -43,8 +43,8 @@ function writeTerm({ words, isPrefix }: Term): string {
 }
 
 /**
- * Where the wanted words stand in a text, in order: UTF-16 units, half-open. Undefined when the text is no answer, as the database would
- * have it too.
+ * Returns the ranges of the included words in a text, in order: UTF-16 units, half-open. Undefined when the text does not match; agrees
+ * with the database.
  */
 export function findHighlights({ included, excluded }: SearchQuery, text: string): [number, number][] | undefined {
   const words = listWords(text);

@@ -1,21 +1,21 @@
 /**
- * What a word is (T2, T6): one answer for the index, for questions and for highlights, so that what is found is what is marked. Words are
- * runs of letters and digits, folded as for every search: case and accents do not count, an apostrophe of any kind ends one. docs/adr/transcript-search.md
+ * Defines words (T2, T6), for the index, queries and highlights alike, so that matches and highlights agree. Words are runs of letters and
+ * digits, folded as for every search: case and accents are ignored, any apostrophe ends a word. docs/adr/transcript-search.md
  */
 import { fold, invisibleCharacters } from '#libs/text';
 
-/** A word as it is compared, and where it stands in the text: UTF-16 units, half-open. */
+/** A normalised word and its range in the text: UTF-16 units, half-open. */
 export interface Word {
   readonly word: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Longest word that is compared; the rest of a longer one is passed over. */
+/** Words are compared up to this length. */
 const maxWordLength = 100;
-/** What is behind it in a text is not searched: a vector of PostgreSQL holds 1 MiB. */
+/** Text after this limit is not searched: a vector of PostgreSQL holds at most 1 MiB. */
 export const maxSearchedCharacters = 100_000;
-/** Scripts without spaces between words: each sign is a word, and a run of them in a question is a phrase. */
+/** Scripts without spaces between words: each character is a word, and a run of them in a query is a phrase. */
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const apostrophes = String.raw`\u02b9\u02bb\u02bc\u0374`;
 const token = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisibleCharacters}]--[${apostrophes}${unspaced}]]+`, 'gv');
@@ -32,7 +32,7 @@ export function listWords(text: string): Word[] {
 
 const foldWord = (text: string): string => fold(text).replace(nonWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
 
-/** The words as a `tsvector` in PostgreSQL's own writing, with their places. */
+/** The words in PostgreSQL's `tsvector` syntax, with their positions. */
 export function toTsvector(text: string): string {
   const positions = new Map<string, number[]>();
   for (const [index, { word }] of listWords(text).entries()) {
@@ -43,5 +43,5 @@ export function toTsvector(text: string): string {
   return Array.from(positions, ([word, own]) => `'${word}':${own.join(',')}`).join(' ');
 }
 
-/** As many as PostgreSQL keeps of one word. */
+/** PostgreSQL stores at most this many positions of one word. */
 const maxPositions = 255;

@@ -1,7 +1,7 @@
-/** Statements that keep what is searched: the words of rows, and what decides who may read a conversation. */
+/** Statements that maintain the search data: the words of rows, and the access facts of conversations. */
 import { sql, statement, t } from '#libs/sql';
 
-/** The next rows that may be found, with their places in the whole transcript, after this start and position. */
+/** The next searchable rows after this start and position, with their indexes in the whole transcript. */
 export const listNextRows = statement.many({
   name: 'index.rows',
   params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
@@ -12,7 +12,7 @@ export const listNextRows = statement.many({
     order by start_us, position limit ${limit}`,
 });
 
-/** A row when these rows were never cut, and a run has seen a window since: what lies outside of it is not known. */
+/** Returns a row when these rows were never filtered and a run has found a window since: which rows are outside it is not known. */
 export const findOutdatedRows = statement.maybeOne({
   name: 'index.uncut',
   params: { conversationId: t.integer },
@@ -29,10 +29,10 @@ export const clearSegments = statement.none({
   sql: ({ ids }) => sql`delete from search_segments where conversation_id = any(${ids})`,
 });
 
-/** The index of words takes many rows at once from where they wait for it; with little memory it takes them in many passes over all of its pages. */
+/** The GIN index merges many pending rows at once; with little memory it needs many passes over all its pages. */
 export const raiseWorkMem = statement.none({ name: 'index.memory', sql: () => sql`select set_config('work_mem', '64MB', true)` });
 
-/** Whether anybody writes rows of transcripts at this moment, in whatever process. */
+/** Whether any process is writing transcript rows. */
 export const hasWriters = statement.one({
   name: 'index.writers',
   row: { writing: t.boolean },
@@ -44,7 +44,7 @@ export const hasWriters = statement.one({
     ) as writing`,
 });
 
-/** Column by column; `vectors`: as PostgreSQL writes a `tsvector`. */
+/** Column by column; `vectors` are in PostgreSQL's `tsvector` syntax. */
 export const insertSegments = statement.none({
   name: 'index.insert',
   params: {
@@ -61,7 +61,7 @@ export const insertSegments = statement.none({
     from unnest(${indexes}, ${starts}, ${positions}, ${personIds}, ${vectors}) as r (segment_index, start_us, position, person_id, words)`,
 });
 
-/** Whoever asks what decides about these conversations, or removes it for good, waits until the transaction ends. Taken in order. */
+/** Other refreshes and permanent deletions of these conversations wait until the transaction ends. Locks are acquired in order. */
 export const lockAccessFacts = statement.none({
   name: 'index.lock-facts',
   params: { ids: t.integer.array },
@@ -70,7 +70,7 @@ export const lockAccessFacts = statement.none({
     from (select id::bigint from unnest(${ids}) as i(id) order by id) as ordered`,
 });
 
-/** What decides about a conversation; an older state never takes the place of a newer one. */
+/** Stores the access facts of a conversation; an older state never replaces a newer one. */
 export const upsertAccessFacts = statement.none({
   name: 'index.conversation',
   params: {

@@ -1,17 +1,17 @@
-/** Statements that find what was said. */
+/** Statements of the transcript search. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { maxSearchedCharacters } from '../rules/words.ts';
 
 const conversationParams = {
-  /** Events that a holon's conversations have. */
+  /** Events of the conversations of a holon. */
   eventIds: t.integer.array.nullable,
   journeyId: t.integer.nullable,
   from: t.instant.nullable,
   to: t.instant.nullable,
-  /** What the caller may read: their own, and those of these events; null = every one. */
+  /** Restricts matches to the caller's own conversations and those of these events; null = all conversations. */
   scopePersonId: t.integer.nullable,
   scopeEventIds: t.integer.array.nullable,
-  /** Events that the caller does not see. */
+  /** Events that the caller cannot see. */
   hiddenEventIds: t.integer.array,
 };
 const matchParams = {
@@ -20,7 +20,7 @@ const matchParams = {
   query: t.text,
   /** Speaker. */
   personId: t.integer.nullable,
-  /** The conversations that fit, when they are few. */
+  /** Matching conversations, if there are few. */
   conversationIds: t.integer.array.nullable,
 };
 
@@ -40,7 +40,7 @@ const matches = (given: MatchParameters, matchesText: Sql = sql`s.words @@ ${giv
       and (${given.conversationIds} is null or s.conversation_id = any(${given.conversationIds}))
       and ${fits(given)}`;
 
-/** Conversations that fit, as many as are asked for. Given to the search they keep it from reading the index of words once for each of them. */
+/** Matching conversations, up to the limit. With this list the search does not read the word index once per conversation. */
 export const listFitting = statement.many({
   name: 'search.fitting',
   planned: 'each-call',
@@ -49,9 +49,7 @@ export const listFitting = statement.many({
   sql: (given) => sql`select c.conversation_id as id from search_conversations c where ${fits(given)} limit ${given.limit}`,
 });
 
-/**
- * Conversations in which somebody speaks, as many as are asked for: each is one look at the index of speakers, however much they say there.
- */
+/** Conversations with this speaker, up to the limit: one index lookup per conversation, however many rows the speaker has. */
 export const listConversationsWithSpeaker = statement.many({
   name: 'search.spoken-in',
   params: { personId: t.integer, limit: t.integer },
@@ -66,7 +64,7 @@ export const listConversationsWithSpeaker = statement.many({
     ) select id from spoken where id is not null limit ${limit}`,
 });
 
-/** The conversation that so many newer ones that fit go before, from this place on; those ones are one walk. */
+/** Returns the conversation that ends a walk: the one after this number of newer matching conversations from this position. */
 export const findEdge = statement.maybeOne({
   name: 'search.edge',
   planned: 'each-call',
@@ -105,7 +103,7 @@ const bestRow = {
   segment_index: t.integer,
   start: t.text,
   score: t.double,
-  /** Matches of the window, one more where there are others below it. */
+  /** Matches of the window, plus one if there are more below it. */
   found: t.integer,
   last_start: t.text,
   last_id: t.integer,
@@ -133,8 +131,8 @@ const bestOf = (given: Readonly<Record<keyof typeof windowParams, Parameter>>, m
     order by w.score desc, w.start_at desc, w.conversation_id desc, w.segment_index desc limit ${given.limit}`;
 
 /**
- * The best of one window of the newest matches, after the last answer that was given. PostgreSQL chooses for each question whether it asks the
- * index of words or reads the newest conversations: a rare word is found by the first, a frequent one by the second.
+ * Best matches of one window of the newest matches, after the last returned match. PostgreSQL chooses for each query between the word
+ * index, which suits rare words, and the newest conversations, which suit frequent ones.
  */
 export const findBest = statement.many({
   name: 'search.best',
@@ -144,7 +142,9 @@ export const findBest = statement.many({
   sql: (given) => bestOf(given),
 });
 
-/** The same within a few conversations: the words of each row are looked at, and the index of words, which knows no conversation, is asked nothing. */
+/**
+ * The same within a few conversations: checks the words of each row, and does not use the word index, which does not contain conversations.
+ */
 export const walkBest = statement.many({
   name: 'search.walk',
   planned: 'each-call',
@@ -154,7 +154,7 @@ export const walkBest = statement.many({
     bestOf(given, sql`c.start_at between ${given.lastStart} and ${given.belowStart} and ts_match_vq(s.words, ${given.query}::tsquery)`),
 });
 
-/** How many matches the planner expects, as JSON text of a plan; nothing is read. */
+/** Returns the planner's estimate of the matches, as the JSON text of a plan; does not read rows. */
 export const estimateMatches = statement.one({
   name: 'search.estimate',
   planned: 'each-call',
@@ -163,11 +163,11 @@ export const estimateMatches = statement.one({
   sql: (given) => sql`explain (format json) select 1 from ${matches(given)}`,
 });
 
-/** Characters that are read of texts: what is searched, and more of neighbours than is shown, so that no character is cut. */
+/** Characters to read of each text: the searched part, and more of the neighbours than is shown, so that no character is split. */
 const textLimit = sql.literal(String(maxSearchedCharacters + 3_000));
 const neighbourLimit = sql.literal('500');
 
-/** Rows by conversation and place, with what was said before and after, in the order that was asked for. */
+/** Rows by conversation and index, with the previous and next row's text, in the requested order. */
 export const listSegments = statement.many({
   name: 'search.segments',
   params: { conversationIds: t.integer.array, indexes: t.integer.array },
