@@ -20,13 +20,13 @@ import { createOutbound } from '#libs/outbound';
 import type { Metrics } from '#libs/telemetry';
 import type { GatewayConfig } from './config.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './console/sign-in.ts';
-import type { ProviderSignInOptions } from './handlers/console.ts';
+import type { Dependencies } from './dependencies.ts';
 
 export interface IdentityProvider {
   /** Verifies bearer tokens; undefined when they are not accepted. */
   readonly verifier: Verifier | undefined;
   /** Sign-in to the console; undefined when it uses email and password. */
-  readonly providerSignIn: ProviderSignInOptions | undefined;
+  readonly providerSignIn: Dependencies['providerSignIn'];
   /** Counts rejected tokens by reason; ignores other errors. */
   readonly countRefusal: (error: unknown) => void;
   close(): Promise<void>;

@@ -1,19 +1,18 @@
 /** `GET /api/ops/audit`: the merged audit logs of all services (A3). */
 import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
-import { type ReplyBodyOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
-import type { RouteHandler } from '#libs/http';
-import type { Bus, CallContext } from '#libs/nats';
+import { isPossibleId, type PublicAuditEntry } from '#libs/contract';
+import type { RouteHandlers } from '#libs/http';
+import type { CallContext } from '#libs/nats';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
+import type { Dependencies } from '../dependencies.ts';
 import type { auditRoutes } from '../routes/ops/audit.ts';
 import { usualLimit } from '../routes/ops/filters.ts';
 import { badCursor } from './ops/shared.ts';
-
-type AuditRoute = Extract<(typeof auditRoutes)[number], HandledRoute<'audit'>>;
 
 const logs = {
   agents: agents.rpcs.listAudit,
@@ -28,7 +27,7 @@ const services = Object.keys(logs) as (keyof typeof logs)[];
 /** An account id; emails do not match. */
 const accountId = /^[0-9]+$/;
 
-export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, ReplyBodyOf<AuditRoute>> {
+export function createAuditHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof auditRoutes)[number]> {
   /** Undefined when there is no account with the email. */
   const findAccount = async (actor: string, call: CallContext): Promise<number | undefined> => {
     if (accountId.test(actor)) return isPossibleId(Number(actor)) ? Number(actor) : undefined;
@@ -46,29 +45,31 @@ export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, ReplyBo
     });
   };
 
-  return async ({ input, call, answer }) => {
-    const { actor, action, target, from, to, limit = usualLimit, cursor } = input.query;
-    const position = cursor === undefined ? undefined : readCursor(cursor, services);
-    if (cursor !== undefined && position === undefined) throw badCursor();
-    const account = actor === undefined ? undefined : await findAccount(actor, call);
-    if (actor !== undefined && account === undefined) return answer({ items: [], next: null });
-    const filter = {
-      limit: limit + 1,
-      ...(account === undefined ? {} : { account_id: account }),
-      ...(action === undefined ? {} : { action }),
-      ...(target === undefined ? {} : splitTarget(target)),
-      ...(from === undefined ? {} : { from }),
-      ...(to === undefined ? {} : { to }),
-    };
-    const pages = await Promise.all(
-      services.map(async (service) => {
-        const before = position === undefined ? {} : { before: cursorFor(service, position) };
-        const { items } = await bus.call(logs[service], { ...filter, ...before }, call);
-        return items.map((item): ServiceEntry => ({ ...item, service }));
-      }),
-    );
-    const { items, next } = mergeEntries(pages, limit);
-    answer({ items: await addEmails(items, call), next: next === undefined ? null : writeCursor(next) });
+  return {
+    audit: async ({ input, call, answer }) => {
+      const { actor, action, target, from, to, limit = usualLimit, cursor } = input.query;
+      const position = cursor === undefined ? undefined : readCursor(cursor, services);
+      if (cursor !== undefined && position === undefined) throw badCursor();
+      const account = actor === undefined ? undefined : await findAccount(actor, call);
+      if (actor !== undefined && account === undefined) return answer({ items: [], next: null });
+      const filter = {
+        limit: limit + 1,
+        ...(account === undefined ? {} : { account_id: account }),
+        ...(action === undefined ? {} : { action }),
+        ...(target === undefined ? {} : splitTarget(target)),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      };
+      const pages = await Promise.all(
+        services.map(async (service) => {
+          const before = position === undefined ? {} : { before: cursorFor(service, position) };
+          const { items } = await bus.call(logs[service], { ...filter, ...before }, call);
+          return items.map((item): ServiceEntry => ({ ...item, service }));
+        }),
+      );
+      const { items, next } = mergeEntries(pages, limit);
+      answer({ items: await addEmails(items, call), next: next === undefined ? null : writeCursor(next) });
+    },
   };
 }
 

@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, notFound } from '#libs/errors';
 import { type Asset, createAsset, type HttpContext, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
-import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
+import type { Dependencies } from '../dependencies.ts';
 import { readPageFile } from './page-file.ts';
-import { chooseLanguage, fill, languages, readLanguages, readShown, type ShownAgent, writePage } from './visitor-page.ts';
+import { chooseLanguage, fill, languages, readLanguages, readVisible, type VisibleAgent, writePage } from './visitor-page.ts';
 import type { chatPageRoutes } from '../routes/chat-page.ts';
 
 const folder = join(import.meta.dirname, '..', 'chat-page');
@@ -51,7 +51,10 @@ function writeSecurity(logo: string | undefined, ancestors: readonly string[]): 
 }
 
 /** Handlers of the page and its files, which are read once. */
-export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly string[]): RouteHandlers<(typeof chatPageRoutes)[number]> {
+export function createChatPageHandlers({
+  bus,
+  embedOrigins,
+}: Pick<Dependencies, 'bus' | 'embedOrigins'>): RouteHandlers<(typeof chatPageRoutes)[number]> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
     assets.set(file, createAsset(readPageFile(join(folder, file)), contentType));
@@ -79,7 +82,7 @@ export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly st
     icon: ({ ctx }) => sendFile(ctx, 'icon.svg', 'public, max-age=86400'),
     'chat-page': async ({ ctx, input, call }) => {
       const slug = input.params.agent_slug;
-      const agent = await findShown(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
+      const agent = await findVisible(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
       if (agent === undefined) return sendPage(ctx, absent, 404, unframed);
       const language = chooseLanguage(input.query.lang, ctx.acceptsLanguages(...languages));
       ctx.vary('Accept-Language');
@@ -99,14 +102,14 @@ export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly st
 }
 
 /** Public data of the agent; undefined when it does not exist. When the service is unavailable, the page shows the slug and retries. */
-async function findShown(
+async function findVisible(
   slug: string,
   getAgent: (request: { slug: string }) => Promise<{ infos: unknown }>,
-): Promise<ShownAgent | undefined> {
+): Promise<VisibleAgent | undefined> {
   try {
-    return readShown(slug, (await getAgent({ slug })).infos);
+    return readVisible(slug, (await getAgent({ slug })).infos);
   } catch (error) {
-    return error instanceof AppError && error.code === 'not_found' ? undefined : readShown(slug, undefined);
+    return error instanceof AppError && error.code === 'not_found' ? undefined : readVisible(slug, undefined);
   }
 }
 

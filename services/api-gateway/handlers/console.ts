@@ -6,12 +6,10 @@ import { basename, extname, join } from 'node:path';
 import { scopes } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type Asset, createAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
-import type { Bus } from '#libs/nats';
 import { directory } from '#services/directory';
 import { findCookie } from '../console/session-guard.ts';
 import { readPageFile } from './page-file.ts';
-import type { ProviderSignIn } from '../console/sign-in.ts';
-import type { LoginFilter } from '../published-passwords.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { consoleRoutes } from '../routes/console.ts';
 
 const folder = join(import.meta.dirname, '..', 'console-page');
@@ -35,15 +33,12 @@ const modules: Readonly<Record<string, string>> = {
 /** Files of the same libraries that the page references. */
 const styles = ['uplot/dist/uPlot.min.css'];
 
-/** Creates the sign-in at the identity provider; only loaded when one is configured. */
-export type ProviderSignInOptions = (bus: Pick<Bus, 'call'>) => ProviderSignIn;
-
 /** Handlers of the page and its files, which are read once. */
-export function createConsole(
-  bus: Pick<Bus, 'call'>,
-  filterLogin: LoginFilter,
-  providerSignIn: ProviderSignInOptions | undefined,
-): RouteHandlers<(typeof consoleRoutes)[number]> {
+export function createConsoleHandlers({
+  bus,
+  filterLogin,
+  providerSignIn,
+}: Pick<Dependencies, 'bus' | 'filterLogin' | 'providerSignIn'>): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
   // One version for all files, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);

@@ -2,62 +2,47 @@
 import type { ReplyOf, RouteInput } from '#libs/contract';
 import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import type { Telemetry } from '#libs/telemetry';
 import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
 import { directory } from '#services/directory';
+import type { Dependencies } from '../dependencies.ts';
 import { buildAsyncApi } from '../asyncapi.ts';
 import { buildDocument } from '../documents.ts';
 import { routes } from '../routes/index.ts';
-import { createAudit } from './audit.ts';
+import { createAuditHandlers } from './audit.ts';
 import { createAgentHandlers } from './ops/agents.ts';
 import { createJobHandlers } from './ops/jobs.ts';
-import { createOverview } from './ops/overview.ts';
+import { createOverviewHandlers } from './ops/overview.ts';
 import { createPipelineHandlers } from './ops/pipelines.ts';
 import { createThreadHandlers } from './ops/threads.ts';
 import { createWebhookHandlers } from './ops/webhooks.ts';
-import { createChatPage } from './chat-page.ts';
-import { type ProviderSignInOptions, createConsole } from './console.ts';
-import type { LoginFilter } from '../published-passwords.ts';
-import { createMcpHandler } from './mcp.ts';
-import type { WebhookIntake } from './webhook-intake.ts';
+import { createChatPageHandlers } from './chat-page.ts';
+import { createConsoleHandlers } from './console.ts';
+import { createMcpHandlers } from './mcp.ts';
 
 const bookingHeaders = ['x-cal-signature-256', 'content-type', 'x-cal-webhook-version'];
 const meetingHeaders = ['rtk-signature', 'rtk-uuid', 'rtk-webhook-id'];
 const telegramHeaders = ['content-type', 'user-agent'];
 const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 
-export function createHandlers(parts: {
-  bus: Bus;
-  filterLogin: LoginFilter;
-  /** Removes a session from the caches of this process. */
-  invalidateSession: (key: string) => void;
-  intake: WebhookIntake;
-  media: RouteHandler;
-  /** Sign-in to the console at the identity provider, if configured. */
-  providerSignIn: ProviderSignInOptions | undefined;
-  telemetry: Pick<Telemetry, 'describe'>;
-  /** Sites that can embed the chat in a frame. */
-  embedOrigins: readonly string[];
-  /** Sites whose pages can call the API; `*` allows all. */
-  corsAllowedOrigins: readonly string[];
-}): RouteHandlers<(typeof routes)[number]> {
+export function createHandlers(deps: Dependencies): RouteHandlers<(typeof routes)[number]> {
+  const { bus, invalidateSession, intake } = deps;
   const api = createDocs(() => buildDocument(routes, 'api'), '/api/openapi.json');
   const v1 = createDocs(() => buildDocument(routes, 'v1'), '/api/v1/openapi.json');
   const ops = createDocs(() => buildDocument(routes, 'ops'), '/api/ops/openapi.json');
   const sendAsyncApi = createDocument(buildAsyncApi);
   const sendAsset = createDocsAssets();
   return {
-    media: parts.media,
-    'booking-webhook': parts.intake.handler({ subject: bookingWebhookSubject, headers: bookingHeaders }),
-    'meeting-webhook': parts.intake.handler({ subject: meetingWebhookSubject, headers: meetingHeaders }),
-    'telegram-webhook': parts.intake.handler({
+    media: deps.media,
+    'booking-webhook': intake.handler({ subject: bookingWebhookSubject, headers: bookingHeaders }),
+    'meeting-webhook': intake.handler({ subject: meetingWebhookSubject, headers: meetingHeaders }),
+    'telegram-webhook': intake.handler({
       subject: telegramWebhookSubject,
       headers: telegramHeaders,
       secretHeader: telegramSecretHeader,
     }),
-    logout: createLogout(parts.bus, parts.invalidateSession),
-    'revoke-session': createRevokeSession(parts.bus, parts.invalidateSession),
+    logout: createLogout(bus, invalidateSession),
+    'revoke-session': createRevokeSession(bus, invalidateSession),
     'api-schema': ({ ctx }) => api.sendDocument(ctx),
     'api-docs': ({ ctx }) => api.sendPage(ctx),
     'v1-schema': ({ ctx }) => v1.sendDocument(ctx),
@@ -65,16 +50,16 @@ export function createHandlers(parts: {
     'v1-events-schema': ({ ctx }) => sendAsyncApi(ctx),
     'ops-schema': ({ ctx }) => ops.sendDocument(ctx),
     'ops-docs': ({ ctx }) => ops.sendPage(ctx),
-    audit: createAudit(parts.bus),
-    ...createJobHandlers(parts.bus),
-    ...createWebhookHandlers(parts.bus),
-    ...createPipelineHandlers(parts.bus),
-    ...createThreadHandlers(parts.bus),
-    ...createAgentHandlers(parts.bus),
-    'ops-overview': createOverview(parts),
-    mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
-    ...createChatPage(parts.bus, parts.embedOrigins),
-    ...createConsole(parts.bus, parts.filterLogin, parts.providerSignIn),
+    ...createAuditHandlers(deps),
+    ...createJobHandlers(deps),
+    ...createWebhookHandlers(deps),
+    ...createPipelineHandlers(deps),
+    ...createThreadHandlers(deps),
+    ...createAgentHandlers(deps),
+    ...createOverviewHandlers(deps),
+    ...createMcpHandlers(routes, deps),
+    ...createChatPageHandlers(deps),
+    ...createConsoleHandlers(deps),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }

@@ -7,8 +7,8 @@ import type { Actor, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { chooseFormat, compileRouteCall, type HandlerCall, publishSchema, type RouteHandler, sendBytes, sendEmpty } from '#libs/http';
 import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/mcp';
-import type { Bus } from '#libs/nats';
 import { releaseVersion } from '#libs/release';
+import type { Dependencies } from '../dependencies.ts';
 import { admitUser } from '../auth.ts';
 
 /** Operation ids, in the order of the tool list. */
@@ -37,14 +37,11 @@ const maxAnswerBytes = 1_048_576;
 /** Only these headers are passed to the protocol; credentials are not. */
 const handedOn = /^(?:content-type|mcp-[a-z-]+)$/;
 
-interface McpParts {
-  readonly bus: Pick<Bus, 'callRaw'>;
-  readonly routes: readonly Route[];
-  readonly allowedOrigins: readonly string[];
-}
-
 /** @throws Error when an operation has no route */
-export function createMcpHandler({ bus, routes, allowedOrigins }: McpParts): RouteHandler<HandlerCall['input'], never> {
+export function createMcpHandlers(
+  routes: readonly Route[],
+  { bus, corsAllowedOrigins }: Pick<Dependencies, 'bus' | 'corsAllowedOrigins'>,
+): { mcp: RouteHandler<HandlerCall['input'], never> } {
   const admit = (route: Route, actor: Actor): void => {
     if (actor.kind !== 'user') throw new AppError({ code: 'permission_denied', message: 'Tools require a per-user token.' });
     admitUser(route, actor);
@@ -62,23 +59,25 @@ export function createMcpHandler({ bus, routes, allowedOrigins }: McpParts): Rou
     }),
   );
   const answer = createMcp({ name: 'coherence', version: releaseVersion, instructions });
-  return async ({ ctx, input, call }) => {
-    refuseForeignPage(ctx.req.headers, allowedOrigins);
-    const { actor } = input;
-    if (actor === undefined) throw new Error('the route has no caller');
-    const tools: McpTools = {
-      list: () => [...table.values()].filter(({ route }) => isAdmitted(admit, route, actor)).map(({ shown }) => shown),
-      call: async (name, given) => {
-        const tool = table.get(name);
-        if (tool === undefined) return { text: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, isError: true };
-        const { status, body } = await tool.read(ctx, call, actor, given);
-        return { text: body.toString('utf8'), isError: status !== 200 };
-      },
-    };
-    const format = chooseFormat(mcpFormats, ctx.req.headers.accept);
-    const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body, format }, tools);
-    if (body === undefined) sendEmpty(ctx, status);
-    else sendBytes(ctx, body, undefined, { status, contentType, etag: false });
+  return {
+    mcp: async ({ ctx, input, call }) => {
+      refuseForeignPage(ctx.req.headers, corsAllowedOrigins);
+      const { actor } = input;
+      if (actor === undefined) throw new Error('the route has no caller');
+      const tools: McpTools = {
+        list: () => [...table.values()].filter(({ route }) => isAdmitted(admit, route, actor)).map(({ shown }) => shown),
+        call: async (name, given) => {
+          const tool = table.get(name);
+          if (tool === undefined) return { text: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, isError: true };
+          const { status, body } = await tool.read(ctx, call, actor, given);
+          return { text: body.toString('utf8'), isError: status !== 200 };
+        },
+      };
+      const format = chooseFormat(mcpFormats, ctx.req.headers.accept);
+      const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body, format }, tools);
+      if (body === undefined) sendEmpty(ctx, status);
+      else sendBytes(ctx, body, undefined, { status, contentType, etag: false });
+    },
   };
 }
 

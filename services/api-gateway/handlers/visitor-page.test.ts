@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { loadGatewayConfig } from '../config.ts';
-import { chooseLanguage, languages, readLanguages, readShown, writePage } from './visitor-page.ts';
+import { chooseLanguage, languages, readLanguages, readVisible, writePage } from './visitor-page.ts';
 
 const words = readLanguages();
 const template = readFileSync(join(import.meta.dirname, '..', 'chat-page', 'index.html'), 'utf8');
@@ -41,7 +41,7 @@ describe('the texts of the visitor page (rules/agents#embedded)', () => {
 });
 
 describe('the display data of an agent (rules/agents#embedded)', () => {
-  const shown = (chat: unknown) => readShown('welcome-guide', { chat, prompt: 'secret' });
+  const shown = (chat: unknown) => readVisible('welcome-guide', { chat, prompt: 'secret' });
 
   it('is read from its infos', () => {
     const chat = { name: ' Ask us ', logo_url: 'https://e.org/l.png', privacy_url: 'https://e.org/p' };

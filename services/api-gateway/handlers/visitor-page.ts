@@ -23,7 +23,7 @@ export function chooseLanguage(asked: string | undefined, liked: unknown): Langu
 }
 
 /** Data of an agent that the page shows. */
-export interface ShownAgent {
+export interface VisibleAgent {
   readonly name: string;
   /** Absolute URL, or a path of the platform. */
   readonly logo: string | undefined;
@@ -34,7 +34,7 @@ const maxName = 100;
 const maxUrl = 2_000;
 
 /** `chat` of the agent's infos, without missing or invalid values. */
-export function readShown(slug: string, infos: unknown): ShownAgent {
+export function readVisible(slug: string, infos: unknown): VisibleAgent {
   const {
     name,
     logo_url: logo,
@@ -60,7 +60,7 @@ export function toTitle(slug: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function writePage(template: string, { name, logo, privacy }: ShownAgent, words: Words): string {
+export function writePage(template: string, { name, logo, privacy }: VisibleAgent, words: Words): string {
   const initial = String.fromCodePoint(name.codePointAt(0) ?? 63);
   const mark =
     logo === undefined

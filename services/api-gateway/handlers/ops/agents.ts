@@ -1,13 +1,13 @@
 /** `/api/ops/agents`: agents, and knowledge that is pending a decision (D70). */
 import type { RouteHandlers } from '#libs/http';
 import { type ListKind, operatorLists, encodePosition } from '#libs/cursor';
-import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
+import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { agentRoutes } from '../../routes/ops/agents.ts';
 import { parsePosition } from './shared.ts';
 
-export function createAgentHandlers(bus: Bus): RouteHandlers<(typeof agentRoutes)[number]> {
+export function createAgentHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof agentRoutes)[number]> {
   return {
     'ops-agents': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor } = input.query;

@@ -13,7 +13,7 @@ import {
   type Position,
   encodeMergedCursor,
 } from '#libs/cursor';
-import type { Bus } from '#libs/nats';
+import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
 import {
@@ -52,7 +52,7 @@ const maxListedJobs = 100;
 type Item = JobItem & { readonly service: string };
 const positionOf = ({ id, service }: Item) => ({ at: id, source: service });
 
-export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[number]> {
+export function createJobHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof jobRoutes)[number]> {
   return {
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;

@@ -3,16 +3,17 @@ import { type LatestJob, maxId } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, encodePosition } from '#libs/cursor';
-import type { Bus, CallContext } from '#libs/nats';
+import type { CallContext } from '#libs/nats';
 import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
+import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
 import { badCursor, contracts, findServiceName, parsePosition } from './shared.ts';
 
 const kind = operatorLists.pipelines;
 
-export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipelineRoutes)[number]> {
+export function createPipelineHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof pipelineRoutes)[number]> {
   const rpcsOf = (type: string) => {
     const name = findServiceName(type.split('.')[0] ?? '');
     if (name === undefined) throw new Error(`no service has the job type ${type}`);

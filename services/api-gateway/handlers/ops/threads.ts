@@ -2,9 +2,10 @@
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, parseInstantKey, encodePosition } from '#libs/cursor';
-import type { Bus, CallContext } from '#libs/nats';
+import type { CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
+import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { threadRoutes } from '../../routes/ops/threads.ts';
 import { badCursor, parsePosition } from './shared.ts';
@@ -13,7 +14,7 @@ const kind = operatorLists.threads;
 
 type Emails = ReadonlyMap<number, string>;
 
-export function createThreadHandlers(bus: Bus): RouteHandlers<(typeof threadRoutes)[number]> {
+export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof threadRoutes)[number]> {
   const findEmails = async (accounts: readonly (number | null | undefined)[], call: CallContext): Promise<Emails> => {
     const ids = [...new Set(accounts.flatMap((id) => id ?? []))];
     const accountNames = ids.length === 0 ? [] : (await bus.call(directory.rpcs.nameAccounts, { ids }, call)).items;

@@ -13,9 +13,9 @@ import {
   formatInstantKey,
   encodeMergedCursor,
 } from '#libs/cursor';
-import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
+import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
 import { badCursor, fanOutTimeoutMs, parseMergedCursor, parseSelection, queryAllServices } from './shared.ts';
@@ -50,7 +50,7 @@ function receiversOf({
   return [...(hasUpdates ? (['agents'] as const) : []), ...(requestedKind === 'telegram' ? [] : (['conversations'] as const))];
 }
 
-export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRoutes)[number]> {
+export function createWebhookHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof webhookRoutes)[number]> {
   return {
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;

@@ -1,0 +1,23 @@
+/** Built once in service.ts; passed to all handlers of the gateway. */
+import type { RouteHandler } from '#libs/http';
+import type { Bus } from '#libs/nats';
+import type { Telemetry } from '#libs/telemetry';
+import type { ProviderSignIn } from './console/sign-in.ts';
+import type { WebhookIntake } from './handlers/webhook-intake.ts';
+import type { LoginFilter } from './published-passwords.ts';
+
+export interface Dependencies {
+  readonly bus: Bus;
+  readonly filterLogin: LoginFilter;
+  /** Removes a session from the caches of this process. */
+  readonly invalidateSession: (key: string) => void;
+  readonly intake: WebhookIntake;
+  readonly media: RouteHandler;
+  /** Sign-in to the console at the identity provider, if configured. */
+  readonly providerSignIn: ((bus: Pick<Bus, 'call'>) => ProviderSignIn) | undefined;
+  readonly telemetry: Pick<Telemetry, 'describe'>;
+  /** Sites that can embed the chat in a frame. */
+  readonly embedOrigins: readonly string[];
+  /** Sites whose pages can call the API; `*` allows all. */
+  readonly corsAllowedOrigins: readonly string[];
+}
