@@ -43,12 +43,12 @@ export class LongPolls {
   /** @throws AppError 429; 401 and 403 when access ends; unavailable */
   async read(request: Request, context: CallContext, ctx: HttpContext): Promise<RawReply> {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
-    const leave = this.#enter(context.actor, ctx);
+    const release = this.#enter(context.actor, ctx);
     try {
       ctx.state.startResponse();
       return await this.#wait(request, context, ctx);
     } finally {
-      leave();
+      release();
     }
   }
 
@@ -58,35 +58,35 @@ export class LongPolls {
     const { max, maxPerAccount } = this.#limits;
     if (own >= maxPerAccount || this.#waiting >= max) {
       state.countRefusal('too_many_waits');
-      if (own < maxPerAccount) throw unavailable('Too many requests wait');
-      const message = `The account already has ${maxPerAccount} requests that wait for events.`;
+      if (own < maxPerAccount) throw unavailable('Too many requests are waiting');
+      const message = `The account already has ${maxPerAccount} requests waiting for events.`;
       throw new AppError({ code: 'rate_limited', message, details: { retry_after: turnSeconds } });
     }
     this.#waiting++;
     this.#accounts.set(account, own + 1);
     return () => {
       this.#waiting--;
-      const left = (this.#accounts.get(account) ?? 1) - 1;
-      if (left === 0) this.#accounts.delete(account);
-      else this.#accounts.set(account, left);
+      const remaining = (this.#accounts.get(account) ?? 1) - 1;
+      if (remaining === 0) this.#accounts.delete(account);
+      else this.#accounts.set(account, remaining);
     };
   }
 
   async #wait(request: Request, context: CallContext, { res, state }: HttpContext): Promise<RawReply> {
     let { after } = request;
     let { actor } = context;
-    for (let left = request.wait ?? 0; ;) {
-      const wait = this.#stopping ? 0 : Math.min(left, turnSeconds);
-      const asked = { ...request, ...(after !== undefined && { after }), wait };
-      const reply = await this.#bus.callRaw(followed, asked, { ...context, actor });
+    for (let remaining = request.wait ?? 0; ;) {
+      const wait = this.#stopping ? 0 : Math.min(remaining, turnSeconds);
+      const nextRequest = { ...request, ...(after !== undefined && { after }), wait };
+      const reply = await this.#bus.callRaw(followed, nextRequest, { ...context, actor });
       // Stops after the current call when the client has disconnected.
       if (res.destroyed) return reply;
       const present = await state.authorize();
-      left -= wait;
+      remaining -= wait;
       const next = readNextOfEmpty(reply);
       // The page was read with outdated rights: read it again with the current ones.
-      if (next === undefined && !isDeepStrictEqual(present, actor)) left = 0;
-      else if (next === undefined || left <= 0 || this.#stopping) return reply;
+      if (next === undefined && !isDeepStrictEqual(present, actor)) remaining = 0;
+      else if (next === undefined || remaining <= 0 || this.#stopping) return reply;
       else after = next;
       actor = present;
     }

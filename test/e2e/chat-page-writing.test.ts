@@ -160,14 +160,14 @@ describe('the visitor page during a streamed reply (C3)', () => {
     ]);
     chat.llm.answerWith(() => 'Done');
     await say(page, 'Thank you');
-    await page.getByText('Goes out when the agent has finished').waitFor();
+    await page.getByText('Sent when the agent has finished').waitFor();
     counting.goOn();
     await said(page, 'Done').waitFor();
     const [, stopped] = await readLog(page);
-    expect(stopped).toMatch(/^Welcome guide: One two.*Show all of it$/);
+    expect(stopped).toMatch(/^Welcome guide: One two.*Show full reply$/);
     expect(stopped).not.toContain('twelve');
     await page.reload();
-    await page.getByRole('button', { name: 'Show all of it' }).click();
+    await page.getByRole('button', { name: 'Show full reply' }).click();
     expect((await readLog(page)).slice(1)).toEqual([
       'Welcome guide: One two three four five six seven eight nine ten eleven twelve.',
       'You: Thank you',
@@ -180,7 +180,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     await writing(page).getByText('five').waitFor();
     await field(page).press('Escape');
     backwards.goOn();
-    await page.getByRole('button', { name: 'Show all of it' }).waitFor();
+    await page.getByRole('button', { name: 'Show full reply' }).waitFor();
     expect((await readLog(page)).at(-1)).not.toContain('much more');
   });
 
@@ -203,7 +203,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     await say(page, 'Will it end?');
     await writing(page).getByText('It begins').waitFor();
     goOn();
-    await alert(page).getByText('No answer is possible right now.').waitFor();
+    await alert(page).getByText('The agent cannot reply right now.').waitFor();
     expect([await readField(page), await readLog(page)]).toEqual(['Will it end?', []]);
   });
 

@@ -69,7 +69,7 @@ describe('the visitor page of an agent', () => {
     expect(await page.getByRole('button', { name: 'Start over' }).count()).toBe(0);
     await chat.exchange(page, 'My name is Ben', 'Hello Ben');
     await page.getByRole('button', { name: 'Start over' }).click();
-    await page.getByRole('dialog', { name: 'Start over?' }).getByRole('button', { name: 'Keep them' }).click();
+    await page.getByRole('dialog', { name: 'Start over?' }).getByRole('button', { name: 'Cancel' }).click();
     expect(await readLog(page)).toHaveLength(2);
     await page.getByRole('button', { name: 'Start over' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click();
@@ -89,7 +89,7 @@ describe('the visitor page of an agent', () => {
       `localStorage.setItem('coherence-chat:welcome-guide', localStorage.getItem('coherence-chat:welcome-guide').replace(/"visitorId":"[^"]+"/, '"visitorId":"gone"'))`,
     );
     await chat.exchange(page, 'Who am I?', 'Somebody');
-    expect(await page.locator('.notice').innerText()).toMatch(/no longer knows what was said before/);
+    expect(await page.locator('.notice').innerText()).toMatch(/no longer has the previous conversation/);
   });
 
   it('shows messages of one tab in another tab', async () => {
@@ -128,7 +128,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     await held[0]?.continue();
     const seconds = Number((await answered).headers()['retry-after']);
     expect(seconds).toBeGreaterThan(0);
-    await alert(page).getByText('No answer is possible right now.').waitFor();
+    await alert(page).getByText('The agent cannot reply right now.').waitFor();
     expect(await readField(page)).toBe('First line\ntyped meanwhile');
     await page.unroute(messages);
 
@@ -149,10 +149,10 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     for (const [status, words, again] of [
       [422, 'This message is too long.', false],
       [413, 'This message is too long.', false],
-      [404, 'This chat is no longer there.', false],
-      [400, 'There is nothing to send in this message.', false],
+      [404, 'This chat no longer exists.', false],
+      [400, 'Enter a message before you send.', false],
       [500, 'Something went wrong on our side.', true],
-      [429, 'That was too much at once.', true],
+      [429, 'Too many messages. Please wait.', true],
     ] as const) {
       await answerOnce(page, status, status === 429 ? { 'retry-after': new Date(Date.now() + 120_000).toUTCString() } : {});
       await say(page, `Words before ${status}`);
@@ -166,12 +166,12 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     const page = await chat.openPage();
     await answerOnce(page, 200, {}, '{"agent_html":"<b>half');
     await say(page, 'Anybody there?');
-    await alert(page).getByText('The reply did not arrive whole.').waitFor();
+    await alert(page).getByText('The reply is incomplete.').waitFor();
     const { held } = await hold(page);
     await field(page).press('Enter');
     await waitFor(() => held.length === 1);
     await page.reload();
-    await alert(page).getByText('The page was closed before the reply came.').waitFor();
+    await alert(page).getByText('The page was closed before the reply arrived.').waitFor();
     expect([await readField(page), await readLog(page)]).toEqual(['Anybody there?', []]);
   });
 
@@ -190,7 +190,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     const page = await (await chat.openContext()).newPage();
     const response = await page.goto(`${chat.platform.baseUrl}/chat/nobody`);
     expect(response?.status()).toBe(404);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No such chat');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Chat not found');
     expect(await findAccessibilityProblems(page)).toEqual([]);
   });
 });

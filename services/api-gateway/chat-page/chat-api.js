@@ -1,6 +1,6 @@
 /** Calls of the public API that the page uses, and their failures as messages for visitors. */
 import { readEvents } from './event-stream.js';
-import { say } from './strings.js';
+import { translate } from './strings.js';
 import { isTurn, isWords } from './thread-store.js';
 
 /** The server responds within 140 s or not at all. */
@@ -46,7 +46,7 @@ export async function sendMessage(message, signal, onSnapshot) {
   if (again?.ok === false) throw describeRefusal(again);
   /** @type {unknown} */
   const whole = await again?.json().catch(() => undefined);
-  if (!isReply(whole)) throw new ChatFailure(say('notWhole'));
+  if (!isReply(whole)) throw new ChatFailure(translate('notWhole'));
   return whole;
 }
 
@@ -92,7 +92,7 @@ function isEvents(response) {
 async function followReply(response, onSnapshot) {
   for await (const { event, data } of readEvents(response)) {
     if (event === 'done') return data;
-    if (event === 'error') throw new ChatFailure(say('noAnswer'));
+    if (event === 'error') throw new ChatFailure(translate('noAnswer'));
     const html = /** @type {{ agent_html?: unknown } | null} */ (data)?.agent_html;
     if (event === 'snapshot' && typeof html === 'string') onSnapshot(html);
   }
@@ -116,9 +116,9 @@ async function request({ agent, body, visitorId, name }, accept, signal) {
       redirect: 'error',
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError') throw new ChatFailure(say('tooLate'));
-    if (!navigator.onLine) throw new ChatFailure(say('offline'));
-    throw new ChatFailure(say('connectionFailed'));
+    if (error instanceof DOMException && error.name === 'TimeoutError') throw new ChatFailure(translate('tooLate'));
+    if (!navigator.onLine) throw new ChatFailure(translate('offline'));
+    throw new ChatFailure(translate('connectionFailed'));
   }
 }
 
@@ -127,18 +127,18 @@ function describeRefusal(response) {
   const waitSeconds = readRetryAfter(response.headers.get('Retry-After'));
   switch (response.status) {
     case 400:
-      return new ChatFailure(say('empty'), { retry: false });
+      return new ChatFailure(translate('empty'), { retry: false });
     case 404:
-      return new ChatFailure(say('gone'), { retry: false });
+      return new ChatFailure(translate('gone'), { retry: false });
     case 413:
     case 422:
-      return new ChatFailure(say('tooLong'), { retry: false });
+      return new ChatFailure(translate('tooLong'), { retry: false });
     case 429:
-      return new ChatFailure(say('tooMuch'), { waitSeconds });
+      return new ChatFailure(translate('tooMuch'), { waitSeconds });
     case 503:
-      return new ChatFailure(say('noAnswer'), { waitSeconds });
+      return new ChatFailure(translate('noAnswer'), { waitSeconds });
     default:
-      return new ChatFailure(say('serverFault'), { waitSeconds });
+      return new ChatFailure(translate('serverFault'), { waitSeconds });
   }
 }
 

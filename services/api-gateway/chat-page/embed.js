@@ -46,7 +46,7 @@
 
   /** @param {boolean} open */
   function toggle(open) {
-    frame ??= createFrame();
+    frame ??= addFrame();
     frame.hidden = !open;
     frame.style.display = open ? 'block' : 'none';
     show(open);
@@ -60,7 +60,7 @@
     button.textContent = open ? '×' : '…';
   }
 
-  function createFrame() {
+  function addFrame() {
     const made = document.createElement('iframe');
     made.src = address.href;
     made.title = button.ariaLabel ?? 'Chat';

@@ -1,7 +1,7 @@
 /** Renders the conversation. */
 import { patch } from './patch.js';
 import { toSafeFragment } from './safe-html.js';
-import { language, say } from './strings.js';
+import { language, translate } from './strings.js';
 
 /** @typedef {'visitor' | 'agent'} Speaker */
 
@@ -60,8 +60,8 @@ export function createLogView({ log, list, welcome, agentName }) {
     addTurn(turn) {
       const wasWriting = writing !== undefined;
       removePassing();
-      if (turn.fresh === true) append(createNotice(say('forgotten')));
-      const own = append(createMessage('visitor', say('you'), toSafeFragment(turn.human_html)));
+      if (turn.fresh === true) append(createNotice(translate('forgotten')));
+      const own = append(createMessage('visitor', translate('you'), toSafeFragment(turn.human_html)));
       if (turn.waits_for === 'person') {
         this.showTakeover();
         return scroll(log, topOf(own));
@@ -78,16 +78,16 @@ export function createLogView({ log, list, welcome, agentName }) {
       if (isTaken) return;
       isTaken = true;
       welcome.hidden = true;
-      list.insertBefore(createNotice(say('personTookOver')), passing[0] ?? null);
+      list.insertBefore(createNotice(translate('personTookOver')), passing[0] ?? null);
       if (passing.length === 0) scroll(log, log.scrollHeight);
     },
 
     /** @param {import('./thread-store.js').Words} words of an operator; a pending message stays below them */
     addWords({ operator_html: html, created_at: createdAt }) {
       this.showTakeover();
-      const item = createMessage('agent', say('person'), toSafeFragment(html), createdAt);
+      const item = createMessage('agent', translate('person'), toSafeFragment(html), createdAt);
       item.classList.add('person');
-      const who = createElement('span', 'who', say('person'));
+      const who = createElement('span', 'who', translate('person'));
       who.ariaHidden = 'true'; // screen readers announce the speaker before the message
       item.querySelector('.words')?.before(who);
       list.insertBefore(item, passing[0] ?? null);
@@ -123,7 +123,7 @@ export function createLogView({ log, list, welcome, agentName }) {
       follows = true;
       const words = document.createDocumentFragment();
       words.append(text);
-      passing = [append(createMessage('visitor', say('you'), words)), append(createTyping())];
+      passing = [append(createMessage('visitor', translate('you'), words)), append(createTyping())];
       scroll(log, log.scrollHeight);
     },
 
@@ -171,7 +171,7 @@ function createRest(reply, turn) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'quiet rest';
-  button.textContent = say('showAll');
+  button.textContent = translate('showAll');
   button.addEventListener('click', () => {
     reply.querySelector('.words')?.replaceChildren(toSafeFragment(turn.agent_html));
     button.remove();

@@ -1,7 +1,7 @@
 /** The visitor page: composing, sending and receiving messages. It uses only the public API (rules/agents#visitor-chat). */
 import { ChatFailure, createMessageName, readUpdates, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
-import { language, say } from './strings.js';
+import { language, translate } from './strings.js';
 import { createThreadStore } from './thread-store.js';
 
 const agent = document.body.dataset['agent'] ?? '';
@@ -39,8 +39,8 @@ let written = '';
 let isStopped = false;
 let isNextWaiting = false;
 /** When the visitor last navigated away, reloaded or closed the page. */
-let leftAt = -Infinity;
-const leavingMs = 2_000;
+let unloadedAt = -Infinity;
+const unloadMs = 2_000;
 /** Time until which the server rejects requests (Retry-After). */
 let waitUntil = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -92,13 +92,13 @@ get('#keep', HTMLButtonElement).addEventListener('click', () => confirmation.clo
 get('#discard', HTMLButtonElement).addEventListener('click', discard);
 confirmation.addEventListener('close', () => message.focus());
 addEventListener('online', () => {
-  if (sending === undefined && !problem.hidden) state.textContent = say('online');
+  if (sending === undefined && !problem.hidden) state.textContent = translate('online');
 });
 store.onThreadChange(() => {
   if (sending === undefined) showThread();
 });
 // The browser then aborts the pending request: it gets neither a response nor a failure.
-addEventListener('beforeunload', () => (leftAt = Date.now()));
+addEventListener('beforeunload', () => (unloadedAt = Date.now()));
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void update();
 });
@@ -113,7 +113,7 @@ function restore() {
   sentName = draft.name;
   if (draft.sending) {
     keepDraft();
-    showProblem(new ChatFailure(say('closedEarly')));
+    showProblem(new ChatFailure(translate('closedEarly')));
   }
   showWhetherSendable();
   if (matchMedia('(pointer: fine)').matches) message.focus();
@@ -141,7 +141,7 @@ async function submit() {
   keepDraft();
   showWhetherSendable();
   view.showSending(text);
-  state.textContent = say('writing', { name: agentName });
+  state.textContent = translate('writing', { name: agentName });
   try {
     const { visitorId } = store.readThread();
     const { visitor_id, ...turn } = await sendMessage({ agent, body: text, visitorId, name: sentName }, own.signal, showWriting);
@@ -152,9 +152,9 @@ async function submit() {
   } catch (error) {
     if (own.signal.aborted) return;
     // A page that is being closed keeps its draft unchanged; if it stays open, e.g. after a download link, it continues.
-    if (Date.now() - leftAt < leavingMs) await new Promise((stay) => void setTimeout(stay, leavingMs));
+    if (Date.now() - unloadedAt < unloadMs) await new Promise((resolve) => void setTimeout(resolve, unloadMs));
     sending = undefined;
-    refuse(error instanceof ChatFailure ? error : new ChatFailure(say('pageFault')));
+    refuse(error instanceof ChatFailure ? error : new ChatFailure(translate('pageFault')));
   }
 }
 
@@ -175,7 +175,7 @@ function stopWriting() {
   if (stop.hidden) return;
   isStopped = true;
   view.stopWriting();
-  state.textContent = say('stopped');
+  state.textContent = translate('stopped');
   showWhetherSendable();
   message.focus();
 }
@@ -190,7 +190,7 @@ function accept(visitorId, turn) {
   store.addTurn(visitorId, turn);
   view.addTurn(turn);
   isPerson = turn.waits_for === 'person';
-  state.textContent = isPerson ? say('personAnswers') : '';
+  state.textContent = isPerson ? translate('personAnswers') : '';
   lastActiveAt = Date.now();
   void update();
   startOver.hidden = false;
@@ -207,25 +207,25 @@ async function update() {
   if (visitorId === null || document.hidden || isAsking) return;
   isAsking = true;
   const isWaiting = isPerson || Date.now() - lastActiveAt < attentionMs;
-  const askedAt = Date.now();
+  const requestedAt = Date.now();
   const found = await readUpdates(agent, { visitorId, after, isPerson }, isWaiting ? waitSeconds : 0);
   isAsking = false;
   if (found !== undefined && store.readThread().visitorId === visitorId) showUpdate({ visitorId, after }, found);
-  const wasWaitedFor = found !== undefined && (found.words.length > 0 || Date.now() - askedAt > notWaitedMs);
+  const wasWaitedFor = found !== undefined && (found.words.length > 0 || Date.now() - requestedAt > notWaitedMs);
   nextUpdate = setTimeout(() => void update(), !isWaiting || found === undefined ? laterMs : wasWaitedFor ? soonMs : notWaitedMs);
 }
 
 /**
- * @param {{ visitorId: string, after: number }} asked
+ * @param {{ visitorId: string, after: number }} request
  * @param {{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean }} found
  */
-function showUpdate(asked, found) {
+function showUpdate(request, found) {
   if (found.isPerson !== isPerson) {
     if (found.isPerson) view.showTakeover();
-    if (sending === undefined) state.textContent = found.isPerson ? say('personAnswers') : '';
+    if (sending === undefined) state.textContent = found.isPerson ? translate('personAnswers') : '';
   }
   isPerson = found.isPerson;
-  if (store.addWords(asked, found)) for (const words of found.words) view.addWords(words);
+  if (store.addWords(request, found)) for (const words of found.words) view.addWords(words);
 }
 
 /** Puts the text back into the field, before text typed since. @param {ChatFailure} failure */
@@ -256,7 +256,7 @@ function discard() {
   showThread();
   showWhetherSendable();
   confirmation.close();
-  state.textContent = say('begunAnew');
+  state.textContent = translate('begunAnew');
 }
 
 /** Keeps a message that is being sent in the draft until its reply arrives, so a reload loses nothing. */
@@ -286,12 +286,12 @@ function hideProblem() {
 function tick() {
   const seconds = Math.ceil((waitUntil - Date.now()) / 1000);
   if (seconds > 0) {
-    retry.textContent = say('tryAgainIn', { seconds });
+    retry.textContent = translate('tryAgainIn', { seconds });
     retry.ariaDisabled = 'true';
     return;
   }
-  if (waitUntil > 0 && retry.ariaDisabled === 'true') state.textContent = say('tryAgainNow');
-  retry.textContent = say('tryAgain');
+  if (waitUntil > 0 && retry.ariaDisabled === 'true') state.textContent = translate('tryAgainNow');
+  retry.textContent = translate('tryAgain');
   retry.ariaDisabled = 'false';
   waitUntil = 0;
   clearInterval(countdown);
@@ -317,8 +317,10 @@ function showWhetherSendable() {
   const count = countCharacters();
   const over = count > maxLength;
   const size =
-    count > maxLength * 0.9 ? say('characters', { count: count.toLocaleString(language), most: maxLength.toLocaleString(language) }) : '';
-  length.textContent = isNextWaiting ? say('waits') : size;
+    count > maxLength * 0.9
+      ? translate('characters', { count: count.toLocaleString(language), most: maxLength.toLocaleString(language) })
+      : '';
+  length.textContent = isNextWaiting ? translate('waits') : size;
   length.classList.toggle('over', over);
   message.ariaInvalid = String(over);
 }

@@ -6,24 +6,24 @@
  * @param {Node} source
  */
 export function patch(target, source) {
-  const wanted = [...source.childNodes];
-  for (const [index, next] of wanted.entries()) {
-    const shown = target.childNodes[index];
-    if (shown === undefined) target.appendChild(next);
-    else if (shown instanceof Text && next instanceof Text) patchText(shown, next.data);
-    else if (shown instanceof Element && next instanceof Element && isSameTag(shown, next)) patch(shown, next);
-    else target.replaceChild(next, shown);
+  const expected = [...source.childNodes];
+  for (const [index, next] of expected.entries()) {
+    const current = target.childNodes[index];
+    if (current === undefined) target.appendChild(next);
+    else if (current instanceof Text && next instanceof Text) patchText(current, next.data);
+    else if (current instanceof Element && next instanceof Element && isSameTag(current, next)) patch(current, next);
+    else target.replaceChild(next, current);
   }
-  while (target.childNodes.length > wanted.length) target.lastChild?.remove();
+  while (target.childNodes.length > expected.length) target.lastChild?.remove();
 }
 
 /**
- * @param {Text} shown
+ * @param {Text} current
  * @param {string} text
  */
-function patchText(shown, text) {
-  if (text.startsWith(shown.data)) shown.appendData(text.slice(shown.data.length));
-  else shown.data = text;
+function patchText(current, text) {
+  if (text.startsWith(current.data)) current.appendData(text.slice(current.data.length));
+  else current.data = text;
 }
 
 /**

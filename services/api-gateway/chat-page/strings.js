@@ -8,6 +8,6 @@ export const language = document.documentElement.lang;
  * @param {string} key
  * @param {Record<string, string | number>} [values] for the placeholders in braces
  */
-export function say(key, values = {}) {
+export function translate(key, values = {}) {
   return (strings[key] ?? key).replaceAll(/\{(\w+)\}/g, (_, /** @type {string} */ name) => String(values[name] ?? ''));
 }

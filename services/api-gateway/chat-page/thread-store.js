@@ -33,18 +33,19 @@ const maxTurns = 200;
 /** @param {string} agent slug */
 export function createThreadStore(agent) {
   const key = `coherence-chat:${agent}`;
-  const kept = createMemory(() => localStorage);
+  const storage = createMemory(() => localStorage);
   const ofTab = createMemory(() => sessionStorage);
   /** @param {string} visitorId @param {readonly (Turn | Words)[]} all @param {number} seen */
   const keep = (visitorId, all, seen) => {
     const turns = all.slice(-maxTurns);
     // Browsers store only a few MB for each site: removes the oldest turns until the rest fits.
-    while (!kept.write(key, JSON.stringify({ visitorId, turns, seen })) && turns.length > 1) turns.splice(0, Math.ceil(turns.length / 2));
+    while (!storage.write(key, JSON.stringify({ visitorId, turns, seen })) && turns.length > 1)
+      turns.splice(0, Math.ceil(turns.length / 2));
   };
   return {
     /** @returns {Thread} */
     readThread() {
-      const { visitorId, turns, seen } = parseObject(kept.read(key));
+      const { visitorId, turns, seen } = parseObject(storage.read(key));
       return {
         visitorId: typeof visitorId === 'string' ? visitorId : null,
         turns: Array.isArray(turns) ? turns.filter((entry) => isTurn(entry) || isWords(entry)) : [],
@@ -73,7 +74,7 @@ export function createThreadStore(agent) {
       return true;
     },
     forgetThread() {
-      kept.remove(key);
+      storage.remove(key);
     },
     /** @returns {Draft} */
     readDraft() {

@@ -96,7 +96,7 @@ function readAssets(): Map<string, Asset> {
 function findInPackage(path: string): string {
   const [name = '', ...rest] = path.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  const found = paths.map((place) => join(place, name, ...rest)).find((file) => existsSync(file));
+  const found = paths.map((folderPath) => join(folderPath, name, ...rest)).find((file) => existsSync(file));
   if (found === undefined) throw new Error(`${path} is not installed`);
   return found;
 }

@@ -38,7 +38,7 @@ const responseHeaders = [
 /** What a credential was needed for is kept nowhere (D73), whatever the media service says of the file. */
 const publicHeaders = [...responseHeaders, 'cache-control'];
 /** Time for the rest of an upload that was answered before its end. */
-const lingerMs = 30_000;
+const uploadDrainTimeoutMs = 30_000;
 
 /** Handler that passes the request to the path that the route's `forwardTo` names. */
 export function createMediaProxy(options: {
@@ -98,7 +98,7 @@ async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: 
   await pipeline(answer, res, { end: false });
   if (!req.complete && !awaitsContinue(req)) {
     try {
-      await finished(req, { writable: false, signal: AbortSignal.timeout(lingerMs) });
+      await finished(req, { writable: false, signal: AbortSignal.timeout(uploadDrainTimeoutMs) });
     } catch {
       req.destroy();
     }
@@ -113,14 +113,14 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
     const upstream = startRequest(target);
     const stopWatching = enforceBodyPace(ctx, (error) => upstream.destroy(error));
     const timer = breakAtDeadline(upstream, call);
-    const onGone = (): void => {
-      if (!req.complete) upstream.destroy(new Error('the client went away'));
+    const onClientClose = (): void => {
+      if (!req.complete) upstream.destroy(new Error('the client disconnected'));
     };
     const settle = (): void => {
       stopWatching();
       clearTimeout(timer);
     };
-    req.once('close', onGone);
+    req.once('close', onClientClose);
     req.once('end', stopWatching);
     upstream.once('response', (answer) => {
       settle();
@@ -149,12 +149,12 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
 
 async function sendRead(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
   try {
-    return await askOnce(res, target, call);
+    return await sendRequest(res, target, call);
   } catch (error) {
     if (!(error instanceof StaleConnection) || res.destroyed) throw unavailable('The media service is not reachable', { cause: error });
   }
   try {
-    return await askOnce(res, { ...target, agent: false }, call);
+    return await sendRequest(res, { ...target, agent: false }, call);
   } catch (error) {
     throw unavailable('The media service is not reachable', { cause: error });
   }
@@ -163,19 +163,19 @@ async function sendRead(res: ServerResponse, target: RequestOptions, call: CallC
 /** The other side had closed a kept connection before it saw the request. */
 class StaleConnection extends Error {}
 
-function askOnce(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+function sendRequest(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const upstream = startRequest(target);
     const timer = breakAtDeadline(upstream, call);
-    const onGone = (): void => void upstream.destroy(new Error('the client went away'));
-    res.once('close', onGone);
+    const onClientClose = (): void => void upstream.destroy(new Error('the client disconnected'));
+    res.once('close', onClientClose);
     upstream.once('response', (answer) => {
       clearTimeout(timer);
       resolve(answer);
     });
     upstream.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      res.off('close', onGone);
+      res.off('close', onClientClose);
       const stale = upstream.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
       reject(stale ? new StaleConnection('stale', { cause: error }) : error);
     });

@@ -21,7 +21,7 @@ describe('the texts of the visitor page (rules/agents#embedded)', () => {
     const scripts = ['page.js', 'chat-api.js', 'log-view.js'].map((file) =>
       readFileSync(join(import.meta.dirname, '..', 'chat-page', file), 'utf8'),
     );
-    const asked = scripts.flatMap((script) => [...script.matchAll(/\bsay\('(\w+)'/g)].map(([, key = '']) => key));
+    const asked = scripts.flatMap((script) => [...script.matchAll(/\btranslate\('(\w+)'/g)].map(([, key = '']) => key));
     const shown = [...template.matchAll(/\{\{(\w+)\}\}/g)].map(([, key = '']) => key);
     const given = ['language', 'title', 'assets', 'slug', 'maxLength'];
     const used = new Set([...asked, ...shown, 'privacy'].filter((key) => !given.includes(key)));

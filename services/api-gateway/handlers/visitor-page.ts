@@ -17,9 +17,9 @@ export function readLanguages(): Readonly<Record<Language, Words>> {
 }
 
 /** The requested language, else the preferred one of the browser, else English. */
-export function chooseLanguage(asked: string | undefined, liked: unknown): Language {
-  const named = asked?.toLowerCase().split('-', 1)[0];
-  return languages.find((language) => language === named) ?? languages.find((language) => language === liked) ?? 'en';
+export function chooseLanguage(requested: string | undefined, accepted: unknown): Language {
+  const named = requested?.toLowerCase().split('-', 1)[0];
+  return languages.find((language) => language === named) ?? languages.find((language) => language === accepted) ?? 'en';
 }
 
 /** Data of an agent that the page shows. */

@@ -36,11 +36,11 @@ export interface WebhookIntake {
 const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
 /** How long a webhook waits for the spool to empty before it is added to it. */
-const turnPatienceMs = 250;
+const emptySpoolTimeoutMs = 250;
 /** Bytes of all bodies that are received or stored at once; further ones wait. Typical webhooks have a few KiB and do not wait. */
 const maxBodiesBytes = 64 * 1024 * 1024;
 /** Limits of the memory that is used when neither broker nor disk can store. */
-const maxHeldBytes = 64 * 1024 * 1024;
+const maxFallbackBytes = 64 * 1024 * 1024;
 
 /** Opens the spool in `dir` and drains it whenever the broker is connected. */
 export async function createWebhookIntake(options: {
@@ -61,11 +61,11 @@ export async function createWebhookIntake(options: {
   const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', {
     stored: ['broker', 'spool', 'memory', 'lost'],
   });
-  const held = new HeldEntries(spool, sendOne, logger, counts);
+  const fallback = new InMemoryFallback(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
   metrics.gauge('webhook_spool_bytes', 'Bytes that webhooks take on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
   metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may take', [], (gauge) => gauge.set(options.maxSpoolBytes));
-  metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
+  metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(fallback.count));
   const bodies = new ByteBudget(maxBodiesBytes);
 
   const publish = batchPublishes(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
@@ -82,12 +82,12 @@ export async function createWebhookIntake(options: {
     return false;
   });
 
-  const isEmptied = (): boolean => spool.size.entries + held.count === 0;
+  const isEmptied = (): boolean => spool.size.entries + fallback.count === 0;
 
   /** Whether all earlier webhooks are published. Otherwise messages of a chat could be reordered (D32). */
   const waitForTurn = async (): Promise<boolean> => {
     if (isEmptied() || !bus.connected || isFailing) return isEmptied();
-    await Promise.race([drain(), sleep(turnPatienceMs, undefined, { ref: false })]);
+    await Promise.race([drain(), sleep(emptySpoolTimeoutMs, undefined, { ref: false })]);
     return isEmptied();
   };
 
@@ -97,7 +97,7 @@ export async function createWebhookIntake(options: {
       await spool.add(entry);
       counts.inc({ stored: 'spool' }, 1);
     } catch (error) {
-      held.add(entry, error);
+      fallback.add(entry, error);
     }
   };
 
@@ -105,7 +105,7 @@ export async function createWebhookIntake(options: {
   let isFailing = false;
   const drain = async (): Promise<void> => {
     try {
-      await held.retry();
+      await fallback.retry();
       if (bus.connected && spool.size.entries > 0) await spool.drain();
       isFailing = false;
     } catch (error) {
@@ -119,7 +119,7 @@ export async function createWebhookIntake(options: {
 
   return {
     get spool() {
-      return { entries: spool.size.entries + held.count, bytes: spool.size.bytes + held.bytes };
+      return { entries: spool.size.entries + fallback.count, bytes: spool.size.bytes + fallback.bytes };
     },
     handler:
       (kind) =>
@@ -143,8 +143,8 @@ export async function createWebhookIntake(options: {
     stop: async () => {
       clearInterval(timer);
       forgetListener();
-      await held.retry().catch(() => undefined);
-      held.reportLoss();
+      await fallback.retry().catch(() => undefined);
+      fallback.reportLoss();
     },
   };
 }
@@ -160,7 +160,7 @@ function digestHeader(ctx: HttpContext, name: string, key: string): string | nul
 }
 
 /** Last resort: not durable, logged, and emptied as soon as possible. */
-class HeldEntries {
+class InMemoryFallback {
   readonly #spool: WebhookSpool;
   readonly #send: (entry: SpoolEntry) => Promise<void>;
   readonly #logger: Logger;
@@ -185,7 +185,7 @@ class HeldEntries {
 
   add(entry: SpoolEntry, cause: unknown): void {
     const size = packWebhooks([entry.webhook]).length;
-    const fits = this.#bytes + size <= maxHeldBytes;
+    const fits = this.#bytes + size <= maxFallbackBytes;
     this.#counts.inc({ stored: fits ? 'memory' : 'lost' }, 1);
     this.#logger.error(
       { err: cause, id: entry.webhook.facts.id, subject: entry.subject },
@@ -198,10 +198,10 @@ class HeldEntries {
 
   /** Stores the entries in order. @throws when neither broker nor disk can store them */
   async retry(): Promise<void> {
-    for (let held = this.#entries[0]; held !== undefined; held = this.#entries[0]) {
-      const { entry, size } = held;
+    for (let first = this.#entries[0]; first !== undefined; first = this.#entries[0]) {
+      const { entry, size } = first;
       await this.#send(entry).catch(() => this.#spool.add(entry));
-      if (this.#entries[0] !== held) continue;
+      if (this.#entries[0] !== first) continue;
       this.#entries.shift();
       this.#bytes -= size;
     }
@@ -211,7 +211,7 @@ class HeldEntries {
     for (const { entry } of this.#entries)
       this.#logger.fatal(
         { id: entry.webhook.facts.id, subject: entry.subject },
-        'webhook is lost: neither broker nor disk took it before the end',
+        'webhook is lost: neither broker nor disk stored it before shutdown',
       );
   }
 }

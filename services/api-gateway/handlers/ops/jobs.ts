@@ -107,15 +107,21 @@ async function readParts(
   limit: number,
   read: (name: ServiceName, last: Position | undefined, count: number) => Promise<Item[]>,
 ): Promise<{ pages: Item[][]; missing: ServiceName[] }> {
-  const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
-  const first = await queryAllServices(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
+  const partLimit = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
+  const first = await queryAllServices(names, async (name): Promise<[ServiceName, Item[]]> => [
+    name,
+    await read(name, undefined, partLimit),
+  ]);
   const parts = new Map(first.replies);
-  const more = await queryServices(findTruncated(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
-    const items = parts.get(name) ?? [];
-    const last = items.at(-1);
-    const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
-    return [name, [...items, ...rest]];
-  });
+  const more = await queryServices(
+    findTruncated(parts, { asked: partLimit, limit, positionOf }),
+    async (name): Promise<[ServiceName, Item[]]> => {
+      const items = parts.get(name) ?? [];
+      const last = items.at(-1);
+      const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
+      return [name, [...items, ...rest]];
+    },
+  );
   for (const [name, items] of more.replies) parts.set(name, items);
   for (const name of more.missing) parts.delete(name);
   return { pages: [...parts.values()], missing: [...first.missing, ...more.missing].toSorted() };
@@ -136,25 +142,25 @@ async function changeJobs(body: Selection, change: ChangeJobs): Promise<ReplyBod
   const { filter, ids } = parseSelection<Filter, { service: string; id: string }>(body, filterFields);
   const dryRun = body.dry_run === undefined ? {} : { dry_run: body.dry_run };
   const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== 'service'));
-  const asked =
+  const targets =
     ids === undefined
       ? servicesOf(filter).map((name) => ({ name, request: { ...rest, ...dryRun } }))
       : serviceNames
           .map((name) => ({ name, request: { ids: idsOf(name, ids), ...dryRun } }))
           .filter(({ request }) => request.ids.length > 0);
-  const requests = new Map<ServiceName, Request>(asked.map(({ name, request }) => [name, request]));
+  const requests = new Map<ServiceName, Request>(targets.map(({ name, request }) => [name, request]));
   const { replies: parts, missing } = await queryAllServices([...requests.keys()], async (name) => {
     const { items, ...counts } = await change(name, requests.get(name) ?? {});
     return { ...counts, items: items.map((item): Item => ({ service: name, ...item })) };
   });
   const sum = (name: 'matched' | 'changed' | 'failed'): number => parts.reduce((total, part) => total + part[name], 0);
   const requested = ids === undefined ? 0 : new Set(ids.map(({ service: of, id }) => `${of}/${id}`)).size;
-  const passedOn = ids === undefined ? 0 : asked.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
+  const sent = ids === undefined ? 0 : targets.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
   const { items } = mergePages(
     parts.map((part) => part.items),
     { limit: maxListedJobs, positionOf },
   );
-  return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + requested - passedOn, items, missing };
+  return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + requested - sent, items, missing };
 }
 
 /** Valid ids of a service, without duplicates. */
