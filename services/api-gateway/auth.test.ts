@@ -4,7 +4,7 @@ import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import { createAuthenticate } from './auth.ts';
 import type { Credential } from './credentials/cache.ts';
-import { createSecretCheck } from './secret-check.ts';
+import { createSecretCheck } from './secrets.ts';
 
 const apiToken = 'tøken-of-the-platform';
 const none: Credential = { matches: () => false, verify: () => Promise.reject(new Error('asked')) };

@@ -4,7 +4,7 @@ import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';
 import type { ProviderSignIn } from './console/sign-in.ts';
 import type { WebhookIntake } from './handlers/webhook-intake.ts';
-import type { LoginFilter } from './published-passwords.ts';
+import type { LoginFilter } from './secrets.ts';
 
 export interface Dependencies {
   readonly bus: Bus;

@@ -21,13 +21,11 @@ import { createHandlers } from './handlers/index.ts';
 import { createMediaProxy } from './handlers/media-proxy.ts';
 import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-import { ChatWaits, readChatUpdates } from './chat-waits.ts';
-import { LongPolls } from './long-polls.ts';
-import { createLoginFilter } from './published-passwords.ts';
+import { ChatWaits, LongPolls, readChatUpdates } from './long-polls.ts';
 import { countRefusedCredentials } from './refused-credentials.ts';
 import { routes } from './routes/index.ts';
 import { followed } from './routes/v1/events.ts';
-import { createSecretCheck } from './secret-check.ts';
+import { createLoginFilter, createSecretCheck } from './secrets.ts';
 
 const serviceName = 'api-gateway';
 /** Time for running requests at shutdown; longer uploads are aborted. */

@@ -64,13 +64,13 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       if (pending !== undefined) ctx.res.appendHeader('Set-Cookie', cookies.remove(pending));
       const returnUrl = pending?.returnUrl ?? overviewUrl;
       try {
-        const { identity, withoutEmail, retainedForEnd: keptForEnd } = await codeSignIn.finish(ctx.search, pending?.sealedState);
+        const { identity, withoutEmail, retainedForEnd } = await codeSignIn.finish(ctx.search, pending?.sealedState);
         const { issuer, subject, verifiedEmail } = identity;
         const request = { issuer, subject, ip: input.ip, ...(verifiedEmail === undefined ? {} : { email: verifiedEmail }) };
         const { token } = await bus.call(directory.rpcs.signInIdentity, request, call).catch((error: unknown) => {
           throw explainRefusal(error, withoutEmail);
         });
-        ctx.res.appendHeader('Set-Cookie', [findCookie(ctx).write(token), cookies.setSignOutHint(keptForEnd)]);
+        ctx.res.appendHeader('Set-Cookie', [findCookie(ctx).write(token), cookies.setSignOutHint(retainedForEnd)]);
         if (cookies.requiresLogin) ctx.res.appendHeader('Set-Cookie', cookies.setRequiresLogin(false));
         send(ctx, returnUrl);
       } catch (error) {

@@ -124,7 +124,7 @@ export async function createWebhookIntake(options: {
     handler:
       (kind) =>
       async ({ ctx, input, call, answer }) => {
-        const { bytes, release: leave } = await readRawBody(ctx, bodies);
+        const { bytes, release } = await readRawBody(ctx, bodies);
         try {
           const id = newRequestId();
           const facts = {
@@ -136,7 +136,7 @@ export async function createWebhookIntake(options: {
           };
           await store({ subject: kind.subject, webhook: { facts, traceparent: call.traceparent, body: bytes ?? null } });
         } finally {
-          leave();
+          release();
         }
         answer({ ok: true });
       },

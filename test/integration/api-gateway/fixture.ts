@@ -7,7 +7,7 @@ import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/ht
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
 import { createTestEnvironment } from '#libs/testing';
 import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
-import { createSecretCheck } from '../../../services/api-gateway/secret-check.ts';
+import { createSecretCheck } from '../../../services/api-gateway/secrets.ts';
 
 const anything = Type.Object({}, { additionalProperties: true });
 const callers = { 'api-gateway': [...anyActor, ...withoutActor] };
