@@ -70,7 +70,7 @@ describe('console overview (P1)', () => {
   it('shows an account without the right which pages it can open', async () => {
     const page = await browser.open('editor', '/console');
     await page.getByRole('alert').getByText('You do not have access').waitFor();
-    await page.getByText('Conversations, people and holons are for every account.').waitFor();
+    await page.getByText('Conversations, people and holons are available to every account.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Conversations' }).click();
     await heading(page, 'Conversations').waitFor();
     expect(await page.getByRole('alert').filter({ hasText: 'You do not have' }).count()).toBe(0);

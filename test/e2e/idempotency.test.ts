@@ -187,7 +187,7 @@ describe('Idempotency-Key (I1, I4)', () => {
   });
 
   it.each(['', 'x'.repeat(256), 'with space', 'tab\there', 'umlaut-\u00e4'])(
-    'must be 1 to 255 visible ASCII characters, not %j',
+    'rejects a key that is not 1 to 255 visible ASCII characters: %j',
     async (key) => {
       const answer = await post('/people', { name: 'Never made' }, key);
       expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
