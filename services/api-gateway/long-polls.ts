@@ -9,9 +9,9 @@ import { AppError, unavailable } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import type { Bus, CallContext, RawReply } from '#libs/nats';
 import { agents } from '#services/agents';
-import { followed } from './routes/v1/events.ts';
+import { readFeed } from './routes/v1/events.ts';
 
-type Request = RequestOf<typeof followed>;
+type Request = RequestOf<typeof readFeed>;
 
 /** Much shorter than the drain time of the gateway, and with the reply less than the five seconds between two checks (D89). */
 const turnSeconds = 4;
@@ -43,7 +43,7 @@ export class LongPolls {
 
   /** @throws AppError 429; 401 and 403 when access ends; unavailable */
   async read(request: Request, context: CallContext, ctx: HttpContext): Promise<RawReply> {
-    if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
+    if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(readFeed, request, context);
     const release = this.#enter(context.actor, ctx);
     try {
       ctx.state.startResponse();
@@ -79,7 +79,7 @@ export class LongPolls {
     for (let remaining = request.wait ?? 0; ;) {
       const wait = this.#stopping ? 0 : Math.min(remaining, turnSeconds);
       const nextRequest = { ...request, ...(after !== undefined && { after }), wait };
-      const reply = await this.#bus.callRaw(followed, nextRequest, { ...context, actor });
+      const reply = await this.#bus.callRaw(readFeed, nextRequest, { ...context, actor });
       // Stops after the current call when the client has disconnected.
       if (res.destroyed) return reply;
       const present = await state.authorize();

@@ -24,7 +24,7 @@ import type { IdentityProvider } from './identity-provider.ts';
 import { ChatWaits, LongPolls, readChatUpdates } from './long-polls.ts';
 import { countRefusedCredentials } from './refused-credentials.ts';
 import { routes } from './routes/index.ts';
-import { followed } from './routes/v1/events.ts';
+import { readFeed } from './routes/v1/events.ts';
 import { createLoginFilter, createSecretCheck } from './secrets.ts';
 
 const serviceName = 'api-gateway';
@@ -119,7 +119,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     mountRoutes(app, routes, {
       authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
       callRaw: (rpc, request, call, ctx) => {
-        if (rpc === followed) return polls.read(request as RequestOf<typeof followed>, call, ctx);
+        if (rpc === readFeed) return polls.read(request as RequestOf<typeof readFeed>, call, ctx);
         if (rpc === readChatUpdates) return chatWaits.read(request as RequestOf<typeof readChatUpdates>, call, ctx);
         return connected.callRaw(rpc, rpc === login ? filterLogin(request as RequestOf<typeof login>) : request, call);
       },

@@ -13,9 +13,7 @@ import {
 } from '#services/events';
 import { ifMatch } from '../if-match.ts';
 
-const { readFeed } = events.rpcs;
-/** The operation that clients long-poll. */
-export const followed = readFeed;
+export const { readFeed } = events.rpcs;
 
 export const eventRoutes = [
   route({
