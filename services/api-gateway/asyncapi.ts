@@ -5,10 +5,10 @@ import { feedQuery, feedTypes, PublicEvent } from '#services/events';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const description = `What happens on the platform, in one order, to those who may read what it happened to.
+const description = `Events of the platform in order, limited to objects that the caller can read.
 
-A client asks \`GET /api/v1/events\` for what came behind the cursor that it keeps, and waits there for the next. Nothing is told twice or left out, and nothing
-appears behind a cursor. \`data\` has ids, slugs and enumerations: read the object for the rest.`;
+A client requests \`GET /api/v1/events\` with its stored cursor and can wait there for new events. Every event is returned once; no event appears before a
+cursor later. \`data\` has ids, slugs and enumerations: read the object for other fields.`;
 
 export function buildAsyncApi(): Json {
   const messages = Object.fromEntries(feedTypes.map((event) => [nameOf(event), describeMessage(event)]));
