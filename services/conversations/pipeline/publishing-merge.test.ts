@@ -10,7 +10,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     expect(mergePublishing(undefined, { fields: { title: envelope('A') } })).toEqual({
       publishing: { fields: { title: envelope('A') } },
       changed: true,
-      kept: [],
+      retained: [],
     });
     const stored = { fields: { title: 'T', other: 1 }, records: { videohost: { url: 'u' } }, extra: true };
     expect(mergePublishing(stored, { artifacts: { imported_thumbnails: ['/a'] } }).publishing).toEqual({
@@ -22,7 +22,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
   it('replaces what a machine wrote, and empty values', () => {
     const stored = { fields: { title: envelope('old'), summary: ' ', description: null } };
     const fields = { title: envelope('new'), summary: envelope('s'), description: envelope('d') };
-    expect(mergePublishing(stored, { fields })).toEqual({ publishing: { fields }, changed: true, kept: [] });
+    expect(mergePublishing(stored, { fields })).toEqual({ publishing: { fields }, changed: true, retained: [] });
   });
 
   it("keeps and reports a person's field or record; replaces artifacts", () => {
@@ -35,7 +35,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     expect(mergePublishing(stored, patch)).toEqual({
       publishing: { ...stored, artifacts: { imported_thumbnails: ['/new'] } },
       changed: true,
-      kept: ['fields.title', 'records.videohost'],
+      retained: ['fields.title', 'records.videohost'],
     });
   });
 
@@ -47,7 +47,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     expect(mergePublishing(stored, { fields })).toEqual({
       publishing: { fields: { ...stored.fields, description: written('new') } },
       changed: true,
-      kept: ['fields.title', 'fields.summary'],
+      retained: ['fields.title', 'fields.summary'],
     });
     const record = { url: 'u', id: 'i' };
     const reordered = { ...written(record), value: { id: 'i', url: 'u' } };

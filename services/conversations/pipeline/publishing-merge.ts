@@ -38,7 +38,7 @@ export function mergePublishing(stored: unknown, patch: PublishingPatch): Merged
     publishing.set(group, Object.fromEntries(merged));
   }
   const after = Object.fromEntries(publishing);
-  return { publishing: after, changed: !isDeepStrictEqual(after, stored), retained: retained };
+  return { publishing: after, changed: !isDeepStrictEqual(after, stored), retained };
 }
 
 /** Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not match. */
