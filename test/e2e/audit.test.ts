@@ -207,7 +207,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect(await verify('--head', `directory:${last}:${hash}`)).toEqual([0, '']);
     expect(await verify('--head', `directory:${last}:${'0'.repeat(64)}`)).toEqual([
       1,
-      expect.stringContaining(`entry ${last} is not the one`),
+      expect.stringContaining(`entry ${last} does not have the recorded hash`),
     ]);
 
     const [row] = await platform.sql(`select * from directory.audit_log where id = 3`);

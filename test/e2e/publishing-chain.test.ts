@@ -135,7 +135,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       (await platform.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`))[0]?.id;
     await eventually(async () => expect(llm.summaryRequests).toHaveLength(1), 80_000);
     await eventually(async () =>
-      expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *summarising/),
+      expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *writing the summary/),
     );
     written.resolve(JSON.stringify(texts));
     await eventually(async () => {

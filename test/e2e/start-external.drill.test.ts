@@ -66,7 +66,7 @@ describe('npm start with external servers', () => {
     const item = pad.launch({ DATABASE_URL: wrong.href, ...store });
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toMatch(
-      /PostgreSQL at .* \(database nowhere, user .*\): there is no such database \(3D000\)\. Make it with createdb/,
+      /PostgreSQL at .* \(database nowhere, user .*\): the database does not exist \(3D000\)\. Create it with createdb/,
     );
     expect(item.output()).toMatch(
       /the object store at .*: the credentials are wrong or have no access to the bucket \(403\)\. Correct S3_ENDPOINT/,

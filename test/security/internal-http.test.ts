@@ -349,7 +349,7 @@ describe('ports of the media service', () => {
     );
     expect(reasons.filter((_reason, index) => Number(counts[index]) > 0)).toEqual(reasons);
     const logs = await circle.platform.readLogs();
-    expect(logs).toContain('request refused: its caller cannot be verified');
+    expect(logs).toContain('internal http: unverified request rejected');
     expect(logs).not.toContain('eyJhbGci');
   });
 });

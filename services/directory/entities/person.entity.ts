@@ -29,7 +29,7 @@ export const MergedPersonSchema = defineEntity({
   tableName: 'merged_people',
   schema: 'directory',
   properties: {
-    mergedId: p.integer().primary(),
+    mergedId: p.integer().primary().fieldName('gone_id'),
     intoId: p.integer(),
     mergedAt: columns.now(),
     were: p.json().default('[]'),

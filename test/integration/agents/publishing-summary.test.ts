@@ -160,7 +160,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const notes = async (id: number) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
     await waitFor(async () => (await notes(early)).some((body) => body.startsWith('Words of this transcript were erased')));
     expect(await notes(early)).toContainEqual(
-      expect.stringContaining('generated from it: title, summary, videohost_description. Read them'),
+      expect.stringContaining('made from it: title, summary, videohost_description. Read them'),
     );
   });
 

@@ -119,7 +119,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     const nobody = db.transaction(async (tx) => recordAudit(tx, { ...admin, subject: 'media.x.y' }, {}));
     await expect(nobody).rejects.toThrow('the caller cannot be determined for the audit log');
     const undeclared = db.transaction(async (tx) => recordAudit(tx, { ...admin, audit: undefined }, {}));
-    await expect(undeclared).rejects.toThrow('declares no action');
+    await expect(undeclared).rejects.toThrow('does not declare an action');
   });
 });
 

@@ -38,7 +38,7 @@ describe('idempotency store (I1, I4)', () => {
     await expect(work).rejects.toThrow('division by zero');
     expect(await keysOf()).toEqual([]);
     expect(await store.run(call('whole'), {}, () => Promise.resolve({ done: true }))).toEqual({ done: true });
-    expect(await store.find(call('whole'), {})).toMatchObject({ facts: { replayed: true } });
+    expect(await store.find(call('whole'), {})).toMatchObject({ metadata: { replayed: true } });
   });
 
   it('stores responses and permanent errors of an operation, but no retryable errors and no denied access', async () => {

@@ -89,7 +89,7 @@ describe('a responder', () => {
     // `hall` has the same public key; here it acts as a called service.
     await expect(hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) })).resolves.toEqual({ who: 'user' });
     for (const made of [ada, { ...ada, superuser: true }, { ...given } as Actor])
-      await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow('not vouched for');
+      await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow('without an assertion of the gateway');
     expect(refused).toEqual([]);
   });
 
