@@ -22,7 +22,7 @@ export {
   withOutcome,
 } from './reply.ts';
 export { type CallRefusal, isClockSkew } from './admission.ts';
-export type { BusMetrics, Handler, HandlerReply, Handlers, HandlersOf } from './responder.ts';
+export type { BusMetrics, Handler, Handlers, HandlersOf } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
 export { type CallContext, newContext, withoutActor } from './wire.ts';

@@ -1,6 +1,6 @@
 /** Inbound webhooks: intake from the stream, receipts, and the operations of operators. */
-export { type CleanedFields, decodeBody, findSigningKey, isHmac, readWebhookBody } from './body.ts';
-export { packWebhooks, type ReceiptIntake, type ReceivedWebhook, startReceiptIntake, unpackWebhooks, type Webhook } from './intake.ts';
+export { decodeBody, findSigningKey, isHmac, readWebhookBody } from './body.ts';
+export { packWebhooks, type ReceivedWebhook, startReceiptIntake, unpackWebhooks, type Webhook } from './intake.ts';
 export { webhookAdminHandlers } from './operators.ts';
 export {
   createRefusalLimit,
