@@ -37,7 +37,10 @@ export default {
     { ...tier('e2e', ['<rootDir>/test/e2e/**/*.test.ts']), ...servers },
     { ...tier('security', ['<rootDir>/test/security/**/*.test.ts']), ...servers },
     {
-      ...tier('release', ['<rootDir>/test/**/*.release.test.ts', ...(isRelease ? ['<rootDir>/test/**/*.drill.test.ts'] : [])]),
+      ...tier('release', [
+        '<rootDir>/test/**/*.release.test.ts',
+        ...(isRelease ? ['<rootDir>/test/**/*.drill.test.ts'] : []),
+      ]),
       ...servers,
     },
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),

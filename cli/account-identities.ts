@@ -21,26 +21,37 @@ export function registerIdentities(accounts: Command, context: CliContext): void
       .option('--issuer <url>', '`iss` claim of the tokens (default: OIDC_ISSUER of the platform)');
 
   takesIdentity(
-    accounts.command('link <email>').description('Links an identity of an identity provider to the account, which can then log in with it'),
+    accounts
+      .command('link <email>')
+      .description('Links an identity of an identity provider to the account, which can then log in with it'),
   ).action(async (email: string, named: Named) => {
     const linked = await context.call(linkIdentity, { email, ...named });
     const done = linked.changed ? 'Linked' : 'Nothing changed: already linked';
-    context.print(linked, `${done}: ${linked.account.email}`, fields({ issuer: linked.issuer, subject: linked.subject }));
+    context.print(
+      linked,
+      `${done}: ${linked.account.email}`,
+      fields({ issuer: linked.issuer, subject: linked.subject }),
+    );
   });
-  takesIdentity(accounts.command('unlink <email>').description('Removes the link at once, and ends the sessions of the account')).action(
-    async (email: string, named: Named) => {
-      const unlinked = await context.call(unlinkIdentity, { email, ...named });
-      const done = unlinked.changed ? 'Unlinked' : 'Nothing changed: not linked';
-      context.print(unlinked, `${done}: ${unlinked.account.email}`, fields({ issuer: unlinked.issuer, subject: unlinked.subject }));
-    },
-  );
+  takesIdentity(
+    accounts.command('unlink <email>').description('Removes the link at once, and ends the sessions of the account'),
+  ).action(async (email: string, named: Named) => {
+    const unlinked = await context.call(unlinkIdentity, { email, ...named });
+    const done = unlinked.changed ? 'Unlinked' : 'Nothing changed: not linked';
+    context.print(
+      unlinked,
+      `${done}: ${unlinked.account.email}`,
+      fields({ issuer: unlinked.issuer, subject: unlinked.subject }),
+    );
+  });
   accounts
     .command('identities <email>')
     .description('Lists the identities that are linked to the account')
     .action(async (email: string) => {
       const { items, unlinked_at: unlinkedAt } = await context.call(listIdentities, { email });
       const view = table(items, columns, 'No identities.');
-      const mark = 'An operator unlinked an identity: identities are no longer linked by email. Link one with "accounts link".';
+      const mark =
+        'An operator unlinked an identity: identities are no longer linked by email. Link one with "accounts link".';
       context.print(items, view, ...(unlinkedAt === null ? [] : [mark]));
     });
 }

@@ -78,7 +78,8 @@ export function register(accounts: Command, context: CliContext): void {
     .description('Sets the password (prompts without --password-env) and revokes the tokens of the account')
     .option('--password-env <name>', 'environment variable that holds the password')
     .action(async (email: string, options: PasswordOptions) => {
-      const password = options.passwordEnv === undefined ? await promptForPassword() : readVariable(options.passwordEnv);
+      const password =
+        options.passwordEnv === undefined ? await promptForPassword() : readVariable(options.passwordEnv);
       show(await context.call(setPassword, { email, password }), 'Password set, tokens revoked');
     });
 
@@ -115,7 +116,9 @@ export function register(accounts: Command, context: CliContext): void {
 
   accounts
     .command('delete <email>')
-    .description('Permanently deletes the account and revokes its tokens; its person remains (`people erase` removes people)')
+    .description(
+      'Permanently deletes the account and revokes its tokens; its person remains (`people erase` removes people)',
+    )
     .option('--yes', 'skip the confirmation')
     .action(async (email: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes the account ${email} and cannot be undone.`, email, 'use --yes');
@@ -140,7 +143,11 @@ function registerList(accounts: Command, context: CliContext): void {
         ...(group === undefined ? {} : { group }),
         ...(after === undefined ? {} : { after }),
       });
-      context.print(items, table(items, accountColumns, 'No accounts.'), ...(next === null ? [] : [`More results: --after ${next}`]));
+      context.print(
+        items,
+        table(items, accountColumns, 'No accounts.'),
+        ...(next === null ? [] : [`More results: --after ${next}`]),
+      );
     });
 }
 

@@ -11,7 +11,9 @@ import { table } from './output/table.ts';
 type Knowledge = ReplyOf<typeof agents.rpcs.listKnowledge>;
 
 export function registerKnowledgeCommands(group: Command, context: CliContext): void {
-  const knowledge = group.command('knowledge').description('Sentences of visitors that an agent can use in all threads (AGENT_KNOWLEDGE)');
+  const knowledge = group
+    .command('knowledge')
+    .description('Sentences of visitors that an agent can use in all threads (AGENT_KNOWLEDGE)');
   knowledge
     .command('list <slug>')
     .description('Lists the collected sentences of an agent, approved and waiting, with the thread of each')
@@ -24,7 +26,9 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
 
   knowledge
     .command('approve <slug> <ids...>')
-    .description('Approves sentences for use in all threads of the agent. Read them first: they become part of its prompt')
+    .description(
+      'Approves sentences for use in all threads of the agent. Read them first: they become part of its prompt',
+    )
     .action(async (slug: string, ids: string[]) => {
       const { approved } = await context.call(agents.rpcs.approveKnowledge, { slug, ids: ids.map(parseSentenceId) });
       const head = approved === 0 ? 'Nothing changed: already approved.' : `Approved ${countSentences(approved)}.`;
@@ -42,7 +46,10 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
       const what = all === true ? 'all sentences' : countSentences(ids.length);
       if (yes !== true) await confirm(`This deletes ${what} of the agent ${slug} and cannot be undone.`, slug);
       const { rejected } = await context.call(agents.rpcs.rejectKnowledge, request);
-      context.print({ rejected }, rejected === 0 ? 'Nothing deleted: no sentences found.' : `Deleted ${countSentences(rejected)}.`);
+      context.print(
+        { rejected },
+        rejected === 0 ? 'Nothing deleted: no sentences found.' : `Deleted ${countSentences(rejected)}.`,
+      );
     });
 }
 
@@ -68,6 +75,7 @@ const countSentences = (count: number): string => (count === 1 ? '1 sentence' : 
 
 function parseSentenceId(text: string): number {
   const id = Number(text);
-  if (!/^[0-9]+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) throw new InvalidArgumentError('must be a positive integer.');
+  if (!/^[0-9]+$/.test(text) || id < 1 || !Number.isSafeInteger(id))
+    throw new InvalidArgumentError('must be a positive integer.');
   return id;
 }

@@ -1,4 +1,7 @@
-/** `agents set-webhook SLUG --url BASE` and `agents webhook-info SLUG`: the address to which Telegram sends updates for an agent. */
+/**
+ * `agents set-webhook SLUG --url BASE` and `agents webhook-info SLUG`: the address to which Telegram sends updates for
+ * an agent.
+ */
 import type { Command } from 'commander';
 import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
@@ -15,7 +18,9 @@ export function registerWebhookCommands(group: Command, context: CliContext): vo
       context.print(
         reply,
         `Telegram sends updates for ${slug} to ${reply.url}: ${reply.allowed_updates.join(', ')}.`,
-        ...(reply.has_secret ? [] : ['The agent has no config.messaging.webhook_secret: updates from other senders are accepted.']),
+        ...(reply.has_secret
+          ? []
+          : ['The agent has no config.messaging.webhook_secret: updates from other senders are accepted.']),
       );
     });
 

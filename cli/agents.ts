@@ -1,4 +1,7 @@
-/** `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): stored chats with agents. */
+/**
+ * `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): stored chats with
+ * agents.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position } from '#libs/cursor';
@@ -51,7 +54,10 @@ function registerLists(group: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.agents))
     .option('--after <slug>', 'agents after this slug')
     .action(async ({ cursor, after = cursor?.at, limit }: { cursor?: Position; after?: string; limit: number }) => {
-      const { items } = await context.call(agents.rpcs.adminListAgents, { limit, ...(after === undefined ? {} : { after }) });
+      const { items } = await context.call(agents.rpcs.adminListAgents, {
+        limit,
+        ...(after === undefined ? {} : { after }),
+      });
       const more = items.length < limit ? [] : [`More results may follow: --after ${items.at(-1)?.slug}`];
       context.print(items, table(items, agentColumns, 'No agents.'), ...more);
     });
@@ -109,7 +115,11 @@ function registerForget(group: Command, context: CliContext): void {
     .option('--thread <key>', 'the thread with this key; the agent can be omitted')
     .option('--all', 'every thread of the agent')
     .option('--visitor <id>', 'all threads of this chat page visitor, with any agent')
-    .option('--telegram-user <id>', 'private chats of this Telegram user and their turns in groups, with any agent', parseCount)
+    .option(
+      '--telegram-user <id>',
+      'private chats of this Telegram user and their turns in groups, with any agent',
+      parseCount,
+    )
     .option('--yes', 'do not ask')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
@@ -126,19 +136,24 @@ async function forget(
 ): Promise<ReplyOf<typeof agents.rpcs.forgetThreads>> {
   const { forgetThreads, forgetPerson } = agents.rpcs;
   const named = [thread, all, visitor, telegramUser].filter((value) => value !== undefined).length;
-  if (named !== 1) throw new CliError('Specify exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
+  if (named !== 1)
+    throw new CliError('Specify exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
   if (slug === undefined && all === true) throw new CliError('--all needs the slug of an agent.', 'usage');
   if (slug !== undefined && (visitor !== undefined || telegramUser !== undefined)) {
     throw new CliError('--visitor and --telegram-user apply to all agents: omit the slug.', 'usage');
   }
   if (yes !== true) await confirm('This permanently deletes threads and everything derived from them.', 'forget');
-  if (slug !== undefined) return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
+  if (slug !== undefined)
+    return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
   if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
   if (visitor !== undefined) return await forgetVisitor(context, visitor);
   return await context.call(forgetPerson, { telegram_user_id: telegramUser ?? 0 });
 }
 
-/** Records the erasure first, so that a restore to an earlier time erases the chats again (rules/operations#after-a-restore). */
+/**
+ * Records the erasure first, so that a restore to an earlier time erases the chats again
+ * (rules/operations#after-a-restore).
+ */
 async function forgetVisitor(context: CliContext, visitor: string): Promise<ReplyOf<typeof agents.rpcs.forgetPerson>> {
   const chats = { visitor_ids: [visitor], telegram_user_ids: [] };
   await context.call(media.rpcs.recordErasure, { person_id: null, digest: null, ...chats });
@@ -179,7 +194,8 @@ function registerUsage(group: Command, context: CliContext): void {
 
 function parseCount(text: string): number {
   const count = Number(text);
-  if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError('must be a non-negative integer.');
+  if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(count))
+    throw new InvalidArgumentError('must be a non-negative integer.');
   return count;
 }
 

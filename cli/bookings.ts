@@ -21,7 +21,11 @@ export function register(group: Command, context: CliContext): void {
       const { job_id: id } = await context.call(conversations.rpcs.reconcileBookings, request);
       const result = await waitFor(context, id);
       const verdict =
-        result.missing === 0 ? 'Nothing is missing.' : dryRun ? 'Nothing changed.' : 'Processing the missing bookings: see webhooks list';
+        result.missing === 0
+          ? 'Nothing is missing.'
+          : dryRun
+            ? 'Nothing changed.'
+            : 'Processing the missing bookings: see webhooks list';
       context.print(result, fields(result), verdict);
     });
 }

@@ -8,7 +8,10 @@ export interface Replies<T> {
 }
 
 /** Calls all services in parallel. */
-export async function callAll<T>(services: readonly string[], call: (service: string) => Promise<T>): Promise<Replies<T>> {
+export async function callAll<T>(
+  services: readonly string[],
+  call: (service: string) => Promise<T>,
+): Promise<Replies<T>> {
   const found: T[] = [];
   const failures = new Map<string, string>();
   await Promise.all(
@@ -37,9 +40,17 @@ export function requireAll({ failures }: Replies<unknown>): void {
  * @param done result by service, for --json
  * @throws CliError when a service did not reply
  */
-export function requireDone(failures: Replies<unknown>['failures'], summary: string, done: Readonly<Record<string, unknown>>): void {
+export function requireDone(
+  failures: Replies<unknown>['failures'],
+  summary: string,
+  done: Readonly<Record<string, unknown>>,
+): void {
   if (failures.size === 0) return;
   const again = 'You can safely run the command again.';
   const details = { done, missing: [...failures.keys()].toSorted() };
-  throw new CliError(`${summary === '' ? '' : `${summary} `}No reply from ${describeAll(failures)}. ${again}`, 'unavailable', details);
+  throw new CliError(
+    `${summary === '' ? '' : `${summary} `}No reply from ${describeAll(failures)}. ${again}`,
+    'unavailable',
+    details,
+  );
 }

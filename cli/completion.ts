@@ -22,7 +22,9 @@ in ~/.config/fish/config.fish:          coherence completion fish | source`,
     )
     .action((shell: keyof typeof writers) => {
       // Written by `node tools/generate.ts`: loading all command modules takes a second.
-      const nodes = JSON.parse(readFileSync(join(import.meta.dirname, 'completion', 'commands.json'), 'utf8')) as Node[];
+      const nodes = JSON.parse(
+        readFileSync(join(import.meta.dirname, 'completion', 'commands.json'), 'utf8'),
+      ) as Node[];
       const script = writers[shell]('coherence', nodes);
       context.print({ shell, script }, script.trimEnd());
     });

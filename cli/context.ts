@@ -39,7 +39,13 @@ const repoDir = join(import.meta.dirname, '..');
  * @param json print only JSON, also for errors
  * @param variables replace the environment variables
  */
-export function createContext({ json, variables }: { json: boolean; variables?: Readonly<Record<string, string>> }): CliContext {
+export function createContext({
+  json,
+  variables,
+}: {
+  json: boolean;
+  variables?: Readonly<Record<string, string>>;
+}): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
   let connection: Promise<Bus> | undefined;
   let answered = false;
@@ -48,14 +54,24 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
 
   const connect = async (): Promise<Bus> => {
     if (setting('NATS_URL') === undefined) {
-      throw new CliError(`NATS_URL is not set and no platform of \`npm start\` is running in ${repoDir}.`, 'unavailable');
+      throw new CliError(
+        `NATS_URL is not set and no platform of \`npm start\` is running in ${repoDir}.`,
+        'unavailable',
+      );
     }
     // Loaded on first use, so that completion and help start faster.
     const [{ createLogger }, { connectBus }] = await Promise.all([import('#libs/logger'), import('#libs/nats')]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
       const url = buildNatsUrl(readAll());
-      return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
+      return await connectBus({
+        url,
+        name: 'cli',
+        caller: 'cli',
+        prefix: setting('NATS_SUBJECT_PREFIX'),
+        logger,
+        connectTimeoutMs,
+      });
     } catch (error) {
       throw new CliError(error instanceof Error ? error.message : String(error), 'unavailable');
     }

@@ -28,14 +28,17 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .option('--journey <slug>', 'only conversations on this journey')
     .option('--event <slug>', 'only conversations of this conversation event')
     .option('--person <key-id-or-email>', 'only conversations of this participant')
-    .option('--since <time>', 'only conversations that start at this time or later: a date, an instant, or an age (7d)', (text) =>
-      parseTime(text),
+    .option(
+      '--since <time>',
+      'only conversations that start at this time or later: a date, an instant, or an age (7d)',
+      (text) => parseTime(text),
     )
     .option('--until <time>', 'only conversations that start before this time', (text) => parseTime(text))
     .option('--limit <count>', 'conversations per page, at most 1000', parseLimit, 100)
     .option('--before <id>', 'conversations older than this one', parseId)
     .action(async ({ journey, event, person: identifier, since, until, before, limit }: ListOptions) => {
-      const person = identifier === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who: identifier });
+      const person =
+        identifier === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who: identifier });
       const { items, next } = await context.call(conversations.rpcs.adminList, {
         limit,
         ...(journey === undefined ? {} : { journey_slug: journey }),

@@ -1,4 +1,7 @@
-/** `conversations list|deleted`, `conversations show|move|connect|disconnect|import-transcript|delete|restore ID` (rules/cli#admin-cli; D6, D7a, D29, D67). */
+/**
+ * `conversations list|deleted`, `conversations show|move|connect|disconnect|import-transcript|delete|restore ID`
+ * (rules/cli#admin-cli; D6, D7a, D29, D67).
+ */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
@@ -16,7 +19,8 @@ interface Options {
 }
 
 export function register(group: Command, context: CliContext): void {
-  const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } = conversations.rpcs;
+  const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } =
+    conversations.rpcs;
   registerListCommands(group, context);
   group
     .command('move')
@@ -26,9 +30,16 @@ export function register(group: Command, context: CliContext): void {
     .option('--step <slug>', 'slug of the step')
     .action(async (id: number, step: string | undefined, options: Options) => {
       const step_slug = requireSlug(step ?? options.step, 'step');
-      const reply = await context.call(adminMove, { conversation_id: id, step_slug, operator: userInfo().username }, `conversation ${id}`);
+      const reply = await context.call(
+        adminMove,
+        { conversation_id: id, step_slug, operator: userInfo().username },
+        `conversation ${id}`,
+      );
       const where = reply.from === '' ? 'no step' : reply.from;
-      context.print(reply, reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is already at ${reply.to}.`);
+      context.print(
+        reply,
+        reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is already at ${reply.to}.`,
+      );
     });
 
   for (const [name, rpc, done] of [
@@ -37,7 +48,9 @@ export function register(group: Command, context: CliContext): void {
   ] as const) {
     group
       .command(name)
-      .description(name === 'connect' ? 'Links a conversation to a holon' : 'Removes the link between a conversation and a holon')
+      .description(
+        name === 'connect' ? 'Links a conversation to a holon' : 'Removes the link between a conversation and a holon',
+      )
       .argument('<id>', 'conversation', parseId)
       .argument('[holon]', 'slug of the holon')
       .option('--holon <slug>', 'slug of the holon')
@@ -59,7 +72,9 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('delete')
-    .description('Deletes a conversation. It can be restored with `conversations restore` until it is permanently removed')
+    .description(
+      'Deletes a conversation. It can be restored with `conversations restore` until it is permanently removed',
+    )
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
       const reply = await context.call(
@@ -67,7 +82,10 @@ export function register(group: Command, context: CliContext): void {
         { conversation_id: id, operator: userInfo().username },
         `conversation ${id}`,
       );
-      context.print(reply, `Conversation ${id} is deleted; \`conversations restore ${id}\` restores it until ${reply.removed_from}.`);
+      context.print(
+        reply,
+        `Conversation ${id} is deleted; \`conversations restore ${id}\` restores it until ${reply.removed_from}.`,
+      );
     });
 
   group
@@ -84,7 +102,11 @@ export function register(group: Command, context: CliContext): void {
     .description('Restores a deleted conversation with all its data, and adds a note with your name')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
-      const reply = await context.call(adminRestore, { conversation_id: id, operator: userInfo().username }, `conversation ${id}`);
+      const reply = await context.call(
+        adminRestore,
+        { conversation_id: id, operator: userInfo().username },
+        `conversation ${id}`,
+      );
       context.print(reply, `Conversation ${id} is restored.${describeBooking(reply.has_booking)}`);
     });
 }

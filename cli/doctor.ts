@@ -34,7 +34,10 @@ const maxLinks = 20;
 
 export function register(doctor: Command, context: CliContext): void {
   doctor
-    .option('--after-restore', 'repair state after a database restore: run it once before the services start, and once after')
+    .option(
+      '--after-restore',
+      'repair state after a database restore: run it once before the services start, and once after',
+    )
     .action(async ({ afterRestore }: { afterRestore?: true }) => {
       if (afterRestore === true) return printRestored(context, await examineRestored(context));
       const findings = await examine(context);
@@ -46,7 +49,8 @@ export function register(doctor: Command, context: CliContext): void {
 }
 
 const columns = {
-  STATE: ({ ok, needed }: Finding) => (ok ? toned('ok', 'good') : needed ? toned('WRONG', 'bad') : toned('off', 'wait')),
+  STATE: ({ ok, needed }: Finding) =>
+    ok ? toned('ok', 'good') : needed ? toned('WRONG', 'bad') : toned('off', 'wait'),
   WHAT: ({ name }: Finding) => name,
   DETAIL: ({ detail }: Finding) => detail,
 };
@@ -55,7 +59,9 @@ async function examine(context: CliContext): Promise<Finding[]> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store, OIDC_ISSUER: issuer } = context.settings();
   const allowedHosts = context.setting('OUTBOUND_ALLOWED_HOSTS') ?? '';
   const servers = await Promise.all([
-    check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(buildNatsUrl(context.settings())))),
+    check('NATS', () =>
+      nats === undefined ? context.bus().then(() => '') : checkBroker(buildNatsUrl(context.settings())),
+    ),
     check('PostgreSQL', () =>
       database === undefined
         ? unchecked('DATABASE_URL', 'checked through the services')
@@ -64,7 +70,9 @@ async function examine(context: CliContext): Promise<Finding[]> {
     check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),
     check('identity provider', () =>
-      issuer === undefined ? unchecked('OIDC_ISSUER', 'people log in with email and password') : checkIssuer(issuer, allowedHosts),
+      issuer === undefined
+        ? unchecked('OIDC_ISSUER', 'people log in with email and password')
+        : checkIssuer(issuer, allowedHosts),
     ),
   ]);
   const optional = [
@@ -106,7 +114,9 @@ async function check(name: string, work: () => Promise<string>): Promise<Finding
 async function checkUsers(context: CliContext): Promise<string> {
   const { checked, problems } = await checkNatsUsers(context.settings());
   if (problems.length > 0) throw new CliError(problems.join('; '));
-  return checked.length === 0 ? unchecked('NATS_URL_<SERVICE>') : `have the permissions that this release needs: ${checked.join(', ')}`;
+  return checked.length === 0
+    ? unchecked('NATS_URL_<SERVICE>')
+    : `have the permissions that this release needs: ${checked.join(', ')}`;
 }
 
 async function checkStream(bus: Bus, name: StreamName): Promise<string> {
@@ -184,7 +194,9 @@ async function checkGateway(context: CliContext): Promise<string> {
 async function checkModel(context: CliContext): Promise<string> {
   const { LLM_BASE_URL: url, LLM_MODEL: model, DEMO_MODEL: demo } = context.settings();
   if (demo !== undefined)
-    throw new CliError('the demo model is active. For a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY and restart');
+    throw new CliError(
+      'the demo model is active. For a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY and restart',
+    );
   return url === undefined ? unchecked('LLM_BASE_URL') : `${model ?? 'the default model'} of ${new URL(url).host}`;
 }
 

@@ -1,4 +1,7 @@
-/** `endpoints list|show|deliveries|test|redeliver|recover|disable|enable`: webhook endpoints and their deliveries (rules/cli#admin-cli; V5, V11). */
+/**
+ * `endpoints list|show|deliveries|test|redeliver|recover|disable|enable`: webhook endpoints and their deliveries
+ * (rules/cli#admin-cli; V5, V11).
+ */
 import { Option, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { events } from '#services/events';
@@ -36,7 +39,11 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 100)
     .option('--offset <count>', 'number of endpoints to skip', parseOffset, 0)
     .action(async ({ account, limit, offset }: ListOptions) => {
-      const request = { limit: Math.min(limit, maxListed), offset, ...(account !== undefined && { account_id: account }) };
+      const request = {
+        limit: Math.min(limit, maxListed),
+        offset,
+        ...(account !== undefined && { account_id: account }),
+      };
       const { items } = await context.call(listAllEndpoints, request);
       context.print(items, table(items, columns, 'No endpoints.'));
     });
@@ -54,13 +61,24 @@ export function register(group: Command, context: CliContext): void {
     .command('deliveries')
     .description('Lists the deliveries of an endpoint, newest first')
     .argument('<id>', 'endpoint', parseId)
-    .addOption(new Option('--status <status>', 'only deliveries with this status').choices(['pending', 'delivered', 'failed']))
+    .addOption(
+      new Option('--status <status>', 'only deliveries with this status').choices(['pending', 'delivered', 'failed']),
+    )
     .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 50)
     .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
-      const request = { endpoint_id: id, limit: Math.min(limit, maxListed), ...(status && { status }), ...(cursor && { cursor }) };
+      const request = {
+        endpoint_id: id,
+        limit: Math.min(limit, maxListed),
+        ...(status && { status }),
+        ...(cursor && { cursor }),
+      };
       const { items, next } = await context.call(listAllDeliveries, request, `endpoint ${id}`);
-      context.print(items, table(items, deliveryColumns, 'No deliveries.'), ...(next === null ? [] : [`More results: --cursor ${next}`]));
+      context.print(
+        items,
+        table(items, deliveryColumns, 'No deliveries.'),
+        ...(next === null ? [] : [`More results: --cursor ${next}`]),
+      );
     });
 
   group
@@ -127,7 +145,8 @@ const columns = {
 const deliveryColumns = {
   ID: ({ id }: Delivery) => id,
   EVENT: ({ event_id: eventId }: Delivery) => eventId,
-  STATUS: ({ status }: Delivery) => toned(status, ({ pending: 'wait', delivered: 'good', failed: 'bad' } as const)[status]),
+  STATUS: ({ status }: Delivery) =>
+    toned(status, ({ pending: 'wait', delivered: 'good', failed: 'bad' } as const)[status]),
   ATTEMPTS: ({ attempts }: Delivery) => attempts.length,
   LAST: ({ attempts }: Delivery) => moment(attempts.at(-1)?.at ?? null),
   ANSWER: ({ attempts }: Delivery) => attempts.at(-1)?.status_code ?? attempts.at(-1)?.error,

@@ -21,11 +21,15 @@ export function register(group: Command, context: CliContext): void {
   group
     .command('tail')
     .description('Follows the feed, one line per event (JSON with --json), until Ctrl-C')
-    .option('--types <list>', 'only these types, separated by commas; conversation.* matches all types of conversations')
+    .option(
+      '--types <list>',
+      'only these types, separated by commas; conversation.* matches all types of conversations',
+    )
     .option('--after <cursor>', 'start after this cursor (default: now; empty: the oldest stored event)')
     .option('--count <count>', 'stop after this many events', parseLimit)
     .action(async (options: TailOptions) => {
-      for await (const item of follow(context, options)) process.stdout.write(`${context.json ? JSON.stringify(item) : describe(item)}\n`);
+      for await (const item of follow(context, options))
+        process.stdout.write(`${context.json ? JSON.stringify(item) : describe(item)}\n`);
     });
 
   group
@@ -40,10 +44,17 @@ export function register(group: Command, context: CliContext): void {
     });
 }
 
-async function* follow(context: CliContext, { types, after = 'latest', count = Infinity }: TailOptions): AsyncGenerator<FeedEvent> {
+async function* follow(
+  context: CliContext,
+  { types, after = 'latest', count = Infinity }: TailOptions,
+): AsyncGenerator<FeedEvent> {
   let cursor = after === '' ? undefined : after;
   for (let remaining = count; remaining > 0;) {
-    const request = { ...(types !== undefined && { types }), ...(cursor !== undefined && { after: cursor }), wait: waitSeconds };
+    const request = {
+      ...(types !== undefined && { types }),
+      ...(cursor !== undefined && { after: cursor }),
+      wait: waitSeconds,
+    };
     const page = await context.call(events.rpcs.listFeed, { ...request, limit: Math.min(remaining, 500) });
     yield* page.items;
     remaining -= page.items.length;

@@ -13,20 +13,33 @@ function thrownBy(work: () => unknown): unknown {
 
 describe('toFailure', () => {
   it('preserves code, reason and details of a service error for programs', () => {
-    const { exitCode, body, text } = toFailure(appError('conflict', 'person_ambiguous', 'Several people.', { person_ids: [1, 2] }));
+    const { exitCode, body, text } = toFailure(
+      appError('conflict', 'person_ambiguous', 'Several people.', { person_ids: [1, 2] }),
+    );
     expect([exitCode, text]).toEqual([1, 'Several people. (person_ambiguous)']);
-    expect(body).toEqual({ code: 'conflict', reason: 'person_ambiguous', message: 'Several people.', details: { person_ids: [1, 2] } });
+    expect(body).toEqual({
+      code: 'conflict',
+      reason: 'person_ambiguous',
+      message: 'Several people.',
+      details: { person_ids: [1, 2] },
+    });
   });
 
   it('prints an expected error without a stack, and an unexpected one with a stack', () => {
     const refused = toFailure(thrownBy(() => readFileSync('/no/such/file')));
-    expect([refused.body.code, refused.text]).toEqual(['failed', "ENOENT: no such file or directory, open '/no/such/file'"]);
+    expect([refused.body.code, refused.text]).toEqual([
+      'failed',
+      "ENOENT: no such file or directory, open '/no/such/file'",
+    ]);
     const fault = toFailure(new Error('A fault'));
     expect([fault.body, fault.text.split('\n').length > 1]).toEqual([{ code: 'internal', message: 'A fault' }, true]);
   });
 
   it('exits with 2 after an invalid command line and with 130 after an interrupt', () => {
-    expect([toFailure(new CliError('x', 'usage')).exitCode, toFailure(new CliError('x', 'interrupted')).exitCode]).toEqual([2, 130]);
+    expect([
+      toFailure(new CliError('x', 'usage')).exitCode,
+      toFailure(new CliError('x', 'interrupted')).exitCode,
+    ]).toEqual([2, 130]);
   });
 });
 

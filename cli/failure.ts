@@ -3,7 +3,14 @@ import { types } from 'node:util';
 import { CommanderError } from 'commander';
 import { AppError, describeWithCause } from '#libs/errors';
 
-const exitCodes = { failed: 1, invalid_workspace: 1, not_found: 1, unavailable: 1, usage: 2, interrupted: 130 } as const;
+const exitCodes = {
+  failed: 1,
+  invalid_workspace: 1,
+  not_found: 1,
+  unavailable: 1,
+  usage: 2,
+  interrupted: 130,
+} as const;
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -24,13 +31,19 @@ export class CliError extends Error {
 export interface Failure {
   readonly exitCode: number;
   /** Of `{error}` with --json. */
-  readonly body: { readonly code: string; readonly reason?: string; readonly message: string; readonly details?: Details };
+  readonly body: {
+    readonly code: string;
+    readonly reason?: string;
+    readonly message: string;
+    readonly details?: Details;
+  };
   /** Empty when Commander has already printed it. */
   readonly text: string;
 }
 
 export function toFailure(error: unknown): Failure {
-  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, body: usageBody(error), text: '' };
+  if (error instanceof CommanderError)
+    return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, body: usageBody(error), text: '' };
   const text = describeFailure(error);
   if (error instanceof AppError) return { exitCode: exitCodes.failed, body: error.toBody(), text };
   if (error instanceof CliError) {
@@ -44,7 +57,8 @@ export function toFailure(error: unknown): Failure {
 /** The error as text for a terminal. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CliError) return error.message;
-  if (error instanceof AppError) return error.reason === undefined ? describeWithCause(error) : `${error.message} (${error.reason})`;
+  if (error instanceof AppError)
+    return error.reason === undefined ? describeWithCause(error) : `${error.message} (${error.reason})`;
   if (isOfSystem(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
@@ -56,7 +70,12 @@ function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
 
 /** True for a `not_found` without a reason or a message of its own. */
 export function isBareNotFound(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'not_found' && error.reason === undefined && error.message === 'Not Found';
+  return (
+    error instanceof AppError &&
+    error.code === 'not_found' &&
+    error.reason === undefined &&
+    error.message === 'Not Found'
+  );
 }
 
 function usageBody({ code, message }: CommanderError): Failure['body'] {

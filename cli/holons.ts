@@ -1,4 +1,7 @@
-/** `holons search|show`: searches holons like `/api/v1/holons`, and shows one; private holons included (rules/cli#admin-cli). */
+/**
+ * `holons search|show`: searches holons like `/api/v1/holons`, and shows one; private holons included
+ * (rules/cli#admin-cli).
+ */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -43,38 +46,41 @@ export function register(group: Command, context: CliContext): void {
   registerSearch(group, 'Lists holons whose name or description contains a text')
     .option('--class <slug>', 'only holons of this class or its subclasses')
     .option('--parent <id>', 'only children of this holon', parseId)
-    .action(async (text: string | undefined, { limit, offset, ...filter }: Page & { class?: string; parent?: number }) => {
-      // The operation needs a text or a class; the empty text matches every name.
-      const q = text ?? (filter.class === undefined ? '' : undefined);
-      const { items, count } = await context.call(directory.rpcs.searchHolons, {
-        ...(q === undefined ? {} : { q }),
-        ...filter,
-        limit,
-        offset,
-      });
-      context.print(items, table(items, columns, 'No holons found.'), ...describeMore({ limit, offset }, count));
-    });
+    .action(
+      async (text: string | undefined, { limit, offset, ...filter }: Page & { class?: string; parent?: number }) => {
+        // The operation needs a text or a class; the empty text matches every name.
+        const q = text ?? (filter.class === undefined ? '' : undefined);
+        const { items, count } = await context.call(directory.rpcs.searchHolons, {
+          ...(q === undefined ? {} : { q }),
+          ...filter,
+          limit,
+          offset,
+        });
+        context.print(items, table(items, columns, 'No holons found.'), ...describeMore({ limit, offset }, count));
+      },
+    );
 
-  withPage(group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'), 200).action(
-    async (idOrSlug: string, page: Page) => {
-      const details = await context.call(
-        directory.rpcs.showHolon,
-        { holon_id: await findId(context, idOrSlug), ...page },
-        `holon ${idOrSlug}`,
-      );
-      const { holon, memberships, relationships } = details;
-      const { id, name, type, slug, parent_id: parent, links, description } = holon;
-      context.print(
-        details,
-        fields({ id, name, class: type, slug, parent, links: JSON.stringify(links), description }),
-        '',
-        table(memberships.items, membershipColumns, 'No members.'),
-        '',
-        table(relationships.items, relationshipColumns, 'No relationships.'),
-        ...describeMore(page, Math.max(memberships.count, relationships.count)),
-      );
-    },
-  );
+  withPage(
+    group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'),
+    200,
+  ).action(async (idOrSlug: string, page: Page) => {
+    const details = await context.call(
+      directory.rpcs.showHolon,
+      { holon_id: await findId(context, idOrSlug), ...page },
+      `holon ${idOrSlug}`,
+    );
+    const { holon, memberships, relationships } = details;
+    const { id, name, type, slug, parent_id: parent, links, description } = holon;
+    context.print(
+      details,
+      fields({ id, name, class: type, slug, parent, links: JSON.stringify(links), description }),
+      '',
+      table(memberships.items, membershipColumns, 'No members.'),
+      '',
+      table(relationships.items, relationshipColumns, 'No relationships.'),
+      ...describeMore(page, Math.max(memberships.count, relationships.count)),
+    );
+  });
 }
 
 async function findId(context: CliContext, idOrSlug: string): Promise<number> {

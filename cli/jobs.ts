@@ -1,6 +1,15 @@
-/** `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli). */
+/**
+ * `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli).
+ */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { type JobChange, jobAdminRpcs, jobStates, type ReplyOf, type RequestOf, type ServiceContract } from '#libs/contract';
+import {
+  type JobChange,
+  jobAdminRpcs,
+  jobStates,
+  type ReplyOf,
+  type RequestOf,
+  type ServiceContract,
+} from '#libs/contract';
 import { AppError } from '#libs/errors';
 import {
   startCursor,
@@ -50,7 +59,9 @@ interface ListOptions extends Filter {
 
 export const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents, events];
 
-export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'adminListJobs' in rpcs).map(({ service }) => service);
+export const jobServices: readonly string[] = contracts
+  .filter(({ rpcs }) => 'adminListJobs' in rpcs)
+  .map(({ service }) => service);
 const list = jobList(jobServices);
 /** The last service in cursor order, so that `--before` skips the same position of every service. */
 const lastService = jobServices.toSorted().at(-1) ?? '';
@@ -73,8 +84,10 @@ export function register(group: Command, context: CliContext): void {
       .option('--error <text>', 'only jobs whose error contains this text')
       .option('--conversation <id>', 'only jobs of this conversation', parseId)
       .option('--request <id>', 'only jobs caused by this request')
-      .option('--created-after <time>', 'only jobs created at this time or later: a date, an instant, or an age (2h)', (text) =>
-        parseTime(text),
+      .option(
+        '--created-after <time>',
+        'only jobs created at this time or later: a date, an instant, or an age (2h)',
+        (text) => parseTime(text),
       )
       .option('--created-before <time>', 'only jobs created before this time', (text) => parseTime(text));
 
@@ -85,8 +98,12 @@ export function register(group: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parseMergedCursor(list))
     .option('--before <id>', 'jobs older than this one', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const start = cursor ?? (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
-      const services = jobServices.filter((service) => (filter.service ?? service) === service && hasMore(start, service));
+      const start =
+        cursor ??
+        (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
+      const services = jobServices.filter(
+        (service) => (filter.service ?? service) === service && hasMore(start, service),
+      );
       await context.bus();
       const answers = await callAll(services, async (service) => {
         const position = findPosition(start, service);
@@ -101,9 +118,13 @@ export function register(group: Command, context: CliContext): void {
       });
       const { found, failures } = answers;
       if (found.length === 0) requireAll(answers);
-      const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
+      const { items, next } = mergePages(found, {
+        limit,
+        positionOf: ({ id, service }) => ({ at: id, source: service }),
+      });
       const nextPosition = nextCursor(start, { next, missing: [...failures.keys()] });
-      const more = nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(list, nextPosition)}`];
+      const more =
+        nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(list, nextPosition)}`];
       context.print(items, table(items, columns, 'No jobs found.'), ...more);
       requireAll(answers);
     });
@@ -162,8 +183,17 @@ export function register(group: Command, context: CliContext): void {
       .option('--dry-run', 'count the jobs without changing them')
       .action(async (id: string | undefined, { all, dryRun, ...filter }: Filter & { all?: true; dryRun?: true }) => {
         const limited = Object.keys(filter).length > 0;
-        if (id === undefined && !limited && all !== true) throw new CliError('Specify a job id, a filter, or --all.', 'usage');
-        await changeJobs(context, { id, filter, dryRun, change, counted, done, refused: 'No dead jobs match: nothing changed.' });
+        if (id === undefined && !limited && all !== true)
+          throw new CliError('Specify a job id, a filter, or --all.', 'usage');
+        await changeJobs(context, {
+          id,
+          filter,
+          dryRun,
+          change,
+          counted,
+          done,
+          refused: 'No dead jobs match: nothing changed.',
+        });
       });
   }
 
@@ -172,13 +202,20 @@ export function register(group: Command, context: CliContext): void {
     .argument('[id]', 'job', parseJobId)
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(['queued', 'running']))
     .option('--dry-run', 'count the jobs without changing them')
-    .action(async (id: string | undefined, { dryRun, ...filter }: Filter & { state?: 'queued' | 'running'; dryRun?: true }) => {
-      if (id === undefined && Object.keys(filter).length === 0) throw new CliError('Specify a job id or a filter.', 'usage');
-      if (id !== undefined && (await findJob(context, id)).job.state === 'dead') throw new CliError(await describeRefusal(context, id));
-      const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, request);
-      const refused = 'No queued or running jobs match: nothing changed.';
-      await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
-    });
+    .action(
+      async (
+        id: string | undefined,
+        { dryRun, ...filter }: Filter & { state?: 'queued' | 'running'; dryRun?: true },
+      ) => {
+        if (id === undefined && Object.keys(filter).length === 0)
+          throw new CliError('Specify a job id or a filter.', 'usage');
+        if (id !== undefined && (await findJob(context, id)).job.state === 'dead')
+          throw new CliError(await describeRefusal(context, id));
+        const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, request);
+        const refused = 'No queued or running jobs match: nothing changed.';
+        await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
+      },
+    );
 }
 
 type Request = RequestOf<Rpcs['adminRedriveJobs']>;
@@ -258,7 +295,10 @@ async function callServices<T>(
   return callAll(services, (service) => call(service, jobAdminRpcs(service)));
 }
 
-async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['adminShowJob']> }> {
+async function findJob(
+  context: CliContext,
+  id: string,
+): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['adminShowJob']> }> {
   const answers = await callServices(context, undefined, async (service, rpcs) => {
     try {
       return { service, rpcs, job: await context.call(rpcs.adminShowJob, { id }) };
@@ -273,7 +313,13 @@ async function findJob(context: CliContext, id: string): Promise<{ service: stri
   throw new CliError(`There is no job ${id}.`, 'not_found');
 }
 
-const tones: Readonly<Record<Job['state'], Tone>> = { queued: 'wait', running: 'busy', succeeded: 'good', dead: 'bad', cancelled: 'dim' };
+const tones: Readonly<Record<Job['state'], Tone>> = {
+  queued: 'wait',
+  running: 'busy',
+  succeeded: 'good',
+  dead: 'bad',
+  cancelled: 'dim',
+};
 
 const stateOf = ({ state, percent }: Pick<Job, 'state' | 'percent'>): Cell =>
   toned(state === 'running' && percent > 0 ? `${state} ${percent} %` : state, tones[state]);

@@ -1,4 +1,7 @@
-/** `journeys audit JOURNEY STEP` (rules/cli#admin-cli; rules/steps#step-configuration): changes of a step's configuration. */
+/**
+ * `journeys audit JOURNEY STEP` (rules/cli#admin-cli; rules/steps#step-configuration): changes of a step's
+ * configuration.
+ */
 import type { Command } from 'commander';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';

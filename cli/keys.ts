@@ -30,7 +30,12 @@ interface ListOptions {
 export function register(keys: Command, context: CliContext): void {
   const { issueKey, listAllKeys, showAnyKey, rotateAnyKey, revokeAnyKey } = directory.rpcs;
   const showToken = (issued: Issued, done: string): void =>
-    context.print(issued, `${done}: ${issued.key.name}. Copy the token now, it is not shown again:`, issued.token, describeKey(issued.key));
+    context.print(
+      issued,
+      `${done}: ${issued.key.name}. Copy the token now, it is not shown again:`,
+      issued.token,
+      describeKey(issued.key),
+    );
 
   keys
     .command('create [email]')
@@ -40,8 +45,14 @@ export function register(keys: Command, context: CliContext): void {
     .requiredOption('--scope <scope...>', `permissions: "*" or one or more of ${scopes.join(', ')}`)
     .option('--expires-at <time>', 'expiry time: a date or an instant', (text: string) => parseTime(text))
     .action(async (email: string | undefined, { account, name, scope, expiresAt }: CreateOptions) => {
-      if ((email === undefined) === (account === undefined)) throw new CliError('Specify the account by email or by id.', 'usage');
-      const request = { ...toAccount(email, account), name, scopes: scope, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+      if ((email === undefined) === (account === undefined))
+        throw new CliError('Specify the account by email or by id.', 'usage');
+      const request = {
+        ...toAccount(email, account),
+        name,
+        scopes: scope,
+        ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+      };
       showToken(await context.call(issueKey, request), 'Created');
     });
 
@@ -52,10 +63,15 @@ export function register(keys: Command, context: CliContext): void {
     .option('--offset <count>', 'number of keys to skip', parseOffset, 0)
     .option('--account <id>', 'id of the account, instead of its email', parseId)
     .action(async (email: string | undefined, { limit, offset, account }: ListOptions) => {
-      if (email !== undefined && account !== undefined) throw new CliError('Specify the account by email or by id.', 'usage');
+      if (email !== undefined && account !== undefined)
+        throw new CliError('Specify the account by email or by id.', 'usage');
       const { items, count } = await context.call(listAllKeys, { limit, offset, ...toAccount(email, account) });
       const next = offset + items.length;
-      context.print(items, table(items, keyColumns, 'No keys.'), ...(next < count ? [`More results: --offset ${next}`] : []));
+      context.print(
+        items,
+        table(items, keyColumns, 'No keys.'),
+        ...(next < count ? [`More results: --offset ${next}`] : []),
+      );
     });
 
   keys
@@ -69,7 +85,11 @@ export function register(keys: Command, context: CliContext): void {
   keys
     .command('rotate <id>')
     .description('Creates a new token for a key and prints it, once; the old one is accepted until the overlap ends')
-    .option('--overlap-seconds <count>', `default one day, at most ${maxOverlapSeconds}; 0 revokes the old token at once`, parseOffset)
+    .option(
+      '--overlap-seconds <count>',
+      `default one day, at most ${maxOverlapSeconds}; 0 revokes the old token at once`,
+      parseOffset,
+    )
     .action(async (id: string, { overlapSeconds }: { overlapSeconds?: number }) => {
       const request = { key_id: id, ...(overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }) };
       showToken(await context.call(rotateAnyKey, request, `key ${id}`), 'Rotated');
@@ -82,7 +102,12 @@ export function register(keys: Command, context: CliContext): void {
     .action(async (id: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This permanently revokes the key ${id}.`, id);
       const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
-      context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key), ...describeEndpoints(revoked.webhook_endpoints));
+      context.print(
+        revoked,
+        `Revoked: ${revoked.key.name}`,
+        describeKey(revoked.key),
+        ...describeEndpoints(revoked.webhook_endpoints),
+      );
     });
 }
 
@@ -109,9 +134,14 @@ function stateOf({ revoked_at: revokedAt, expires_at: expiresAt, rotating_until:
 
 function describeEndpoints(endpoints: CreatedEndpoints): View[] {
   if (endpoints === null)
-    return ['The webhook endpoints that the key created are unknown: the events service did not reply. Repeat the command to list them.'];
+    return [
+      'The webhook endpoints that the key created are unknown: the events service did not reply. Repeat the command to list them.',
+    ];
   if (endpoints.length === 0) return [];
-  return ['Webhook endpoints that the key created; to stop one: endpoints disable ID', table(endpoints, endpointColumns, '')];
+  return [
+    'Webhook endpoints that the key created; to stop one: endpoints disable ID',
+    table(endpoints, endpointColumns, ''),
+  ];
 }
 
 const endpointColumns = {

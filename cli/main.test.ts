@@ -11,7 +11,10 @@ const repoDir = join(import.meta.dirname, '..');
 const { NATS_URL: _url, NODE_OPTIONS: _options, FORCE_COLOR: _force, NO_COLOR: _no, ...rest } = process.env;
 const env = { ...rest, COHERENCE_DATA_DIR: join(repoDir, 'no', 'such', 'folder') };
 
-function run(args: readonly string[], more: Record<string, string> = {}): { status: number | null; stdout: string; stderr: string } {
+function run(
+  args: readonly string[],
+  more: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(repoDir, 'cli', 'main.ts'), ...args], {
     env: { ...env, ...more },
     encoding: 'utf8',
@@ -63,7 +66,11 @@ describe('the admin CLI without a platform', () => {
     [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
   ])('prints the failure of %j only as JSON with --json', (args, status, code, message) => {
     const { stdout, ...outcome } = run(['--json', ...args]);
-    expect({ ...outcome, json: JSON.parse(stdout) as unknown }).toEqual({ status, stderr: '', json: { error: { code, message } } });
+    expect({ ...outcome, json: JSON.parse(stdout) as unknown }).toEqual({
+      status,
+      stderr: '',
+      json: { error: { code, message } },
+    });
   });
 
   it('prints colour without a terminal only when forced', () => {
@@ -72,7 +79,9 @@ describe('the admin CLI without a platform', () => {
       stdout: '',
       stderr: expect.stringMatching(/^error: unknown command 'frob'\n/),
     });
-    expect(run(['jobs', 'frob'], { FORCE_COLOR: '1' }).stderr).toContain("\u001b[31merror: unknown command 'frob'\u001b[39m\n");
+    expect(run(['jobs', 'frob'], { FORCE_COLOR: '1' }).stderr).toContain(
+      "\u001b[31merror: unknown command 'frob'\u001b[39m\n",
+    );
   });
 
   it('exits silently when its reader closes the pipe', async () => {

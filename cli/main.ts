@@ -1,4 +1,7 @@
-/** The admin CLI (rules/cli#admin-cli): `npm run --silent cli -- <group> <command>`, or `coherence <group> <command>` where it is installed. */
+/**
+ * The admin CLI (rules/cli#admin-cli): `npm run --silent cli -- <group> <command>`, or `coherence <group> <command>`
+ * where it is installed.
+ */
 import { runCommand } from './run.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -31,7 +31,8 @@ const defaultAgeHours = 24;
 
 function parseHours(text: string): number {
   const hours = Number(text);
-  if (text.trim() === '' || !(hours >= 0) || hours > 87_600) throw new InvalidArgumentError('must be between 0 and 87600 hours.');
+  if (text.trim() === '' || !(hours >= 0) || hours > 87_600)
+    throw new InvalidArgumentError('must be between 0 and 87600 hours.');
   return hours;
 }
 
@@ -46,7 +47,11 @@ export function register(group: Command, context: CliContext): void {
     .action(async (options: Options) => {
       const needsConfirmation = options.delete === true && options.yes !== true;
       if (needsConfirmation)
-        await confirm('This permanently deletes all objects without a record.', 'delete', 'use --yes, or omit --delete');
+        await confirm(
+          'This permanently deletes all objects without a record.',
+          'delete',
+          'use --yes, or omit --delete',
+        );
       const total: { orphans: Page['orphans']; missing: Page['missing']; deleted: number; scanned: number } = {
         orphans: [],
         missing: [],
@@ -55,7 +60,11 @@ export function register(group: Command, context: CliContext): void {
       };
       let after: string | null = null;
       do {
-        const request = { after, min_age_seconds: Math.round(options.minAgeHours * 3600), delete: options.delete === true };
+        const request = {
+          after,
+          min_age_seconds: Math.round(options.minAgeHours * 3600),
+          delete: options.delete === true,
+        };
         const page: Page = await context.call(media.rpcs.findOrphans, request);
         total.orphans.push(...page.orphans);
         total.missing.push(...page.missing);

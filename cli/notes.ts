@@ -1,4 +1,6 @@
-/** `notes list --conversation ID|--person ID|--holon ID` (rules/cli#admin-cli): Note items of rules/memberships#notes. */
+/**
+ * `notes list --conversation ID|--person ID|--holon ID` (rules/cli#admin-cli): Note items of rules/memberships#notes.
+ */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
@@ -17,7 +19,9 @@ interface Options {
   holon?: number;
 }
 
-type Note = ReplyOf<typeof directory.rpcs.listNotes>['items'][number] | ReplyOf<typeof conversations.rpcs.listNotes>['items'][number];
+type Note =
+  | ReplyOf<typeof directory.rpcs.listNotes>['items'][number]
+  | ReplyOf<typeof conversations.rpcs.listNotes>['items'][number];
 
 export function register(notes: Command, context: CliContext): void {
   notes
@@ -44,13 +48,21 @@ const columns = {
   NOTE: ({ body }: Note) => body,
 };
 
-async function listNotes(context: CliContext, { conversation, person, holon, limit, before }: Options): Promise<readonly Note[]> {
+async function listNotes(
+  context: CliContext,
+  { conversation, person, holon, limit, before }: Options,
+): Promise<readonly Note[]> {
   const given = [conversation, person, holon].filter((id) => id !== undefined);
   if (given.length !== 1) throw new CliError('Specify exactly one of --conversation, --person and --holon.', 'usage');
   const page = { limit, ...(before === undefined ? {} : { before }) };
   if (conversation !== undefined)
-    return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation, ...page }, `conversation ${conversation}`))
-      .items;
+    return (
+      await context.call(
+        conversations.rpcs.listNotes,
+        { conversation_id: conversation, ...page },
+        `conversation ${conversation}`,
+      )
+    ).items;
   const request = { ...page, ...(person === undefined ? { holon_id: holon ?? 0 } : { person_id: person }) };
   const subject = person === undefined ? `holon ${holon}` : `person ${person}`;
   return (await context.call(directory.rpcs.listNotes, request, subject)).items;

@@ -12,7 +12,8 @@ export function parseId(text: string): number {
 /** A page size. @throws InvalidArgumentError */
 export function parseLimit(text: string): number {
   const limit = Number(text);
-  if (!/^[0-9]+$/.test(text) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('must be between 1 and 1000.');
+  if (!/^[0-9]+$/.test(text) || limit < 1 || limit > 1_000)
+    throw new InvalidArgumentError('must be between 1 and 1000.');
   return limit;
 }
 
@@ -47,7 +48,9 @@ export function parseTime(text: string, now: number = Date.now()): string {
   const [, count, unit] = /^(\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
   const at = unit === undefined ? readInstant(text) : now - Number(count) * (secondsOf[unit] ?? 0) * 1_000;
   if (Number.isNaN(at))
-    throw new InvalidArgumentError('must be a date (2026-05-01), an instant (2026-05-01T10:00:00Z) or an age (30min, 2h, 7d).');
+    throw new InvalidArgumentError(
+      'must be a date (2026-05-01), an instant (2026-05-01T10:00:00Z) or an age (30min, 2h, 7d).',
+    );
   // An instant keeps its precision.
   return unit === undefined && text.includes('T') ? text : new Date(at).toISOString();
 }

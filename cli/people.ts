@@ -25,10 +25,12 @@ interface EraseOptions extends IdentityOptions {
 
 export function register(people: Command, context: CliContext): void {
   registerMerging(people, context);
-  registerSearch(people, 'Lists people whose name contains a text').action(async (text: string | undefined, page: Page) => {
-    const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
-    context.print(items, table(items, personColumns, 'No people found.'), ...describeMore(page, count));
-  });
+  registerSearch(people, 'Lists people whose name contains a text').action(
+    async (text: string | undefined, page: Page) => {
+      const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
+      context.print(items, table(items, personColumns, 'No people found.'), ...describeMore(page, count));
+    },
+  );
   withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
     async (who: string, page: Page) => {
       const { id } = await context.call(directory.rpcs.identifyPerson, { who });
@@ -37,7 +39,13 @@ export function register(people: Command, context: CliContext): void {
       const { contact, ...facts } = person;
       context.print(
         details,
-        fields({ id, name: facts.name, kind: facts.actor_kind, contact: JSON.stringify(contact), description: facts.description }),
+        fields({
+          id,
+          name: facts.name,
+          kind: facts.actor_kind,
+          contact: JSON.stringify(contact),
+          description: facts.description,
+        }),
         '',
         table(memberships.items, membershipColumns, 'No memberships.'),
         ...describeMore(page, memberships.count),
@@ -56,7 +64,10 @@ export function register(people: Command, context: CliContext): void {
       const person = await identify(context, who, options);
       if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
       const counts = await exportPerson(context, person, options.out);
-      context.print({ person_id: person.id, file: options.out, counts }, `Wrote the data of ${describe(person)} to ${options.out}.`);
+      context.print(
+        { person_id: person.id, file: options.out, counts },
+        `Wrote the data of ${describe(person)} to ${options.out}.`,
+      );
     });
 
   withIdentity(people.command('erase <key-id-or-email>'))
@@ -67,7 +78,11 @@ export function register(people: Command, context: CliContext): void {
       const person = await identify(context, who, options);
       const dryRun = options.dryRun === true;
       if (!dryRun && options.yes !== true)
-        await confirm(`This erases ${describe(person)} and cannot be undone.`, String(person.id), 'use --yes, or --dry-run first');
+        await confirm(
+          `This erases ${describe(person)} and cannot be undone.`,
+          String(person.id),
+          'use --yes, or --dry-run first',
+        );
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
       const counts = await erasePerson(context, person, { dryRun, onStep });
       if (!dryRun) await storeErasuresWithBackups(context);
@@ -112,5 +127,7 @@ const countColumns = {
 };
 
 function rowsOf(counts: Counts) {
-  return Object.entries(counts).flatMap(([service, own]) => Object.entries(own).map(([what, count]) => ({ service, what, count })));
+  return Object.entries(counts).flatMap(([service, own]) =>
+    Object.entries(own).map(([what, count]) => ({ service, what, count })),
+  );
 }

@@ -38,7 +38,9 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists conversations in pipeline steps, latest entry first')
     .option('--journey <slug>', 'only conversations on this journey')
     .option('--step <slug>', 'only conversations in this step')
-    .addOption(new Option('--state <state>', 'only conversations whose job is in this state').choices([...jobStates, 'none']))
+    .addOption(
+      new Option('--state <state>', 'only conversations whose job is in this state').choices([...jobStates, 'none']),
+    )
     .option('--conversation <id>', 'only this conversation', parseId)
     .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 100)
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.pipelines))
@@ -56,7 +58,8 @@ export function register(group: Command, context: CliContext): void {
         registry: pipelineJobs,
         readEntries: (page) => context.call(conversations.rpcs.adminListPipelines, { ...filter, ...page }),
         readJobs,
-        readJobsIn: async (request) => (await context.call(jobAdminRpcs(request.type.split('.')[0] ?? '').adminListJobs, request)).items,
+        readJobsIn: async (request) =>
+          (await context.call(jobAdminRpcs(request.type.split('.')[0] ?? '').adminListJobs, request)).items,
       });
       context.print(
         items,
@@ -74,7 +77,10 @@ export function register(group: Command, context: CliContext): void {
     .description('Runs the existing job of a conversation now')
     .argument('<conversation>', 'id', parseId)
     .action(async (id: number) => {
-      const { items, is_known: isKnown } = await context.call(conversations.rpcs.adminListPipelines, { conversation_id: id, limit: 1 });
+      const { items, is_known: isKnown } = await context.call(conversations.rpcs.adminListPipelines, {
+        conversation_id: id,
+        limit: 1,
+      });
       if (!isKnown) throw new CliError(`There is no conversation ${id}.`, 'not_found');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
@@ -92,7 +98,8 @@ const columns = {
   CONVERSATION: ({ conversation_id: id }: PipelineStatus) => id,
   JOURNEY: ({ journey }: PipelineStatus) => journey,
   STEP: ({ step }: PipelineStatus) => step,
-  STATE: ({ state }: PipelineStatus) => toned(state, state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : 'wait'),
+  STATE: ({ state }: PipelineStatus) =>
+    toned(state, state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : 'wait'),
   SINCE: ({ since }: PipelineStatus) => moment(since),
   'WAITS FOR': ({ waiting_for: what }: PipelineStatus) => what,
   ERROR: ({ error }: PipelineStatus) => error,

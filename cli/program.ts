@@ -25,36 +25,50 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
     description: 'List, move, connect, delete and restore conversations',
     load: () => import('./conversations.ts'),
   },
-  transcripts: { description: 'Transcript search, and checks of transcript imports', load: () => import('./transcripts.ts') },
+  transcripts: {
+    description: 'Transcript search, and checks of transcript imports',
+    load: () => import('./transcripts.ts'),
+  },
   media: { description: 'Stored files: audio, recordings, thumbnails, logos', load: () => import('./media.ts') },
   journeys: { description: 'Journeys and their steps', load: () => import('./journeys.ts') },
   overview: {
     description: 'State of the platform: services, dependencies, jobs, webhooks, streams, failed logins',
     load: () => import('./overview.ts'),
   },
-  jobs: { description: 'Jobs of all services: queued, running, succeeded, dead, cancelled', load: () => import('./jobs.ts') },
+  jobs: {
+    description: 'Jobs of all services: queued, running, succeeded, dead, cancelled',
+    load: () => import('./jobs.ts'),
+  },
   webhooks: { description: 'Receipts of inbound webhooks and their results', load: () => import('./webhooks.ts') },
   bookings: { description: 'Cal.com bookings', load: () => import('./bookings.ts') },
-  pipelines: { description: 'Conversations in pipeline steps, and what they wait for', load: () => import('./pipelines.ts') },
+  pipelines: {
+    description: 'Conversations in pipeline steps, and what they wait for',
+    load: () => import('./pipelines.ts'),
+  },
   notes: { description: 'Notes on conversations, people and holons', load: () => import('./notes.ts') },
   people: { description: 'Find, export, merge and erase people', load: () => import('./people.ts') },
   holons: { description: 'Groups, places and events', load: () => import('./holons.ts') },
   agents: { description: 'Agents: stored data, memory, knowledge and cost', load: () => import('./agents.ts') },
   threads: { description: 'Chats with agents: read, take over, reply, hand back', load: () => import('./threads.ts') },
   audit: { description: 'Audit logs of all services, and their hash chains', load: () => import('./audit/index.ts') },
-  backup: { description: 'Create, verify and restore backups of the installation', load: () => import('./backup/index.ts') },
+  backup: {
+    description: 'Create, verify and restore backups of the installation',
+    load: () => import('./backup/index.ts'),
+  },
   events: { description: 'Follow or truncate the event feed', load: () => import('./events.ts') },
   endpoints: { description: 'Webhook endpoints and their deliveries', load: () => import('./endpoints.ts') },
   secrets: { description: 'Secrets of an installation', load: () => import('./secrets.ts') },
   doctor: {
-    description: 'Check NATS, its streams, PostgreSQL, the object store, the gateway, every service, and optional parts',
+    description:
+      'Check NATS, its streams, PostgreSQL, the object store, the gateway, every service, and optional parts',
     load: () => import('./doctor.ts'),
   },
   completion: { description: 'Print a completion script for a shell', load: () => import('./completion.ts') },
 };
 
 /**
- * Removes `--json` from the arguments before they are parsed, so that it also applies to usage errors. Commands read it from their context.
+ * Removes `--json` from the arguments before they are parsed, so that it also applies to usage errors. Commands read it
+ * from their context.
  */
 export function takeJson(args: readonly string[]): { json: boolean; rest: string[] } {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
@@ -73,10 +87,15 @@ export interface ProgramOptions {
  * The program with every group by name and description, and with the commands of the one group that `args` name.
  * @param args command line without the program, or `all` to load every group
  */
-export async function createProgram(args: readonly string[] | 'all', { json, openContext }: ProgramOptions): Promise<Command> {
+export async function createProgram(
+  args: readonly string[] | 'all',
+  { json, openContext }: ProgramOptions,
+): Promise<Command> {
   const program = new Command('coherence');
   program
-    .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.')
+    .description(
+      'Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.',
+    )
     .version(releaseVersion)
     .showHelpAfterError('(see --help)')
     .exitOverride()
@@ -86,7 +105,9 @@ export async function createProgram(args: readonly string[] | 'all', { json, ope
       writeErr: (text) => (json ? undefined : process.stderr.write(text)),
     });
   const used = args === 'all' ? Object.keys(groups) : [args[0] === 'help' ? args[1] : args[0]];
-  const context = used.some((name) => name !== undefined && Object.hasOwn(groups, name)) ? await openContext() : undefined;
+  const context = used.some((name) => name !== undefined && Object.hasOwn(groups, name))
+    ? await openContext()
+    : undefined;
   for (const [name, { description, load }] of Object.entries(groups)) {
     const command = program.command(name).description(description);
     if (context === undefined || !used.includes(name)) continue;

@@ -8,7 +8,8 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   const { json, rest } = takeJson(args);
   let context: CliContext | undefined;
   // Loaded on first use, so that `--help` and `--version` start faster.
-  const openContext = async (): Promise<CliContext> => (context ??= (await import('./context.ts')).createContext({ json }));
+  const openContext = async (): Promise<CliContext> =>
+    (context ??= (await import('./context.ts')).createContext({ json }));
   try {
     const program = await createProgram(rest, { json, openContext });
     await program.parseAsync(rest, { from: 'user' });

@@ -18,8 +18,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Where no platform runs, and none is named. */
-const options = () => ({ cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], COHERENCE_DATA_DIR: folder } }) as const;
-const generate = (...args: string[]): string => execFileSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
+const options = () =>
+  ({ cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], COHERENCE_DATA_DIR: folder } }) as const;
+const generate = (...args: string[]): string =>
+  execFileSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
 
 describe('secrets generate', () => {
   it('prints an env file with unique secrets that every configuration accepts as text', () => {
@@ -44,11 +46,15 @@ describe('secrets generate', () => {
   });
 
   it('names the decisions of an installation, with the safe choice and its meaning (D92)', () => {
-    expect(printed).toMatch(/^# Access of accounts to conversations.*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
+    expect(printed).toMatch(
+      /^# Access of accounts to conversations.*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m,
+    );
   });
 
   it('prints one object with --json', () => {
-    expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(Object.keys(parseEnv(printed)).toSorted());
+    expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(
+      Object.keys(parseEnv(printed)).toSorted(),
+    );
   });
 
   it('writes a file readable only by its owner with --out, and never overwrites one', () => {
@@ -68,10 +74,14 @@ describe('secrets generate', () => {
         .filter(([, { secret, required, neededUnless }]) => secret && (required || neededUnless !== undefined))
         .map(([name]) => secretKeyOf(component, name)),
     );
-    expect([...needed, 'DATABASE_URL_ADMIN', 'DATABASE_URL_AUDIT', 'NATS_URL_ADMIN'].filter((name) => made[name] === undefined)).toEqual(
-      [],
+    expect(
+      [...needed, 'DATABASE_URL_ADMIN', 'DATABASE_URL_AUDIT', 'NATS_URL_ADMIN'].filter(
+        (name) => made[name] === undefined,
+      ),
+    ).toEqual([]);
+    expect(made['DATABASE_URL_MEDIA']).toMatch(
+      /^postgresql:\/\/coherence_media:[\w-]{43}@db\.example\.org:5432\/coherence$/,
     );
-    expect(made['DATABASE_URL_MEDIA']).toMatch(/^postgresql:\/\/coherence_media:[\w-]{43}@db\.example\.org:5432\/coherence$/);
     expect(made['NATS_URL_GATEWAY']).toMatch(/^nats:\/\/api-gateway:[\w-]{43}@nats\.example\.org$/);
   });
 
@@ -81,7 +91,15 @@ describe('secrets generate', () => {
     [['--nats', 'nats:4222', '--postgresql', 'postgresql://db/coherence'], '--postgresql must be host:port/database'],
     [['--nats', 'user@nats:4222', '--postgresql', 'db/coherence'], '--nats must be host:port'],
   ])('reports the problem of %j', (args, message) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
-    expect({ status, stdout, stderr }).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [program, 'secrets', 'generate', ...args],
+      options(),
+    );
+    expect({ status, stdout, stderr }).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
   });
 });

@@ -33,7 +33,10 @@ export function register(secrets: Command, context: CliContext): void {
       }
       writeNew(options.out, `${text}\n`);
       const count = secrets.flatMap(([, variables]) => Object.keys(variables)).length;
-      context.print({ file: options.out, secrets: count }, `Wrote ${count} secrets to ${options.out}, readable only by its owner.`);
+      context.print(
+        { file: options.out, secrets: count },
+        `Wrote ${count} secrets to ${options.out}, readable only by its owner.`,
+      );
     });
 }
 
@@ -52,6 +55,8 @@ function writeNew(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CliError(code === 'EEXIST' ? `${file} exists already. Move it first, or its secrets would be lost.` : message);
+    throw new CliError(
+      code === 'EEXIST' ? `${file} exists already. Move it first, or its secrets would be lost.` : message,
+    );
   }
 }

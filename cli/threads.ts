@@ -41,7 +41,11 @@ export function register(group: Command, context: CliContext): void {
       const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
       const items = found.slice(0, limit);
       const last = found.length > limit ? items.at(-1) : undefined;
-      context.print(items, table(items, threadColumns, 'No chats found.'), ...(last === undefined ? [] : [describeMore(last)]));
+      context.print(
+        items,
+        table(items, threadColumns, 'No chats found.'),
+        ...(last === undefined ? [] : [describeMore(last)]),
+      );
     });
 
   group
@@ -51,7 +55,11 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', 'maximum number of messages, at most 200', parseLimit, 50)
     .option('--before <turn>', 'messages before this turn, as printed by the previous page', parseId)
     .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
-      const request = { thread_id: id, limit: Math.min(limit, maxThreads), ...(before === undefined ? {} : { before }) };
+      const request = {
+        thread_id: id,
+        limit: Math.min(limit, maxThreads),
+        ...(before === undefined ? {} : { before }),
+      };
       const found = await context.call(adminReadThread, request);
       context.print(
         found,
@@ -113,6 +121,7 @@ const threadColumns = {
 const messageColumns = {
   SENT: ({ created_at: at }: Message) => moment(at),
   BY: ({ author, account_id: id }: Message) => (id === null ? author : `${author} ${id}`),
-  DELIVERY: ({ delivery }: Message) => (delivery === null ? null : toned(delivery, delivery === 'sent' ? 'good' : 'wait')),
+  DELIVERY: ({ delivery }: Message) =>
+    delivery === null ? null : toned(delivery, delivery === 'sent' ? 'good' : 'wait'),
   MESSAGE: ({ body }: Message) => body,
 };

@@ -1,6 +1,6 @@
 /**
- * `transcripts read ID`, `transcripts search` (rules/transcripts#search) and `transcripts verify FILE` (rules/transcripts#import-evidence), which
- * recomputes the import evidence locally from a copy of the artifact.
+ * `transcripts read ID`, `transcripts search` (rules/transcripts#search) and `transcripts verify FILE`
+ * (rules/transcripts#import-evidence), which recomputes the import evidence locally from a copy of the artifact.
  */
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -41,7 +41,9 @@ export function register(group: Command, context: CliContext): void {
   registerReading(group, context);
   group
     .command('verify')
-    .description('Compares a copy of a provider artifact with the evidence of its import; exits with status 1 if they differ')
+    .description(
+      'Compares a copy of a provider artifact with the evidence of its import; exits with status 1 if they differ',
+    )
     .argument('<file>', 'the artifact, as downloaded from the provider')
     .option('--conversation <id>', 'the conversation (default: all that imported this file)', parseId)
     .action(async (file: string, options: Options) => {
@@ -50,7 +52,9 @@ export function register(group: Command, context: CliContext): void {
       const subject = `transcript import of conversation ${options.conversation}`;
       const { items } = await context.call(transcripts.rpcs.listVerificationBases, by, subject);
       if (items.length === 0)
-        throw new CliError(`No conversation imported this file (sha256 ${sha256}). Use --conversation to compare it with one.`);
+        throw new CliError(
+          `No conversation imported this file (sha256 ${sha256}). Use --conversation to compare it with one.`,
+        );
       const results: Result[] = [];
       for (const basis of items) results.push(await verify(file, basis));
       context.print(options.conversation === undefined ? results : results[0], ...results.map(describe));
@@ -80,8 +84,14 @@ function registerReading(group: Command, context: CliContext): void {
     .command('read')
     .description('Writes the transcript of a conversation')
     .argument('<conversation>', 'id', parseId)
-    .addOption(new Option('--format <format>', 'output format (default: md, with --json json)').choices(transcriptFormats))
-    .option('--person <id>', 'only this speaker: a person id, or the negative id of an unresolved speaker', parseSpeaker)
+    .addOption(
+      new Option('--format <format>', 'output format (default: md, with --json json)').choices(transcriptFormats),
+    )
+    .option(
+      '--person <id>',
+      'only this speaker: a person id, or the negative id of an unresolved speaker',
+      parseSpeaker,
+    )
     .option('--limit <count>', 'maximum number of utterances, at most 1000 (default: all)', parseLimit)
     .option('--offset <count>', 'number of utterances to skip', parseOffset, 0)
     .action(async (id: number, { format = context.json ? 'json' : 'md', person, ...part }: ReadOptions) => {
@@ -103,8 +113,10 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--person <id>', 'only utterances of this person', parseId)
     .option('--holon <slug>', 'only conversations whose event is this holon or below it')
     .option('--journey <slug>', 'only conversations of this journey')
-    .option('--from <time>', 'only conversations that start at this time or later: a date, an instant, or an age (7d)', (text) =>
-      parseTime(text),
+    .option(
+      '--from <time>',
+      'only conversations that start at this time or later: a date, an instant, or an age (7d)',
+      (text) => parseTime(text),
     )
     .option('--to <time>', 'only conversations that start before this time', (text) => parseTime(text))
     .option('--limit <count>', 'maximum number of results, at most 100', parseLimit, 20)
@@ -166,7 +178,9 @@ function describe({ conversation_id: id, status, matches, copy, differences }: R
   if (copy === null) return `Conversation ${id} (${status}): no artifact was imported.`;
   const counts = `${copy.counts.raw} rows, ${copy.counts.accepted} inside the window, sha256 ${copy.sha256}`;
   if (matches) return `Conversation ${id} (${status}): the file matches the import and its evidence: ${counts}.`;
-  const lines = differences.map((item) => `  ${item.field}: evidence ${String(item.evidence)}, file ${String(item.copy)}`);
+  const lines = differences.map(
+    (item) => `  ${item.field}: evidence ${String(item.evidence)}, file ${String(item.copy)}`,
+  );
   return `Conversation ${id} (${status}): the file differs from the import.\n${lines.join('\n')}`;
 }
 

@@ -16,7 +16,10 @@ describe('webhook filter', () => {
   });
 
   it('sends a text and a person filter only to services that support them', () => {
-    expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
+    expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({
+      bookings: { text: 'uid-7', person_id: 9 },
+      updates: undefined,
+    });
     expect(toRequests({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
     expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
   });
@@ -25,6 +28,8 @@ describe('webhook filter', () => {
     expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );
-    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; use one of pending, applied, stale, /);
+    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(
+      /; use one of pending, applied, stale, /,
+    );
   });
 });

@@ -31,9 +31,15 @@ export function withFilter(command: Command): Command {
   return command
     .addOption(new Option('--provider <name>', 'only receipts of this provider').choices(providers))
     .addOption(new Option('--outcome <outcome>', 'only receipts with this outcome').choices(outcomes))
-    .option('--since <time>', 'only receipts from this time or later: a date, an instant, or an age (2h)', (text) => parseTime(text))
+    .option('--since <time>', 'only receipts from this time or later: a date, an instant, or an age (2h)', (text) =>
+      parseTime(text),
+    )
     .option('--until <time>', 'only receipts from before this time', (text) => parseTime(text))
-    .option('--text <text>', 'only receipts whose body contains this text, ignoring the case of ASCII letters', parseText)
+    .option(
+      '--text <text>',
+      'only receipts whose body contains this text, ignoring the case of ASCII letters',
+      parseText,
+    )
     .option('--person <id>', 'only receipts for this person', parseId);
 }
 
@@ -53,7 +59,8 @@ export function toRequests({ outcome, provider, since, until, text, person }: Fi
     ...(until === undefined ? {} : { until }),
     ...(text === undefined ? {} : { text }),
   };
-  if (person !== undefined && provider === 'telegram') throw new CliError('Receipts of telegram have no person.', 'usage');
+  if (person !== undefined && provider === 'telegram')
+    throw new CliError('Receipts of telegram have no person.', 'usage');
   const source = provider === undefined ? undefined : sources[provider];
   const ofBookings = bookingOutcomes.find((known) => known === outcome);
   const ofUpdates = updateOutcomes.find((known) => known === outcome);

@@ -32,7 +32,8 @@ const defaultLimit = 100;
 
 function parseReplayLimit(text: string): number {
   const limit = Number(text);
-  if (!/^[1-9]\d{0,5}$/.test(text) || limit > 2 * maxReplayed) throw new InvalidArgumentError(`must be between 1 and ${2 * maxReplayed}.`);
+  if (!/^[1-9]\d{0,5}$/.test(text) || limit > 2 * maxReplayed)
+    throw new InvalidArgumentError(`must be between 1 and ${2 * maxReplayed}.`);
   return limit;
 }
 
@@ -46,28 +47,37 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
     .option('--cursor <cursor>', cursorText, parseMergedCursor(operatorLists.webhooks))
-    .action(async ({ limit, cursor: position = startCursor, ...filter }: Filter & { limit: number; cursor?: MergedCursor }) => {
-      const { bookings, updates } = toRequests(filter);
-      const pageOf = (service: string) => {
-        const before = parseInstantKey(findPosition(position, service)?.at ?? '');
-        return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
-      };
-      await context.bus();
-      const answers = await callAll<readonly Receipt[]>(
-        receiversOf({ bookings, updates }).filter((service) => hasMore(position, service)),
-        async (service) =>
-          service === 'agents'
-            ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
-            : (await context.call(conversations.rpcs.listReceipts, { ...bookings, ...pageOf(service) })).items,
-      );
-      const { found, failures } = answers;
-      if (found.length === 0) requireAll(answers);
-      const { items, next } = mergePages(found, { limit, positionOf });
-      const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
-      const more = nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
-      context.print(items, table(items, columns, 'No receipts found.'), ...more);
-      requireAll(answers);
-    });
+    .action(
+      async ({
+        limit,
+        cursor: position = startCursor,
+        ...filter
+      }: Filter & { limit: number; cursor?: MergedCursor }) => {
+        const { bookings, updates } = toRequests(filter);
+        const pageOf = (service: string) => {
+          const before = parseInstantKey(findPosition(position, service)?.at ?? '');
+          return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
+        };
+        await context.bus();
+        const answers = await callAll<readonly Receipt[]>(
+          receiversOf({ bookings, updates }).filter((service) => hasMore(position, service)),
+          async (service) =>
+            service === 'agents'
+              ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
+              : (await context.call(conversations.rpcs.listReceipts, { ...bookings, ...pageOf(service) })).items,
+        );
+        const { found, failures } = answers;
+        if (found.length === 0) requireAll(answers);
+        const { items, next } = mergePages(found, { limit, positionOf });
+        const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
+        const more =
+          nextPosition === undefined
+            ? []
+            : [`More results: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
+        context.print(items, table(items, columns, 'No receipts found.'), ...more);
+        requireAll(answers);
+      },
+    );
 
   group
     .command('show')
@@ -85,7 +95,9 @@ export function register(group: Command, context: CliContext): void {
     });
 
   withFilter(group.command('replay'))
-    .description('Processes receipts again: one by its id, or all that match, oldest first; sends of unknown outcome are repeated')
+    .description(
+      'Processes receipts again: one by its id, or all that match, oldest first; sends of unknown outcome are repeated',
+    )
     .argument('[id]', 'receipt', parseId)
     .option(
       '--limit <count>',
@@ -97,11 +109,15 @@ export function register(group: Command, context: CliContext): void {
     .action(async (id: number | undefined, { limit, dryRun, ...filter }: Filter & { limit: number; dryRun?: true }) => {
       if (id === undefined) {
         if (!isFilter(filter))
-          throw new CliError('Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.', 'usage');
+          throw new CliError(
+            'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.',
+            'usage',
+          );
         await replayMatching(context, toRequests(filter), limit, dryRun === true);
         return;
       }
-      if (isFilter(filter) || dryRun === true) throw new CliError('Specify a receipt id or a filter, not both.', 'usage');
+      if (isFilter(filter) || dryRun === true)
+        throw new CliError('Specify a receipt id or a filter, not both.', 'usage');
       const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
       const reply = await context.call(rpcs.replayReceipt, { id }, `receipt ${id}`);
       const done = reply.job_id === null ? 'nothing to process.' : `processed again by job ${reply.job_id}.`;
@@ -123,10 +139,23 @@ function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
 }
 
 type Counts = Omit<ReplyOf<typeof conversations.rpcs.replayReceipts>, 'more'> & { readonly no_agent?: number };
-const countNames = ['matched', 'replayed', 'without_body', 'nothing_left', 'no_agent'] as const satisfies (keyof Counts)[];
+const countNames = [
+  'matched',
+  'replayed',
+  'without_body',
+  'nothing_left',
+  'no_agent',
+] as const satisfies (keyof Counts)[];
 
-/** Applies the limit to both services together, bookings first. A service that does not reply does not stop the other. */
-async function replayMatching(context: CliContext, { bookings, updates }: ReceiptRequests, limit: number, dryRun: boolean): Promise<void> {
+/**
+ * Applies the limit to both services together, bookings first. A service that does not reply does not stop the other.
+ */
+async function replayMatching(
+  context: CliContext,
+  { bookings, updates }: ReceiptRequests,
+  limit: number,
+  dryRun: boolean,
+): Promise<void> {
   const done: Record<string, Counts> = {};
   const failures = new Map<string, string>();
   const sum = (name: keyof Counts): number => Object.values(done).reduce((total, own) => total + (own[name] ?? 0), 0);
@@ -206,7 +235,10 @@ function describe(receipt: Receipt): View {
 
 /** Size and digest of a body that was not stored. */
 function describeAbsence(receipt: object): string {
-  const { body_digest: digest = null, body_size: size = null } = receipt as { body_digest?: string | null; body_size?: number | null };
+  const { body_digest: digest = null, body_size: size = null } = receipt as {
+    body_digest?: string | null;
+    body_size?: number | null;
+  };
   return digest === null ? '(body not stored)' : `(body of ${size} bytes not stored; SHA-256 ${digest})`;
 }
 

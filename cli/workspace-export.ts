@@ -48,7 +48,11 @@ export function registerExport(workspace: Command, context: CliContext): void {
 }
 
 type Row = { readonly list: string; readonly count: number; readonly skipped: number };
-const columns = { LIST: ({ list }: Row) => list, WRITTEN: ({ count }: Row) => count, 'LEFT OUT': ({ skipped }: Row) => skipped };
+const columns = {
+  LIST: ({ list }: Row) => list,
+  WRITTEN: ({ count }: Row) => count,
+  'LEFT OUT': ({ skipped }: Row) => skipped,
+};
 
 async function print(context: CliContext): Promise<void> {
   if (context.json) {
@@ -100,7 +104,8 @@ async function exportList(
   for (let after: number | null = 0; after !== null;) {
     const page: Page = await read(after);
     const taken = page.variables.find((name) => variables.has(name));
-    if (taken !== undefined) throw new CliError(`Two secrets would have the name ${taken}; rename one of the steps or agents.`);
+    if (taken !== undefined)
+      throw new CliError(`Two secrets would have the name ${taken}; rename one of the steps or agents.`);
     for (const name of page.variables) variables.add(name);
     if (page.left_out > 0) omitted[list] = (omitted[list] ?? 0) + page.left_out;
     if (page.items.length > 0) {
@@ -142,7 +147,9 @@ function describeOmissions({ omitted: counts, variables }: Tally): string[] {
   return [
     ...(omitted.length === 0
       ? []
-      : [`Omitted, because a workspace file cannot refer to them (people without a key, and their data): ${omitted.join(', ')}.`]),
+      : [
+          `Omitted, because a workspace file cannot refer to them (people without a key, and their data): ${omitted.join(', ')}.`,
+        ]),
     ...(variables.size === 0 ? [] : [`Before the file is applied, set ${[...variables].join(', ')}.`]),
   ];
 }

@@ -63,7 +63,9 @@ describe('aliases of a workspace file', () => {
     ['aliases in aliases', `a: &a "${'x'.repeat(10_000)}"\nb: &b ${list(90, '*a')}\nc: ${list(90, '*b')}\n`, 3],
     ['merges', `a: &a {x: "${half}"}\nb: {<<: *a}\nc: {<<: [*a, *a]}\n`, 3],
   ])('are rejected when they expand further: %s', (_name, text, line) => {
-    expect(() => read(text)).toThrow(`file.yaml:${line}: aliases up to here make the document more than 16777216 characters longer`);
+    expect(() => read(text)).toThrow(
+      `file.yaml:${line}: aliases up to here make the document more than 16777216 characters longer`,
+    );
   });
 
   it('are rejected when they refer to themselves', () => {
@@ -98,7 +100,12 @@ describe('nesting of a workspace file', () => {
 
 describe('tags of a workspace file', () => {
   it('are accepted for JSON types', () => {
-    expect(read('a: !!str 5\nb: !!int 5\nc: ! x\nd: !!map {x: !!null ""}\n').document).toEqual({ a: '5', b: 5, c: 'x', d: { x: null } });
+    expect(read('a: !!str 5\nb: !!int 5\nc: ! x\nd: !!map {x: !!null ""}\n').document).toEqual({
+      a: '5',
+      b: 5,
+      c: 'x',
+      d: { x: null },
+    });
   });
 
   it.each([

@@ -1,7 +1,18 @@
 /** The workspace file as text: YAML or JSON with the line of every value, and `{env: NAME}` where secrets may stand. */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+} from 'yaml';
 import { isJsonObject, isRawNumber, parseJson, type JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
 import { CliError } from './failure.ts';
@@ -44,7 +55,10 @@ const maxInputBytes = 16 * 1_048_576;
 const maxAliasedCharacters = 16 * 1_048_576;
 
 /** @throws CliError with the first syntax errors and their lines when the file cannot be read as YAML or JSON. */
-export function readWorkspaceFile(file: string, env: Readonly<Record<string, string | undefined>> = process.env): WorkspaceFile {
+export function readWorkspaceFile(
+  file: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): WorkspaceFile {
   return parseWorkspace(file, readText(file), env);
 }
 
@@ -70,7 +84,9 @@ export function parseWorkspace(
   const tooLong = findTooLong(document);
   if (tooLong !== undefined) {
     const line = lineInFile(lines.linePos(tooLong).line);
-    throw new CliError(`${file}:${line}: aliases up to here make the document more than ${maxAliasedCharacters} characters longer`);
+    throw new CliError(
+      `${file}:${line}: aliases up to here make the document more than ${maxAliasedCharacters} characters longer`,
+    );
   }
   let value: unknown;
   try {
@@ -107,7 +123,8 @@ function listNodeProblems(document: Document): NodeProblem[] {
     if (!isNode(node)) continue;
     const offset = node.range?.[0] ?? 0;
     const { tag } = node;
-    if (tag !== undefined && !knownTags.has(tag)) problems.push({ offset, message: `the tag ${showTag(tag)} is not supported; remove it` });
+    if (tag !== undefined && !knownTags.has(tag))
+      problems.push({ offset, message: `the tag ${showTag(tag)} is not supported; remove it` });
     const items = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : isSeq(node) ? node.items : [];
     if (items.length > 0 && depth > maxDepth) problems.push({ offset, message: tooDeep });
     else for (const item of items.toReversed()) pending.push([item, depth + 1]);
@@ -172,7 +189,10 @@ function addedBefore(aliases: readonly Alias[], offset: number): number {
 }
 
 /** @throws CliError when the input is too long or is not UTF-8. */
-export async function readStandardInput(stream: AsyncIterable<Buffer> = process.stdin, maxBytes = maxInputBytes): Promise<string> {
+export async function readStandardInput(
+  stream: AsyncIterable<Buffer> = process.stdin,
+  maxBytes = maxInputBytes,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
@@ -188,7 +208,9 @@ function readText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new CliError(`${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'file not found' : String(error)}`);
+    throw new CliError(
+      `${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'file not found' : String(error)}`,
+    );
   }
   return toText(file, bytes);
 }
@@ -224,7 +246,11 @@ function offsetOf(document: Document, path: Path): number {
 const unsetPlaceholder = 'unset';
 
 /** Resolves `{env: NAME}` in passwords of accounts and configurations of steps and agents; elsewhere it is data. */
-function resolveSecrets(document: unknown, env: Readonly<Record<string, string | undefined>>, problems: FileProblem[]): unknown {
+function resolveSecrets(
+  document: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: FileProblem[],
+): unknown {
   const resolve = (value: unknown, path: Path): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => resolve(item, [...path, index]));
     if (!isJsonObject(value)) return value;
@@ -232,13 +258,18 @@ function resolveSecrets(document: unknown, env: Readonly<Record<string, string |
     if (typeof name === 'string' && Object.keys(value).length === 1) {
       const found = env[name];
       if (found !== undefined && !isBlank(found)) return found;
-      problems.push({ path, message: `the environment variable ${name} is ${found === undefined || found === '' ? 'not set' : 'blank'}` });
+      problems.push({
+        path,
+        message: `the environment variable ${name} is ${found === undefined || found === '' ? 'not set' : 'blank'}`,
+      });
       return unsetPlaceholder;
     }
     return mapObject(value, (key, item) => resolve(item, [...path, key]));
   };
   const within = (item: unknown, field: string, path: Path): unknown =>
-    isJsonObject(item) ? mapObject(item, (key, value) => (key === field ? resolve(value, [...path, key]) : value)) : item;
+    isJsonObject(item)
+      ? mapObject(item, (key, value) => (key === field ? resolve(value, [...path, key]) : value))
+      : item;
   if (!isJsonObject(document)) return document;
   return mapObject(document, (list, items) =>
     mapList(items, (item, index) => {

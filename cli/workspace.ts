@@ -1,4 +1,7 @@
-/** `workspace apply FILE` and `workspace export`: imports and exports set-up data as a declarative file (rules/workspace#workspace-file). */
+/**
+ * `workspace apply FILE` and `workspace export`: imports and exports set-up data as a declarative file
+ * (rules/workspace#workspace-file).
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -62,11 +65,13 @@ async function applyFile(context: CliContext, name: string, dryRun: boolean): Pr
   const rehearsals: Applied[] = [];
   if (checkFirst) {
     rehearsals.push(...(await collectProblems(() => send(true), [], problems)));
-    if (agentItems !== undefined) rehearsals.push(...(await collectProblems(() => applyAgents(true), ['agents'], problems)));
+    if (agentItems !== undefined)
+      rehearsals.push(...(await collectProblems(() => applyAgents(true), ['agents'], problems)));
     if (bulk !== undefined) problems.push(...(await bulk.check()));
   }
   if (problems.length > 0) throw toWorkspaceError(name, file, problems);
-  if (dryRun) return [...rehearsals, ...(bulk === undefined ? [] : [await importConversations(bulk, true)])].reduce(join);
+  if (dryRun)
+    return [...rehearsals, ...(bulk === undefined ? [] : [await importConversations(bulk, true)])].reduce(join);
   const [own] = await collectProblems(() => send(false), [], problems);
   if (own === undefined) throw toWorkspaceError(name, file, problems);
   const applied = agentItems === undefined ? own : join(own, await applyAgents(false));
@@ -90,7 +95,8 @@ function splitDocument(document: unknown): { agentItems: unknown[] | undefined; 
 async function createSender(context: CliContext, document: unknown): Promise<(dryRun: boolean) => Promise<Applied>> {
   const { applyWorkspace, uploadWorkspace } = directory.rpcs;
   const text = JSON.stringify(document ?? null);
-  if (text.length <= maxDirectCharacters) return (dryRun) => context.call(applyWorkspace, { document, dry_run: dryRun });
+  if (text.length <= maxDirectCharacters)
+    return (dryRun) => context.call(applyWorkspace, { document, dry_run: dryRun });
   const uploadId = randomUUID().replaceAll('-', '');
   for (let start = 0, part = 0; start < text.length; part++) {
     let end = Math.min(start + partCharacters, text.length);
@@ -102,14 +108,20 @@ async function createSender(context: CliContext, document: unknown): Promise<(dr
 }
 
 /** Runs `work` and adds problems of the document to `problems`. Rethrows other errors. */
-async function collectProblems(work: () => Promise<Applied>, prefix: readonly string[], problems: FileProblem[]): Promise<Applied[]> {
+async function collectProblems(
+  work: () => Promise<Applied>,
+  prefix: readonly string[],
+  problems: FileProblem[],
+): Promise<Applied[]> {
   try {
     return [await work()];
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'invalid_workspace') throw error;
     const found = error.details['problems'];
     for (const problem of Array.isArray(found) ? (found as FileProblem[]) : []) {
-      const path = prefix.every((part, index) => problem.path[index] === part) ? problem.path : [...prefix, ...problem.path];
+      const path = prefix.every((part, index) => problem.path[index] === part)
+        ? problem.path
+        : [...prefix, ...problem.path];
       problems.push({ path, message: problem.message });
     }
     return [];
@@ -120,9 +132,14 @@ function toWorkspaceError(name: string, file: WorkspaceFile, found: readonly Fil
   const problems = found
     .map(({ path, message, line = file.lineOf(path) }) => ({ line, path: showPath(path), message }))
     .toSorted((left, right) => left.line - right.line);
-  const lines = problems.map(({ line, path, message }) => `${name}:${line}: ${path}${path === '' ? '' : ': '}${message}`);
+  const lines = problems.map(
+    ({ line, path, message }) => `${name}:${line}: ${path}${path === '' ? '' : ': '}${message}`,
+  );
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return new CliError([...new Set(lines), `${count}; nothing changed.`].join('\n'), 'invalid_workspace', { file: name, problems });
+  return new CliError([...new Set(lines), `${count}; nothing changed.`].join('\n'), 'invalid_workspace', {
+    file: name,
+    problems,
+  });
 }
 
 /** `people[3].contact.email` */
@@ -141,7 +158,10 @@ function join(left: Applied, right: Applied): Applied {
   };
 }
 
-function summarize({ created, updated, unchanged, diff, diff_truncated: isTruncated }: Applied, dryRun: boolean): string[] {
+function summarize(
+  { created, updated, unchanged, diff, diff_truncated: isTruncated }: Applied,
+  dryRun: boolean,
+): string[] {
   if (!dryRun) return [`${created} created, ${updated} updated, ${unchanged} unchanged.`];
   return [
     ...diff.flatMap(showChange),

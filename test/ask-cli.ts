@@ -1,4 +1,7 @@
-/** The admin CLI without a process of its own: for what its commands answer and do, not for how a program ends and writes. */
+/**
+ * The admin CLI without a process of its own: for what its commands answer and do, not for how a program ends and
+ * writes.
+ */
 import { createContext } from '../cli/context.ts';
 import { createProgram } from '../cli/program.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The two forms of a drill (`*.drill.test.ts`): `npm test` runs the smoke form (20 seconds at most), `npm run test:release` the full form.
- * Files named `*.release.test.ts` have no smoke form and run only in `npm run test:release`.
+ * The two forms of a drill (`*.drill.test.ts`): `npm test` runs the smoke form (20 seconds at most), `npm run
+ * test:release` the full form. Files named `*.release.test.ts` have no smoke form and run only in `npm run
+ * test:release`.
  */
 export const isRelease = process.env['TEST_RELEASE'] === 'true';
 

@@ -4,10 +4,17 @@ type Sql = Pick<TestEnvironment, 'sql'>;
 /** Ends the holding, and resolves with how it has ended; it was long enough when that is `stopped`. */
 type LetGo = () => Promise<'stopped' | 'over by itself'>;
 
-/** Has somebody else hold what `locking` locks, a select of rows, for a minute or until it is told to let go. Resolves when it holds them. */
+/**
+ * Has somebody else hold what `locking` locks, a select of rows, for a minute or until it is told to let go. Resolves
+ * when it holds them.
+ */
 export function holdLocks(env: Sql, locking: string, params: readonly unknown[] = []): Promise<LetGo> {
   // What sleeps beside `for update` would sleep before it locks.
-  return hold(env, `with held as materialized (${locking}) select pg_sleep(60) from (select count(*) from held) as counted`, params);
+  return hold(
+    env,
+    `with held as materialized (${locking}) select pg_sleep(60) from (select count(*) from held) as counted`,
+    params,
+  );
 }
 
 /** Like `holdLocks` for a whole table: nobody reads or writes it meanwhile. */

@@ -1,12 +1,20 @@
 /**
- * Verifies the audit logs of all services and removes entries older than AUDIT_RETENTION_DAYS (A2): `node tools/audit.ts` with DATABASE_URL of the
- * audit role. Runs once and exits with 1 when a log is broken; broken logs are not truncated. With `--daily` it runs at once and every day.
+ * Verifies the audit logs of all services and removes entries older than AUDIT_RETENTION_DAYS (A2): `node
+ * tools/audit.ts` with DATABASE_URL of the audit role. Runs once and exits with 1 when a log is broken; broken logs are
+ * not truncated. With `--daily` it runs at once and every day.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type ChainBreak, type ChainPage, storeVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
+import {
+  type ChainBreak,
+  type ChainPage,
+  storeVerification,
+  readLinks,
+  removeOldEntries,
+  verifyChain,
+} from '#libs/audit';
 import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings } from '#libs/config';
 import { type Static, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -110,7 +118,9 @@ if (import.meta.main) {
     if (values.daily === true) await runDaily(config, logger);
     else if (!(await runOnce(config, logger))) process.exitCode = 1;
   } catch (error) {
-    process.stderr.write(`audit: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`);
+    process.stderr.write(
+      `audit: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`,
+    );
     process.exitCode = 1;
   }
 }

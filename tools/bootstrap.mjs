@@ -1,8 +1,8 @@
 /**
- * First step of every npm command. Runs on Node 20 and without packages: installs the packages when the lock file has changed, then runs the
- * command with the pinned Node that one of them contains.
+ * First step of every npm command. Runs on Node 20 and without packages: installs the packages when the lock file has
+ * changed, then runs the command with the pinned Node that one of them contains.
  *
- *   node tools/bootstrap.mjs <command> [arguments]
+ * node tools/bootstrap.mjs <command> [arguments]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -54,7 +54,8 @@ async function main() {
   const script = commands[name];
   if (script === undefined) fail(`usage: node tools/bootstrap.mjs ${Object.keys(commands).join('|')}`);
   const major = Number(process.versions.node.split('.')[0]);
-  if (major < oldestNode) fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
+  if (major < oldestNode)
+    fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
   await install(withServers.includes(name) ? buildServers : () => {}, !withoutTools.includes(name));
   run(findNode(), [join(repoDir, script), ...args], name);
 }
@@ -96,7 +97,8 @@ function isInstalled(packages, withTools) {
   if (text === undefined) return false;
   const present = JSON.parse(text).packages;
   return Object.entries(packages).every(
-    ([path, item]) => path === '' || item.optional === true || isExcluded(item, withTools) || present[path]?.version === item.version,
+    ([path, item]) =>
+      path === '' || item.optional === true || isExcluded(item, withTools) || present[path]?.version === item.version,
   );
 }
 
@@ -129,15 +131,24 @@ async function buildServers(packages) {
 }
 
 /**
- * Installs the pinned Node before the other packages, for a Node that cannot run TypeScript. It is the package that the install script of the
- * package `node` downloads too.
+ * Installs the pinned Node before the other packages, for a Node that cannot run TypeScript. It is the package that the
+ * install script of the package `node` downloads too.
  */
 function fetchNode(packages) {
   const name = nodePackage();
   const dir = join(repoDir, '.data', `early-node-${process.pid}`);
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   const npm = findNpm();
-  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', dir];
+  const args = [
+    'install',
+    '--no-save',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--prefix',
+    dir,
+  ];
   const child = spawn(npm[0], [...npm.slice(1), ...args, `${name}@${packages['node_modules/node'].version}`], {
     env: withoutNpmRun(process.env),
     stdio: 'ignore',
@@ -157,7 +168,10 @@ function fetchNode(packages) {
 async function runNpm(packages, withTools, command) {
   const expected = Object.keys(packages).filter(
     (path) =>
-      path !== '' && !packages[path].optional && !isExcluded(packages[path], withTools) && !(command[0] === 'install' && isUnpacked(path)),
+      path !== '' &&
+      !packages[path].optional &&
+      !isExcluded(packages[path], withTools) &&
+      !(command[0] === 'install' && isUnpacked(path)),
   );
   const total = expected.length;
   const what = `npm ${command[0]}`;
@@ -170,7 +184,14 @@ async function runNpm(packages, withTools, command) {
   const npm = findNpm();
   const child = spawn(
     npm[0],
-    [...npm.slice(1), ...command, withTools ? '--include=dev' : '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+    [
+      ...npm.slice(1),
+      ...command,
+      withTools ? '--include=dev' : '--omit=dev',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ],
     {
       cwd: repoDir,
       env: withoutNpmRun(process.env),
@@ -209,17 +230,19 @@ function isUnpacked(path) {
 /** The npm of the caller, otherwise the one on the PATH. */
 function findNpm() {
   const script = process.env.npm_execpath;
-  return script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script) ? [process.execPath, script] : ['npm'];
+  return script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script)
+    ? [process.execPath, script]
+    : ['npm'];
 }
 
 /** Removes settings of the outer npm, which the started npm would inherit. */
 function withoutNpmRun(env) {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_(lifecycle|package|command|config_local_prefix)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^npm_(lifecycle|package|command|config_local_prefix)/.test(name)),
+  );
 }
 
-/**
- * The pinned Node. Runs the install script of its package if npm was configured not to.
- */
+/** The pinned Node. Runs the install script of its package if npm was configured not to. */
 function findNode() {
   if (isUsable(pinnedNode)) return pinnedNode;
   log('Downloading the pinned Node: npm did not run its install script.');

@@ -31,13 +31,19 @@ function makeRepo(): void {
   mkdirSync(join(repo, 'tools', 'check'), { recursive: true });
   mkdirSync(join(repo, 'bin'));
   copyFileSync(join(import.meta.dirname, 'bootstrap.mjs'), join(repo, 'tools', 'bootstrap.mjs'));
-  writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('args', process.argv.slice(2).join(' ')); process.exitCode = 3;\n");
+  writeFileSync(
+    join(repo, 'tools', 'check', 'main.ts'),
+    "console.log('args', process.argv.slice(2).join(' ')); process.exitCode = 3;\n",
+  );
   writeLock('1.0.0');
   writeNpm('mkdir -p node_modules/node/bin node_modules/a && ln -sf "$REAL_NODE" node_modules/node/bin/node');
 }
 
 function writeLock(version: string): void {
-  writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages: { '': {}, 'node_modules/a': { version } } }));
+  writeFileSync(
+    join(repo, 'package-lock.json'),
+    JSON.stringify({ packages: { '': {}, 'node_modules/a': { version } } }),
+  );
 }
 
 function writeNpm(script: string): void {
@@ -57,9 +63,13 @@ function environment(): NodeJS.ProcessEnv {
 
 function run(...args: string[]): Promise<Result> {
   const env = environment();
-  const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   return new Promise((resolve) => {
     child.once('close', (status) => resolve({ status, output }));
   });
@@ -85,7 +95,9 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     const mark = join(repo, 'building');
     const builder = `import { writeFileSync } from 'node:fs';\nconst mark: string = ${JSON.stringify(mark)};\nwriteFileSync(mark, '');\n`;
     writeFileSync(join(repo, 'libs', 'servers', 'build-servers.ts'), builder);
-    writeNpm(`until [ -f ${mark} ]; do sleep 0.05; done; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node`);
+    writeNpm(
+      `until [ -f ${mark} ]; do sleep 0.05; done; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node`,
+    );
     await expect(run('start')).resolves.toMatchObject({ status: 0, output: expect.stringContaining('started') });
     rmSync(mark);
     await run('start');
@@ -99,7 +111,9 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     const fetched = `node(-bin)?-${process.platform}-${process.arch}`;
     writeFileSync(
       join(repo, 'package-lock.json'),
-      JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/node': { version: '24.0.1' } } }),
+      JSON.stringify({
+        packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/node': { version: '24.0.1' } },
+      }),
     );
     writeNpm(`
 if [ "$1" = install ]; then
@@ -111,28 +125,43 @@ else
   mkdir -p node_modules/node/bin; printf '#!/bin/sh\nNODE_OPTIONS= exec "$REAL_NODE" "$@"\n' > node_modules/node/bin/node; chmod +x node_modules/node/bin/node
 fi`);
     const env = { ...environment(), NODE_OPTIONS: '--no-experimental-strip-types' };
-    const result = spawnSync(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'start'], { env, encoding: 'utf8' });
+    const result = spawnSync(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'start'], {
+      env,
+      encoding: 'utf8',
+    });
     expect([result.status, result.stdout]).toEqual([0, 'started\n']);
     expect(readFileSync(mark, 'utf8')).toContain(join('libs', 'servers', 'build-servers.ts'));
-    expect(readCalls().toSorted().at(-1)).toMatch(new RegExp(`^install --no-save --ignore-scripts .* ${fetched}@24\\.0\\.1$`));
+    expect(readCalls().toSorted().at(-1)).toMatch(
+      new RegExp(`^install --no-save --ignore-scripts .* ${fetched}@24\\.0\\.1$`),
+    );
     expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });
 
   it('installs only runtime packages for a start, adds the tools for the first other command, and retains them', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
-    mkdirSync(join(repo, 'node_modules', 'node', 'node_modules', `node-${process.platform}-${process.arch}`, 'include'), {
-      recursive: true,
-    });
+    mkdirSync(
+      join(repo, 'node_modules', 'node', 'node_modules', `node-${process.platform}-${process.arch}`, 'include'),
+      {
+        recursive: true,
+      },
+    );
     writeFileSync(join(repo, 'node_modules', 'index.js.map'), '{}');
-    const packages = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/tool': { version: '1.0.0', dev: true } };
+    const packages = {
+      '': {},
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/tool': { version: '1.0.0', dev: true },
+    };
     writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages }));
     expect((await run('start')).output).toContain('Installing 1 packages with npm ci');
     await run('start');
     expect(existsSync(join(repo, 'node_modules', 'index.js.map'))).toBe(false);
     await run('check');
     await run('start');
-    writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages: { ...packages, 'node_modules/a': { version: '1.0.1' } } }));
+    writeFileSync(
+      join(repo, 'package-lock.json'),
+      JSON.stringify({ packages: { ...packages, 'node_modules/a': { version: '1.0.1' } } }),
+    );
     await run('start');
     expect(readCalls().filter((call) => !call.includes('--prefix'))).toEqual([
       'ci --omit=dev --no-audit --no-fund --loglevel=error',
@@ -199,25 +228,37 @@ fi`);
   it("runs the admin CLI through an installed link, in the user's working directory", async () => {
     mkdirSync(join(repo, 'cli'));
     copyFileSync(join(import.meta.dirname, '..', 'cli', 'coherence.mjs'), join(repo, 'cli', 'coherence.mjs'));
-    writeFileSync(join(repo, 'cli', 'main.ts'), 'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n');
+    writeFileSync(
+      join(repo, 'cli', 'main.ts'),
+      'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n',
+    );
     const bin = join(repo, 'bin', 'coherence');
     symlinkSync(join('..', 'cli', 'coherence.mjs'), bin);
     expect(statSync(bin).mode & 0o111).toBe(0o111);
     const { INIT_CWD: _folder, ...env } = environment();
     const { status, stdout } = spawnSync(bin, ['jobs', 'list', '--json'], { cwd: tmpdir(), env, encoding: 'utf8' });
-    expect({ status, stdout }).toEqual({ status: 2, stdout: `${realpathSync(tmpdir())} [ 'jobs', 'list', '--json' ]\n` });
+    expect({ status, stdout }).toEqual({
+      status: 2,
+      stdout: `${realpathSync(tmpdir())} [ 'jobs', 'list', '--json' ]\n`,
+    });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s like its command, so that a shell loop stops', async (signal) => {
-    await run('check');
-    writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('here'); setInterval(() => {}, 1_000);\n");
-    const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'check'], { env: environment() });
-    await once(child.stdout, 'data');
-    child.kill(signal);
-    expect(await once(child, 'exit')).toEqual([null, signal]);
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends with %s like its command, so that a shell loop stops',
+    async (signal) => {
+      await run('check');
+      writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('here'); setInterval(() => {}, 1_000);\n");
+      const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'check'], { env: environment() });
+      await once(child.stdout, 'data');
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([null, signal]);
+    },
+  );
 
   it('lists its commands when the command is unknown', async () => {
-    await expect(run('dance')).resolves.toEqual({ status: 1, output: expect.stringMatching(/start\|test\|.*\|check\|fix\|cli\|/) });
+    await expect(run('dance')).resolves.toEqual({
+      status: 1,
+      output: expect.stringMatching(/start\|test\|.*\|check\|fix\|cli\|/),
+    });
   });
 });

@@ -38,7 +38,8 @@ const wholeFiles: Generators = {
 };
 const generators: Generators = {
   ...wholeFiles,
-  '.gitattributes': () => ['package-lock.json', ...Object.keys(wholeFiles)].map((file) => `/${file} linguist-generated\n`).join(''),
+  '.gitattributes': () =>
+    ['package-lock.json', ...Object.keys(wholeFiles)].map((file) => `/${file} linguist-generated\n`).join(''),
   'deploy/helm/coherence/README.md': describeChartReadme,
 };
 

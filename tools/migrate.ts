@@ -1,12 +1,19 @@
 /**
- * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting service
- * (architecture#data). `DATABASE_URL_<SERVICE>` is the address with which a service connects: its role is created, with rights on its own
- * schema only. `DATABASE_URL_AUDIT` is the address for verification and retention of the audit log (A2). `--report FILE` writes the names
- * of the migrations and whether the database has no set-up data.
+ * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting
+ * service (architecture#data). `DATABASE_URL_<SERVICE>` is the address with which a service connects: its role is
+ * created, with rights on its own schema only. `DATABASE_URL_AUDIT` is the address for verification and retention of
+ * the audit log (A2). `--report FILE` writes the names of the migrations and whether the database has no set-up data.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings, readEnvironment } from '#libs/config';
+import {
+  databasePasswordSettings,
+  databaseSettings,
+  buildDatabaseUrl,
+  loadConfig,
+  logSettings,
+  readEnvironment,
+} from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
@@ -19,7 +26,10 @@ async function isEmpty(url: string, logger: Logger): Promise<boolean> {
   const database = await createDatabase({ url, schema: 'directory', poolSize: 1, logger, applicationName: 'migrate' });
   try {
     const tables = ['people', 'object_classes', 'accounts'].map((table) => `exists (select from directory.${table})`);
-    const [row] = await database.query<{ filled: boolean }>({ name: 'is_filled', text: `select ${tables.join(' or ')} as filled` });
+    const [row] = await database.query<{ filled: boolean }>({
+      name: 'is_filled',
+      text: `select ${tables.join(' or ')} as filled`,
+    });
     return row?.filled !== true;
   } finally {
     await database.close();
@@ -45,7 +55,8 @@ if (import.meta.main) {
     env = readEnvironment();
     const config = loadConfig(migrationSettings, env);
     const ended = new AbortController();
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
     const migrations = await migrateServices({
       url: buildDatabaseUrl(config),
@@ -56,10 +67,15 @@ if (import.meta.main) {
       auditUrl: readAuditUrl(env),
     });
     if (values.report !== undefined) {
-      writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(buildDatabaseUrl(config), logger) }));
+      writeFileSync(
+        values.report,
+        JSON.stringify({ migrations, isEmpty: await isEmpty(buildDatabaseUrl(config), logger) }),
+      );
     }
   } catch (error) {
-    process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(env['DATABASE_URL'] ?? ''))}\n`);
+    process.stderr.write(
+      `migrate: ${await describeSetupFailure(error, () => databaseTarget(env['DATABASE_URL'] ?? ''))}\n`,
+    );
     process.exitCode = 1;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Creates or updates the streams of the platform: `node tools/streams.ts` with NATS_URL of an administrator. A job runs it beside the migrations; it
- * is idempotent. It first checks that users with a known address (`NATS_URL_<SERVICE>`) have the permissions of this release.
+ * Creates or updates the streams of the platform: `node tools/streams.ts` with NATS_URL of an administrator. A job runs
+ * it beside the migrations; it is idempotent. It first checks that users with a known address (`NATS_URL_<SERVICE>`)
+ * have the permissions of this release.
  */
 import { ConfigError, loadConfig, logSettings, natsSettings, buildNatsUrl, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -31,7 +32,8 @@ const replicas = {
     Type.Integer({
       minimum: 1,
       maximum: maxReplicas,
-      description: 'NATS servers that store each stream, 3 to survive the loss of one; unset = unchanged, 1 for a new stream',
+      description:
+        'NATS servers that store each stream, 3 to survive the loss of one; unset = unchanged, 1 for a new stream',
     }),
   ),
 };

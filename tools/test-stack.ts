@@ -1,6 +1,6 @@
 /**
- * Runs the servers of the tests until Ctrl-C, so that test runs start at once: `node tools/test-stack.ts`. Test runs find them through
- * `.data/test-stack.json`.
+ * Runs the servers of the tests until Ctrl-C, so that test runs start at once: `node tools/test-stack.ts`. Test runs
+ * find them through `.data/test-stack.json`.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +14,13 @@ const addressFile = join(repoDir, '.data', 'test-stack.json');
 rmSync(dataDir, { recursive: true, force: true });
 mkdirSync(dataDir, { recursive: true });
 const servers = await startTestServers({ repoDir, dataDir, progress: (line) => console.log(line) });
-writeFileSync(addressFile, JSON.stringify({ holder: identifyProcess(process.pid), addresses: servers.addresses }, null, 2), {
-  mode: 0o600,
-});
+writeFileSync(
+  addressFile,
+  JSON.stringify({ holder: identifyProcess(process.pid), addresses: servers.addresses }, null, 2),
+  {
+    mode: 0o600,
+  },
+);
 console.log(`The test servers are running (addresses: ${addressFile}). Stop them with Ctrl-C.`);
 
 const stop = async (): Promise<void> => {

@@ -41,7 +41,10 @@ export async function verifyFile(file: string): Promise<Map<string, ChainReport>
     throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
   }
   return new Map(
-    [...chains].map(([service, { anchor, verifier, checked, broken }]) => [service, { checked, anchor, head: verifier.last, broken }]),
+    [...chains].map(([service, { anchor, verifier, checked, broken }]) => [
+      service,
+      { checked, anchor, head: verifier.last, broken },
+    ]),
   );
 }
 

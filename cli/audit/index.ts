@@ -36,7 +36,8 @@ interface ListOptions {
 const linksOfPage = 1_000;
 
 export function register(group: Command, context: CliContext): void {
-  const service = (): Option => new Option('--service <name>', 'only the log of this service').choices([...auditServices]);
+  const service = (): Option =>
+    new Option('--service <name>', 'only the log of this service').choices([...auditServices]);
 
   group
     .command('list')
@@ -44,14 +45,20 @@ export function register(group: Command, context: CliContext): void {
     .option('--actor <email-or-id>', 'only entries of this account')
     .option('--action <action>', 'only entries with this action, e.g. login')
     .option('--target <type:id>', 'only entries about this target, e.g. account:7')
-    .option('--from <time>', 'only entries from this time or later: a date, an instant, or an age (7d)', (text) => parseTime(text))
+    .option('--from <time>', 'only entries from this time or later: a date, an instant, or an age (7d)', (text) =>
+      parseTime(text),
+    )
     .option('--to <time>', 'only entries from before this time', (text) => parseTime(text))
     .addOption(service())
     .option('--limit <count>', 'entries per page, at most 1000', parseLimit, 100)
     .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (options: ListOptions) => {
       const { items, next } = await list(context, options);
-      context.print(items, table(items, columns, 'No entries.'), ...(next === undefined ? [] : [`More results: --cursor ${next}`]));
+      context.print(
+        items,
+        table(items, columns, 'No entries.'),
+        ...(next === undefined ? [] : [`More results: --cursor ${next}`]),
+      );
     });
 
   group
@@ -59,11 +66,16 @@ export function register(group: Command, context: CliContext): void {
     .description('Verifies the chains and prints the first broken entry')
     .argument('[file]', 'output of `audit export`, verified offline')
     .addOption(service())
-    .option('--head <service:id:hash>', 'require this hash, recorded earlier, for this entry; can be repeated', collectHead)
+    .option(
+      '--head <service:id:hash>',
+      'require this hash, recorded earlier, for this entry; can be repeated',
+      collectHead,
+    )
     .action(async (file: string | undefined, options: { service?: string; head?: Head[] }) => {
       const heads = options.head ?? [];
       if (file !== undefined && heads.length > 0) throw new CliError('--head cannot be used with a file.', 'usage');
-      const reports = file === undefined ? await verifyLogs(context, listLogs(options.service), heads) : await verifyFile(file);
+      const reports =
+        file === undefined ? await verifyLogs(context, listLogs(options.service), heads) : await verifyFile(file);
       const items = [...reports].map(([name, report]) => describeReport(name, report));
       context.print(items, table(items, reportColumns, 'No entries.'));
       const broken = items.filter((item) => item.broken !== null);
@@ -93,7 +105,8 @@ export function register(group: Command, context: CliContext): void {
         );
         await write(stream, lines.join(''));
         count += report.checked;
-        if (report.broken !== undefined) broken.push(`${log.service}: entry ${report.broken.id} ${report.broken.problem}.`);
+        if (report.broken !== undefined)
+          broken.push(`${log.service}: entry ${report.broken.id} ${report.broken.problem}.`);
       }
       if (out !== undefined) {
         (stream as WriteStream).end();
@@ -107,7 +120,8 @@ export function register(group: Command, context: CliContext): void {
 const columns = {
   TIME: ({ at }: PublicAuditEntry) => moment(at),
   ACTOR: ({ actor }: PublicAuditEntry) =>
-    actor.email ?? (actor.account_id === null ? (actor.kind === 'account' ? null : actor.kind) : `account ${actor.account_id}`),
+    actor.email ??
+    (actor.account_id === null ? (actor.kind === 'account' ? null : actor.kind) : `account ${actor.account_id}`),
   ACTION: ({ action }: PublicAuditEntry) => action,
   TARGET: ({ target }: PublicAuditEntry) => (target === null ? null : `${target.type}:${target.id}`),
   OUTCOME: ({ outcome }: PublicAuditEntry) => toned(outcome, outcome === 'ok' ? 'good' : 'bad'),
@@ -116,10 +130,14 @@ const columns = {
   CHANGES: ({ changes }: PublicAuditEntry) => (changes === null ? null : JSON.stringify(changes)),
 };
 
-async function list(context: CliContext, options: ListOptions): Promise<{ items: PublicAuditEntry[]; next: string | undefined }> {
+async function list(
+  context: CliContext,
+  options: ListOptions,
+): Promise<{ items: PublicAuditEntry[]; next: string | undefined }> {
   const { actor, action, target, from, to, limit, cursor } = options;
   const position = cursor === undefined ? undefined : readCursor(cursor, auditServices);
-  if (cursor !== undefined && position === undefined) throw new CliError('The cursor does not belong to this list.', 'usage');
+  if (cursor !== undefined && position === undefined)
+    throw new CliError('The cursor does not belong to this list.', 'usage');
   const account = actor === undefined ? undefined : await findAccount(context, actor);
   const [type = '', ...rest] = target?.split(':') ?? [];
   const filter = {
@@ -163,7 +181,8 @@ interface Head extends ChainEnd {
 
 function collectHead(text: string, known: Head[] = []): Head[] {
   const [, service = '', id = '', hash = ''] = /^([a-z-]+):([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (!auditServices.includes(service)) throw new CliError(`"${text}" is not a head; the format is service:id:hash.`, 'usage');
+  if (!auditServices.includes(service))
+    throw new CliError(`"${text}" is not a head; the format is service:id:hash.`, 'usage');
   return [...known, { service, id: Number(id), hash }];
 }
 
@@ -171,10 +190,16 @@ function readPage(context: CliContext, { rpcs }: AuditLog, after: number) {
   return context.call(rpcs.readAudit, { after, limit: linksOfPage });
 }
 
-async function verifyLogs(context: CliContext, logs: readonly AuditLog[], heads: readonly Head[]): Promise<Map<string, ChainReport>> {
+async function verifyLogs(
+  context: CliContext,
+  logs: readonly AuditLog[],
+  heads: readonly Head[],
+): Promise<Map<string, ChainReport>> {
   const reports = new Map<string, ChainReport>();
   for (const log of logs) {
-    const expectedHashes = new Map(heads.filter(({ service }) => service === log.service).map(({ id, hash }) => [id, hash]));
+    const expectedHashes = new Map(
+      heads.filter(({ service }) => service === log.service).map(({ id, hash }) => [id, hash]),
+    );
     let changed: number | undefined;
     const report = await verifyChain(
       (after) => readPage(context, log, after),
@@ -184,7 +209,9 @@ async function verifyLogs(context: CliContext, logs: readonly AuditLog[], heads:
         expectedHashes.delete(id);
       },
     );
-    const missing = [...expectedHashes.keys()].toSorted((left, right) => left - right).find((id) => id > report.anchor.id);
+    const missing = [...expectedHashes.keys()]
+      .toSorted((left, right) => left - right)
+      .find((id) => id > report.anchor.id);
     const noted =
       changed === undefined
         ? missing === undefined
@@ -209,7 +236,8 @@ function describeReport(service: string, { checked, head, broken }: ChainReport)
 
 const reportColumns = {
   SERVICE: ({ service }: Described) => service,
-  STATE: ({ broken }: Described) => (broken === null ? toned('intact', 'good') : toned(`broken at ${broken.id}`, 'bad')),
+  STATE: ({ broken }: Described) =>
+    broken === null ? toned('intact', 'good') : toned(`broken at ${broken.id}`, 'bad'),
   ENTRIES: ({ entries }: Described) => entries,
   HEAD: ({ service, head }: Described) => `${service}:${head.id}:${head.hash}`,
 };

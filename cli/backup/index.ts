@@ -71,7 +71,9 @@ function registerMaking(group: Command, context: CliContext): void {
 
   group
     .command('prune')
-    .description('Removes backups older than some days and file contents without a backup; keeps the newest complete backup')
+    .description(
+      'Removes backups older than some days and file contents without a backup; keeps the newest complete backup',
+    )
     .requiredOption('--keep-days <days>', 'keep newer backups', parseDays)
     .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--dry-run', 'show what would be removed')
@@ -84,14 +86,19 @@ function registerMaking(group: Command, context: CliContext): void {
           if (!dryRun && options.yes !== true) await confirm(question, 'prune', 'use --yes, or --dry-run first');
           const pruned = await pruneBackups(target, options.keepDays, new Date(), dryRun);
           const done = dryRun ? 'would be removed (nothing changed)' : 'removed';
-          context.print({ ...pruned, dry_run: dryRun }, `${pruned.backups.length} backups and ${pruned.objects} objects ${done}.`);
+          context.print(
+            { ...pruned, dry_run: dryRun },
+            `${pruned.backups.length} backups and ${pruned.objects} objects ${done}.`,
+          );
         }),
       ),
     );
 
   group
     .command('keygen')
-    .description('Generates a key pair: writes the secret key to a file and prints the public key for BACKUP_RECIPIENTS')
+    .description(
+      'Generates a key pair: writes the secret key to a file and prints the public key for BACKUP_RECIPIENTS',
+    )
     .requiredOption('--out <file>', 'file for the secret key; must not exist')
     .action(async ({ out }: { out: string }) => {
       const { secret, recipient } = await generateKeys();
@@ -134,7 +141,9 @@ function registerReading(group: Command, context: CliContext): void {
 
   group
     .command('restore')
-    .description('Restores a backup into an empty installation of the same or a newer release, while no service is running')
+    .description(
+      'Restores a backup into an empty installation of the same or a newer release, while no service is running',
+    )
     .argument('[id]', 'backup id (default: the newest complete backup)')
     .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--digest <sha256>', 'require this digest, as printed by `backup create`', parseDigest)
@@ -146,7 +155,8 @@ function registerReading(group: Command, context: CliContext): void {
         withTarget(context, options, async (target) => {
           const { manifest } = await openBackup(target, id, options.digest);
           const when = `the backup ${manifest.id}, of ${manifest.taken_at}`;
-          if (options.yes !== true) await confirm(`This restores ${when} into the database of DATABASE_URL.`, manifest.id);
+          if (options.yes !== true)
+            await confirm(`This restores ${when} into the database of DATABASE_URL.`, manifest.id);
           const { restore } = await import('./restore.ts'); // slow to load, and only needed here
           await restore(context, target, manifest, options);
         }),
@@ -170,12 +180,21 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
       fresh: options.fresh === true,
       connections: options.connections,
       onFewer: (count, reason) =>
-        void process.stderr.write(`Reading ${count} of ${options.connections} tables at once: ${describeFailure(reason).split('\n')[0]}\n`),
+        void process.stderr.write(
+          `Reading ${count} of ${options.connections} tables at once: ${describeFailure(reason).split('\n')[0]}\n`,
+        ),
       onProgress: createProgress(),
     });
     const sizes = sizesOf(manifest);
     context.print(
-      { id: manifest.id, digest, resumed, taken_at: manifest.taken_at, encrypted: seal.recipients.length > 0, ...sizes },
+      {
+        id: manifest.id,
+        digest,
+        resumed,
+        taken_at: manifest.taken_at,
+        encrypted: seal.recipients.length > 0,
+        ...sizes,
+      },
       fields({
         id: manifest.id,
         place: target.location,
@@ -193,24 +212,48 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   }
 }
 
-async function verify(context: CliContext, target: BackupTarget, id: string | undefined, options: VerifyOptions): Promise<void> {
+async function verify(
+  context: CliContext,
+  target: BackupTarget,
+  id: string | undefined,
+  options: VerifyOptions,
+): Promise<void> {
   const { manifest, digest } = await openBackup(target, id, options.digest);
   const result = await verifyBackup({ target, manifest, withObjects: options.objects, onProgress: createProgress() });
   const ok = result.problems.length === 0;
   const count = `${result.files} files, ${sizeOf(result.bytes)}`;
-  context.print({ id: manifest.id, digest, ok, ...result }, ...(ok ? [`${manifest.id} is intact: ${count}.`] : result.problems));
+  context.print(
+    { id: manifest.id, digest, ok, ...result },
+    ...(ok ? [`${manifest.id} is intact: ${count}.`] : result.problems),
+  );
   if (!ok) throw new CliError(`${manifest.id} cannot be trusted: ${result.problems.length} problems.`);
 }
 
 type Listed = Awaited<ReturnType<typeof describe>>;
 
 async function describe(target: BackupTarget, id: string) {
-  const nothing = { id, version: null, taken_at: null, encrypted: null, tables: null, rows: null, database_bytes: null, objects: null };
+  const nothing = {
+    id,
+    version: null,
+    taken_at: null,
+    encrypted: null,
+    tables: null,
+    rows: null,
+    database_bytes: null,
+    objects: null,
+  };
   if (!(await isComplete(target, id))) return { ...nothing, state: 'broken off' as const };
   try {
     const { manifest } = await openBackup(target, id);
     const { version, taken_at: takenAt, encrypted_to: keys } = manifest;
-    return { id, version, taken_at: takenAt, encrypted: keys.length > 0, ...sizesOf(manifest), state: 'complete' as const };
+    return {
+      id,
+      version,
+      taken_at: takenAt,
+      encrypted: keys.length > 0,
+      ...sizesOf(manifest),
+      state: 'complete' as const,
+    };
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
     return { ...nothing, state: 'damaged' as const };
@@ -238,7 +281,11 @@ const columns = {
   OBJECTS: ({ objects }: Listed) => objects,
 };
 
-async function withTarget(context: CliContext, { from }: SourceOptions, work: (target: BackupTarget) => Promise<void>): Promise<void> {
+async function withTarget(
+  context: CliContext,
+  { from }: SourceOptions,
+  work: (target: BackupTarget) => Promise<void>,
+): Promise<void> {
   const target = openTarget(context, from, '--from');
   try {
     await work(target);
@@ -252,13 +299,16 @@ async function withBackupErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    throw error instanceof BackupError ? new CliError(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`) : error;
+    throw error instanceof BackupError
+      ? new CliError(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`)
+      : error;
   }
 }
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (text.trim() === '' || !(days > 0) || days > 36_500) throw new InvalidArgumentError('must be more than 0 and at most 36500 days.');
+  if (text.trim() === '' || !(days > 0) || days > 36_500)
+    throw new InvalidArgumentError('must be more than 0 and at most 36500 days.');
   return days;
 }
 

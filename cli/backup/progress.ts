@@ -10,7 +10,9 @@ export function createProgress(): (what: string, bytes: number) => void {
     const now = performance.now();
     if (now - reportedAt < everyMs) return;
     reportedAt = now;
-    process.stderr.write(`${what}: ${sizeOf(total)} so far, ${sizeOf((total * 1000) / (now - startedAt))} per second\n`);
+    process.stderr.write(
+      `${what}: ${sizeOf(total)} so far, ${sizeOf((total * 1000) / (now - startedAt))} per second\n`,
+    );
   };
 }
 

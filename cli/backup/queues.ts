@@ -1,4 +1,7 @@
-/** Rebuilds the queues after a restore: messages of the broker refer to another state of the database (rules/operations#after-a-restore). */
+/**
+ * Rebuilds the queues after a restore: messages of the broker refer to another state of the database
+ * (rules/operations#after-a-restore).
+ */
 import { jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { rebuildQueue } from '#libs/jobs';
@@ -32,8 +35,9 @@ export async function listRunning(context: CliContext): Promise<string[]> {
 }
 
 /**
- * Drops jobs and events from the broker, and marks every job and outbox message of the database to be sent again. Webhooks are kept, since they
- * were acknowledged to their senders. Must run while no service is running: messages between services can exist only in the broker.
+ * Drops jobs and events from the broker, and marks every job and outbox message of the database to be sent again.
+ * Webhooks are kept, since they were acknowledged to their senders. Must run while no service is running: messages
+ * between services can exist only in the broker.
  */
 export async function rebuildQueues(context: CliContext, url: string): Promise<Rebuilt> {
   const dropped = await dropMessages(context);

@@ -53,7 +53,9 @@ export async function restore(
       fields({
         restored: manifest.id,
         objects:
-          restored.objects === null ? 'none in the backup' : `${restored.objects.restored} restored, ${restored.objects.present} existed`,
+          restored.objects === null
+            ? 'none in the backup'
+            : `${restored.objects.restored} restored, ${restored.objects.present} existed`,
         erasures: `${restored.erasures} copied from the backup location`,
         queues: `${queues.jobs} jobs and ${queues.outbox} messages will be sent${queues.dropped === null ? '' : `, ${queues.dropped} old messages dropped`}`,
         rights: hasRoles ? null : 'missing: run tools/migrate.ts with the addresses of the services to grant them',

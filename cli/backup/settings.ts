@@ -8,10 +8,15 @@ import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 
-/** Settings of the admin CLI for backups; the addresses of PostgreSQL, NATS and the object store are those of the platform. */
+/**
+ * Settings of the admin CLI for backups; the addresses of PostgreSQL, NATS and the object store are those of the
+ * platform.
+ */
 export const backupSettings = Type.Object({
   BACKUP_URL: Type.Optional(
-    Type.String({ description: 'location of backups: a folder, or s3://bucket/prefix; overridden by `--out` and `--from`' }),
+    Type.String({
+      description: 'location of backups: a folder, or s3://bucket/prefix; overridden by `--out` and `--from`',
+    }),
   ),
   BACKUP_RECIPIENTS: Type.Optional(
     Type.String({
@@ -35,11 +40,17 @@ export const backupSettings = Type.Object({
     Type.String({ description: 'access key of that object store; unset = the default credentials of the AWS SDK' }),
   ),
   BACKUP_S3_SECRET_ACCESS_KEY: Type.Optional(secret(Type.String({ description: 'secret key of that object store' }))),
-  BACKUP_S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys of that object store' }))),
+  BACKUP_S3_SESSION_TOKEN: Type.Optional(
+    secret(Type.String({ description: 'session token of temporary keys of that object store' })),
+  ),
   BACKUP_S3_SESSION_TOKEN_FILE: Type.Optional(Type.String({ description: 'file with that session token' })),
-  BACKUP_S3_SSE: Type.Optional(Type.String({ description: 'encryption at rest in that object store: AES256, aws:kms or aws:kms:dsse' })),
+  BACKUP_S3_SSE: Type.Optional(
+    Type.String({ description: 'encryption at rest in that object store: AES256, aws:kms or aws:kms:dsse' }),
+  ),
   BACKUP_S3_SSE_KMS_KEY_ID: Type.Optional(Type.String({ description: 'key of BACKUP_S3_SSE=aws:kms' })),
-  BACKUP_S3_FORCE_PATH_STYLE: Type.Optional(Type.String({ description: 'bucket in the path instead of the host name: true or false' })),
+  BACKUP_S3_FORCE_PATH_STYLE: Type.Optional(
+    Type.String({ description: 'bucket in the path instead of the host name: true or false' }),
+  ),
 });
 
 const identityFileBytes = 64 * 1024;
@@ -50,12 +61,16 @@ export function openTarget(context: CliContext, given: string | undefined, optio
   if (location === '') throw new CliError(`Specify the location of the backups: ${option} or BACKUP_URL.`, 'usage');
   const address = readStoreAddress(location);
   if (address === undefined) {
-    if (/^[a-z0-9+.-]+:\/\//i.test(location)) throw new CliError(`"${location}" must be a folder or an s3:// URL.`, 'usage');
+    if (/^[a-z0-9+.-]+:\/\//i.test(location))
+      throw new CliError(`"${location}" must be a folder or an s3:// URL.`, 'usage');
     return createFolderTarget(resolve(location));
   }
   const settings = context.settings();
   const ofPlatform = settings['BACKUP_S3_ENDPOINT'] === undefined;
-  const variables = Object.keys(s3Settings).map((name) => [name, settings[`BACKUP_${name}`] ?? (ofPlatform ? settings[name] : undefined)]);
+  const variables = Object.keys(s3Settings).map((name) => [
+    name,
+    settings[`BACKUP_${name}`] ?? (ofPlatform ? settings[name] : undefined),
+  ]);
   const config = loadConfig(Type.Object(s3Settings), { ...Object.fromEntries(variables), S3_BUCKET: address.bucket });
   return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, location);
 }

@@ -1,4 +1,7 @@
-/** Validates the structure of a conversation in a workspace file (rules/workspace#bulk-import), without references and files. */
+/**
+ * Validates the structure of a conversation in a workspace file (rules/workspace#bulk-import), without references and
+ * files.
+ */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { formatInstant, parseInstant } from '#libs/time';
@@ -70,7 +73,8 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
     else read(item, given, fail);
   }
   if (isBefore(item.finish, item.start)) fail(['finish'], 'is before start');
-  if (item.step !== undefined && item.step !== null && typeof value['journey'] !== 'string') fail(['step'], 'requires a journey');
+  if (item.step !== undefined && item.step !== null && typeof value['journey'] !== 'string')
+    fail(['step'], 'requires a journey');
   return problems.length > before ? undefined : item;
 }
 
@@ -123,7 +127,8 @@ function readSlug(item: CheckedItem, name: 'journey' | 'step' | 'event', value: 
 function readTime(item: CheckedItem, name: 'start' | 'finish', value: unknown, fail: Fail): void {
   const parsed = typeof value === 'string' ? parseInstant(value) : undefined;
   if (value === null) item[name] = null;
-  else if (parsed === undefined || parsed.kind === 'invalid') fail([name], 'must be an RFC 3339 date and time, or null');
+  else if (parsed === undefined || parsed.kind === 'invalid')
+    fail([name], 'must be an RFC 3339 date and time, or null');
   else item[name] = formatInstant(parsed.instant);
 }
 
@@ -145,7 +150,13 @@ function readList(item: CheckedItem, name: 'participants' | 'connected', value: 
   item[name] = list.map(String);
 }
 
-function readPath(item: CheckedItem, name: 'audio' | 'full' | 'front_trimmed', value: unknown, path: Path, fail: Fail): void {
+function readPath(
+  item: CheckedItem,
+  name: 'audio' | 'full' | 'front_trimmed',
+  value: unknown,
+  path: Path,
+  fail: Fail,
+): void {
   if (value === null) return;
   if (typeof value === 'string' && !isBlank(value)) item[name] = value;
   else fail(path, 'must be the path of a file, or null');
@@ -158,12 +169,15 @@ function readRow(value: unknown, path: Path, fail: Fail): TranscriptRow | undefi
   if (!isJsonObject(value)) return fail(path, 'must be an object');
   for (const name of Object.keys(value)) if (!rowFields.has(name)) fail([...path, name], 'is not a known field');
   const [start_ms, end_ms] = [readMs(value, 'start_ms', path, fail), readMs(value, 'end_ms', path, fail)];
-  if (start_ms !== undefined && end_ms !== undefined && end_ms < start_ms) fail([...path, 'end_ms'], 'is before start_ms');
+  if (start_ms !== undefined && end_ms !== undefined && end_ms < start_ms)
+    fail([...path, 'end_ms'], 'is before start_ms');
   const { person = null, speaker = null, text } = value;
-  if (person !== null && (typeof person !== 'string' || isBlank(person))) fail([...path, 'person'], 'must be the key of a person, or null');
+  if (person !== null && (typeof person !== 'string' || isBlank(person)))
+    fail([...path, 'person'], 'must be the key of a person, or null');
   if (speaker !== null && typeof speaker !== 'string') fail([...path, 'speaker'], 'must be text');
   else if (speaker !== null && !isSingleLine(speaker)) fail([...path, 'speaker'], 'must have no control characters');
-  if (typeof text !== 'string') fail(text === undefined ? path : [...path, 'text'], text === undefined ? 'needs "text"' : 'must be text');
+  if (typeof text !== 'string')
+    fail(text === undefined ? path : [...path, 'text'], text === undefined ? 'needs "text"' : 'must be text');
   if (start_ms === undefined || end_ms === undefined || typeof text !== 'string') return undefined;
   return { start_ms, end_ms, person: textOrNull(person), speaker: textOrNull(speaker), text };
 }

@@ -3,7 +3,14 @@ import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { isJsonObject, parseJson } from '#libs/json';
 import { CliError } from '../failure.ts';
-import { parseWorkspace, readStandardInput, readWorkspaceFile, standardInput, type Path, type WorkspaceFile } from '../workspace-file.ts';
+import {
+  parseWorkspace,
+  readStandardInput,
+  readWorkspaceFile,
+  standardInput,
+  type Path,
+  type WorkspaceFile,
+} from '../workspace-file.ts';
 import { createItemSpool, type ItemSpool } from './item-spool.ts';
 import { splitFile, type ItemText } from './split-file.ts';
 
@@ -43,7 +50,8 @@ export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> 
     else if (piece.kind === 'gap') gaps.push({ after: countLineBreaks(rest), lines: piece.lines });
     else hasItems = true;
   }
-  const lineInFile = (line: number): number => gaps.reduce((sum, { after, lines }) => (line > after ? sum + lines : sum), line);
+  const lineInFile = (line: number): number =>
+    gaps.reduce((sum, { after, lines }) => (line > after ? sum + lines : sum), line);
   const parsed = splitWhole(parseWorkspace(name, rest.join(''), process.env, lineInFile));
   return hasItems ? { ...parsed, misplaced: false, conversations: createReader(name) } : parsed;
 }
@@ -65,7 +73,8 @@ function countLineBreaks(texts: readonly string[]): number {
 
 function splitWhole(file: WorkspaceFile): SplitWorkspace {
   const { document } = file;
-  if (!isJsonObject(document) || !Object.hasOwn(document, listName)) return { file, conversations: undefined, misplaced: false };
+  if (!isJsonObject(document) || !Object.hasOwn(document, listName))
+    return { file, conversations: undefined, misplaced: false };
   const list = document[listName];
   const rest = { ...file, document: Object.fromEntries(Object.entries(document).filter(([key]) => key !== listName)) };
   if (list === null) return { file: rest, conversations: undefined, misplaced: false };

@@ -6,7 +6,14 @@ import { connect } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newRequestId } from '#libs/telemetry';
-import { audioExtensions, maxAudioBytes, maxRecordingBytes, media, pathOfStored, type StoredFile } from '#services/media';
+import {
+  audioExtensions,
+  maxAudioBytes,
+  maxRecordingBytes,
+  media,
+  pathOfStored,
+  type StoredFile,
+} from '#services/media';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import type { CheckedItem, ItemProblem } from './check-item.ts';
@@ -33,7 +40,8 @@ export class FileImport {
   /** Paths are relative to the folder of the workspace file. */
   constructor(context: CliContext, workspaceFile: string) {
     this.#context = context;
-    this.#folder = workspaceFile === standardInput ? (process.env['INIT_CWD'] ?? process.cwd()) : dirname(resolve(workspaceFile));
+    this.#folder =
+      workspaceFile === standardInput ? (process.env['INIT_CWD'] ?? process.cwd()) : dirname(resolve(workspaceFile));
   }
 
   /** Adds the problems of the item's files. */
@@ -54,7 +62,9 @@ export class FileImport {
     try {
       await once(socket, 'connect', { signal: AbortSignal.timeout(connectTimeoutMs) });
     } catch (error) {
-      throw new CliError(`The media service at ${origin} (MEDIA_INTERNAL_URL) cannot be reached: ${describeCause(error)}`);
+      throw new CliError(
+        `The media service at ${origin} (MEDIA_INTERNAL_URL) cannot be reached: ${describeCause(error)}`,
+      );
     } finally {
       socket.destroy();
     }
@@ -72,7 +82,9 @@ export class FileImport {
     const changed = new Set<number>();
     const concerned = targets.filter(({ item }) => namesFiles(item));
     if (concerned.length === 0) return changed;
-    const { items } = await this.#context.call(media.rpcs.listFiles, { conversation_ids: concerned.map(({ id }) => id) });
+    const { items } = await this.#context.call(media.rpcs.listFiles, {
+      conversation_ids: concerned.map(({ id }) => id),
+    });
     const stored = new Map(items.map((file) => [`${file.conversation_id}/${file.kind}`, file]));
     const uploads: (() => Promise<void>)[] = [];
     const marks: { conversation_id: number; finalized: boolean }[] = [];
@@ -104,7 +116,8 @@ export class FileImport {
     const url = new URL(pathOfStored(id, kind), this.#base());
     url.searchParams.set('name', basename(file));
     if (kind === 'front_trimmed' && item.finalized === true) url.searchParams.set('finalized', 'true');
-    if (kind === 'audio' && item.infos !== undefined && Object.hasOwn(item.infos, 'audio')) url.searchParams.set('attach', 'false');
+    if (kind === 'audio' && item.infos !== undefined && Object.hasOwn(item.infos, 'audio'))
+      url.searchParams.set('attach', 'false');
     for (let attempt = 0; ; attempt++) {
       const { ticket } = await this.#context.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind });
       const refusal = await send(url, ticket, file);
@@ -145,7 +158,11 @@ async function drain(work: (() => Promise<void>)[]): Promise<void> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) await next();
 }
 
-async function send(url: URL, ticket: string, file: string): Promise<{ message: string; isTransient: boolean } | undefined> {
+async function send(
+  url: URL,
+  ticket: string,
+  file: string,
+): Promise<{ message: string; isTransient: boolean } | undefined> {
   try {
     const headers = { 'request-id': newRequestId(), ticket };
     const answer = await fetch(url, { method: 'PUT', headers, body: await openAsBlob(file) });
@@ -153,13 +170,21 @@ async function send(url: URL, ticket: string, file: string): Promise<{ message: 
       await answer.arrayBuffer();
       return undefined;
     }
-    return { message: `the media service returned ${answer.status}: ${await answer.text()}`, isTransient: answer.status >= 500 };
+    return {
+      message: `the media service returned ${answer.status}: ${await answer.text()}`,
+      isTransient: answer.status >= 500,
+    };
   } catch (error) {
-    return { message: `the media service at ${url.origin} cannot be reached: ${describeCause(error)}`, isTransient: true };
+    return {
+      message: `the media service at ${url.origin} cannot be reached: ${describeCause(error)}`,
+      isTransient: true,
+    };
   }
 }
 
 function describeCause(error: unknown): string {
-  const { message, code, name } = (error instanceof Error && error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
+  const { message, code, name } = (
+    error instanceof Error && error.cause instanceof Error ? error.cause : error
+  ) as NodeJS.ErrnoException;
   return message || code || name; // an AggregateError of several addresses has no message
 }

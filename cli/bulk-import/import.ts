@@ -1,7 +1,7 @@
 /**
- * Bulk import of `conversations:` (rules/workspace#bulk-import). The first pass validates items, references and files; the second sends them
- * in batches. Both read item by item, so that memory does not grow with the list. A batch is a transaction and items are identified by key:
- * running the command again completes an interrupted import.
+ * Bulk import of `conversations:` (rules/workspace#bulk-import). The first pass validates items, references and files;
+ * the second sends them in batches. Both read item by item, so that memory does not grow with the list. A batch is a
+ * transaction and items are identified by key: running the command again completes an interrupted import.
  */
 import { conversations, maxImportItems, type ImportItem, type ImportedItem } from '#services/conversations';
 import type { CliContext } from '../context.ts';
@@ -122,7 +122,8 @@ export class ConversationImport {
     const withFiles = await this.#files.apply(present, dryRun);
     for (const { key, id, action, fields } of reply.items) {
       if (id !== null) counts.ids[key] = id;
-      const more = id === null ? [] : [...(withRows.has(id) ? ['transcript'] : []), ...(withFiles.has(id) ? ['files'] : [])];
+      const more =
+        id === null ? [] : [...(withRows.has(id) ? ['transcript'] : []), ...(withFiles.has(id) ? ['files'] : [])];
       const final = action === 'unchanged' && more.length > 0 ? 'update' : action;
       counts[final === 'create' ? 'created' : final === 'update' ? 'updated' : 'unchanged']++;
       if (!dryRun || final === 'unchanged') continue;

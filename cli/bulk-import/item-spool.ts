@@ -1,6 +1,6 @@
 /**
- * Stores parsed items in a temporary file: parsing YAML dominates an import, so the second pass of a large file reads the items from here. The
- * file is readable only by its owner and removed at exit.
+ * Stores parsed items in a temporary file: parsing YAML dominates an import, so the second pass of a large file reads
+ * the items from here. The file is readable only by its owner and removed at exit.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';

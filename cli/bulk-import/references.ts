@@ -1,4 +1,7 @@
-/** Resolves references of conversations in the file and the database (rules/workspace#bulk-import), in batches and with a cache. */
+/**
+ * Resolves references of conversations in the file and the database (rules/workspace#bulk-import), in batches and with
+ * a cache.
+ */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';
@@ -69,7 +72,10 @@ export class References {
       const { items: found } = await this.#context.call(findPeopleByKeys, { keys });
       return found.map(({ key, id }) => [key, id]);
     });
-    const holons = items.flatMap(({ event, connected = [] }) => [...connected, ...(typeof event === 'string' ? [event] : [])]);
+    const holons = items.flatMap(({ event, connected = [] }) => [
+      ...connected,
+      ...(typeof event === 'string' ? [event] : []),
+    ]);
     await loadInto(this.#holonIds, holons, async (slugs) => {
       const { items: found } = await this.#context.call(getHolons, { slugs });
       return found.map(({ slug, id }) => [slug, id]);
@@ -78,7 +84,9 @@ export class References {
     await loadInto(this.#journeyIds, journeys, async (slugs) => {
       const { items: found } = await this.#context.call(getJourneys, { slugs });
       return found.map((journey) => {
-        const active = journey.steps.filter((step) => !step.is_archived).toSorted((a, b) => a.order - b.order || a.id - b.id);
+        const active = journey.steps
+          .filter((step) => !step.is_archived)
+          .toSorted((a, b) => a.order - b.order || a.id - b.id);
         const steps = new Map(journey.steps.map((step) => [step.slug, step.id]));
         return [journey.slug, { id: journey.id, steps, firstStep: active[0]?.id ?? null }];
       });
@@ -96,12 +104,18 @@ export class References {
       ...(journey === undefined ? {} : this.#resolveJourney(journey, step, problems)),
       ...(journey === undefined && step === null ? { step_id: null } : {}),
       ...(event === undefined ? {} : { event_id: event === null ? null : holon(event, ['event']) }),
-      ...(participants === undefined ? {} : { participant_ids: participants.map((key, index) => person(key, ['participants', index])) }),
-      ...(connected === undefined ? {} : { connected_ids: connected.map((slug, index) => holon(slug, ['connected', index])) }),
+      ...(participants === undefined
+        ? {}
+        : { participant_ids: participants.map((key, index) => person(key, ['participants', index])) }),
+      ...(connected === undefined
+        ? {}
+        : { connected_ids: connected.map((slug, index) => holon(slug, ['connected', index])) }),
     };
     return {
       ids,
-      speakerIds: transcript.map(({ person: key }, index) => (key === null ? null : person(key, ['transcript', index, 'person']))),
+      speakerIds: transcript.map(({ person: key }, index) =>
+        key === null ? null : person(key, ['transcript', index, 'person']),
+      ),
     };
   }
 
@@ -132,7 +146,8 @@ export class References {
   ): number {
     const id = stored.get(key) ?? undefined;
     if (id !== undefined) return id;
-    if (!inFile.has(key)) problems.push({ path, message: `${noun} "${key}" does not exist in the file or the database` });
+    if (!inFile.has(key))
+      problems.push({ path, message: `${noun} "${key}" does not exist in the file or the database` });
     return pending;
   }
 }

@@ -43,17 +43,27 @@ const before = fc.dictionary(fc.constantFrom('people', 'a"b', 'conversation', 'c
 describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
   it('returns every item of a JSON document, and the rest, with their original lines', async () => {
     await fc.assert(
-      fc.asyncProperty(before, fc.array(item, { minLength: 1, maxLength: 5 }), fc.constantFrom(0, 2), async (head, items, indent) => {
-        const text = JSON.stringify({ ...head, conversations: items, after: { conversations: [1, 2] } }, null, indent);
-        const found = await split(text);
-        expect(found?.items.map((entry) => JSON.parse(entry.text))).toEqual(JSON.parse(JSON.stringify(items)));
-        expect(JSON.parse(found?.rest ?? '')).toEqual(
-          JSON.parse(JSON.stringify({ ...head, conversations: [], after: { conversations: [1, 2] } })),
-        );
-        expect((found?.rest.split('\n').length ?? 0) + (found?.gapLines ?? 0)).toBe(text.split('\n').length);
-        const lines = text.split('\n');
-        for (const { line, text: own } of found?.items ?? []) expect(lines[line - 1]).toContain(own.trimStart().split('\n')[0]);
-      }),
+      fc.asyncProperty(
+        before,
+        fc.array(item, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(0, 2),
+        async (head, items, indent) => {
+          const text = JSON.stringify(
+            { ...head, conversations: items, after: { conversations: [1, 2] } },
+            null,
+            indent,
+          );
+          const found = await split(text);
+          expect(found?.items.map((entry) => JSON.parse(entry.text))).toEqual(JSON.parse(JSON.stringify(items)));
+          expect(JSON.parse(found?.rest ?? '')).toEqual(
+            JSON.parse(JSON.stringify({ ...head, conversations: [], after: { conversations: [1, 2] } })),
+          );
+          expect((found?.rest.split('\n').length ?? 0) + (found?.gapLines ?? 0)).toBe(text.split('\n').length);
+          const lines = text.split('\n');
+          for (const { line, text: own } of found?.items ?? [])
+            expect(lines[line - 1]).toContain(own.trimStart().split('\n')[0]);
+        },
+      ),
       { numRuns: 100 },
     );
   });

@@ -1,6 +1,7 @@
 /**
- * Splits the list `conversations:` from a large workspace file without loading it: yields the rest of the file as text, the number of removed
- * lines, and the items one by one. Supports JSON and block sequences of YAML; files with another layout are read at once.
+ * Splits the list `conversations:` from a large workspace file without loading it: yields the rest of the file as text,
+ * the number of removed lines, and the items one by one. Supports JSON and block sequences of YAML; files with another
+ * layout are read at once.
  */
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
@@ -56,7 +57,10 @@ class JsonSplitter implements Splitter {
   readonly #scanner = new JsonScanner();
   readonly #decoder = new StringDecoder('utf8');
   #isInList = false;
-  /** Text after the last brace or comma of the document, up to the length of a key, and whether it is the key of the list. */
+  /**
+   * Text after the last brace or comma of the document, up to the length of a key, and whether it is the key of the
+   * list.
+   */
   #key = '';
   #isListNext = false;
   /** Line of the next byte, and of the list's opening bracket. */
@@ -84,7 +88,8 @@ class JsonSplitter implements Splitter {
         this.#isInList = true;
         this.#listLine = this.#line;
       } else if (depth === 1) {
-        this.#isListNext = sign === jsonByte.colon && this.#readKey(chunk.subarray(keyFrom, at)).trim() === `"${listName}"`;
+        this.#isListNext =
+          sign === jsonByte.colon && this.#readKey(chunk.subarray(keyFrom, at)).trim() === `"${listName}"`;
         this.#key = '';
         keyFrom = at + 1;
       }
@@ -116,7 +121,8 @@ class JsonSplitter implements Splitter {
     const text = this.#decode(Buffer.concat([...this.#buffered, tail]));
     this.#buffered = [];
     const blank = text.length - text.trimStart().length;
-    if (blank < text.length) yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
+    if (blank < text.length)
+      yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
   }
 
   /** Keeps one line break of the list, so that the text after it starts on a new line. */

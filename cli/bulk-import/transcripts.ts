@@ -23,7 +23,13 @@ export class TranscriptImport {
       if (item.transcript === undefined) return [];
       const rows = item.transcript.map(({ start_ms, end_ms, speaker, text }, index) => {
         const personId = speakerIds[index] ?? null;
-        return { start_ms, end_ms, person_id: personId === 0 ? null : personId, speaker: personId === null ? speaker : null, text };
+        return {
+          start_ms,
+          end_ms,
+          person_id: personId === 0 ? null : personId,
+          speaker: personId === null ? speaker : null,
+          text,
+        };
       });
       return [{ conversation_id: id, rows }];
     });

@@ -42,7 +42,9 @@ describe('completion bash|zsh|fish', () => {
         COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
         _coherence && echo "\${COMPREPLY[*]}"
       done`;
-    const answers = execFileSync('bash', ['-c', ask, 'bash', ...cases.map(([typed]) => typed)], { encoding: 'utf8' }).split('\n');
+    const answers = execFileSync('bash', ['-c', ask, 'bash', ...cases.map(([typed]) => typed)], {
+      encoding: 'utf8',
+    }).split('\n');
     for (const [index, [typed, offered, not]] of cases.entries()) {
       const words = answers[index]?.split(' ') ?? [];
       expect({ typed, words }).toEqual({ typed, words: expect.arrayContaining([...offered]) });
@@ -53,7 +55,9 @@ describe('completion bash|zsh|fish', () => {
   it('leaves file names to Bash when no completion is known', () => {
     const file = write('files.bash', writeBash('coherence', nodes));
     const ask = `source ${file}; COMP_WORDS=(coherence workspace apply ./de); COMP_CWORD=3; _coherence; echo "<\${COMPREPLY[*]}>"; complete -p coherence`;
-    expect(execFileSync('bash', ['-c', ask], { encoding: 'utf8' })).toBe('<>\ncomplete -o default -F _coherence coherence\n');
+    expect(execFileSync('bash', ['-c', ask], { encoding: 'utf8' })).toBe(
+      '<>\ncomplete -o default -F _coherence coherence\n',
+    );
   });
 
   it('passes each command with its description to Zsh', () => {
@@ -67,7 +71,9 @@ describe('completion bash|zsh|fish', () => {
 
   it('passes each command, option and value with its description to fish', () => {
     const script = writeFish('coherence', nodes);
-    expect(script).toContain(String.raw`complete -c coherence -n '__coherence_at \' jobs\'' -a list -d 'Lists jobs, newest first'`);
+    expect(script).toContain(
+      String.raw`complete -c coherence -n '__coherence_at \' jobs\'' -a list -d 'Lists jobs, newest first'`,
+    );
     expect(script).toMatch(/'__coherence_at \\' jobs list\\'' -l state -x -a 'queued running [a-z ]+' -d 'only/);
     expect(script).toMatch(/'__coherence_at \\' workspace apply\\'' -F$/m);
     expect(isRefusedBy('fish', write('coherence.fish', script))).toBe(false);

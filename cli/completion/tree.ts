@@ -28,7 +28,9 @@ export function listNodes(command: Command, path = ''): Node[] {
     path,
     commands: commands.map((item) => ({ word: item.name(), description: item.description() })),
     options: help.visibleOptions(command).flatMap(({ long, description, required, argChoices }) => {
-      return long === undefined || long === null ? [] : [{ word: long, description, takesValue: required, choices: argChoices ?? [] }];
+      return long === undefined || long === null
+        ? []
+        : [{ word: long, description, takesValue: required, choices: argChoices ?? [] }];
     }),
     choices: command.registeredArguments[0]?.argChoices ?? [],
     takesArguments: command.registeredArguments.length > 0,

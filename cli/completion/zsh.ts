@@ -3,7 +3,11 @@ import { listWords, type Node, quote, type Word } from './tree.ts';
 /** To be sourced, or kept as a file \`_coherence\` of a folder of $fpath. */
 export function writeZsh(name: string, nodes: readonly Node[]): string {
   const describe = (words: readonly Word[]): string =>
-    words.map(({ word, description }) => quote(description === '' ? word : `${word}:${description.replaceAll(':', '\\:')}`)).join(' ');
+    words
+      .map(({ word, description }) =>
+        quote(description === '' ? word : `${word}:${description.replaceAll(':', '\\:')}`),
+      )
+      .join(' ');
   const deeper = nodes.filter(({ path }) => path !== '').map(({ path }) => quote(path));
   const values = nodes.flatMap(({ path, options }) =>
     options

@@ -1,6 +1,7 @@
 /**
- * `doctor --after-restore` (rules/operations#after-a-restore): repairs the state after a database was restored to an earlier time, by `backup restore`
- * or by PostgreSQL. Without running services it rebuilds queues and advances id sequences; with them it erases people again and compares files.
+ * `doctor --after-restore` (rules/operations#after-a-restore): repairs the state after a database was restored to an
+ * earlier time, by `backup restore` or by PostgreSQL. Without running services it rebuilds queues and advances id
+ * sequences; with them it erases people again and compares files.
  */
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -23,8 +24,17 @@ export interface AfterRestore {
   /** Null while services run, which own the queues. */
   readonly queues: { readonly dropped: number | null; readonly jobs: number; readonly outbox: number } | null;
   /** Null while no service runs. */
-  readonly people: { readonly erased: number[]; readonly gone: number; readonly others: number; readonly damaged: string[] } | null;
-  readonly objects: { readonly missing: Orphans['missing']; readonly orphans: Orphans['orphans']; readonly scanned: number } | null;
+  readonly people: {
+    readonly erased: number[];
+    readonly gone: number;
+    readonly others: number;
+    readonly damaged: string[];
+  } | null;
+  readonly objects: {
+    readonly missing: Orphans['missing'];
+    readonly orphans: Orphans['orphans'];
+    readonly scanned: number;
+  } | null;
 }
 
 export async function examineRestored(context: CliContext): Promise<AfterRestore> {
@@ -59,7 +69,8 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     if (page.next === null) break;
     after = page.next;
   }
-  const count = (expected: string): number => [...others].filter(([id, outcome]) => outcome === expected && !erased.has(id)).length;
+  const count = (expected: string): number =>
+    [...others].filter(([id, outcome]) => outcome === expected && !erased.has(id)).length;
   return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
 }
 
@@ -71,7 +82,11 @@ async function eraseOne(context: CliContext, entry: Erasure, id: number): Promis
   const person = await identify(context, id);
   // The id may belong to a person created later, whose data is kept.
   if (person !== undefined && isOf(entry, person)) {
-    const known = { ...person, ...chats, telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])] };
+    const known = {
+      ...person,
+      ...chats,
+      telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])],
+    };
     await erasePerson(context, known, { dryRun: false, onStep: () => {} });
     return person.id;
   }
@@ -81,7 +96,9 @@ async function eraseOne(context: CliContext, entry: Erasure, id: number): Promis
 
 /** True when the entry is about this person; a merge since the restore can have changed digest and id. */
 const isOf = ({ digest }: Erasure, person: Identified): boolean =>
-  digest !== null && person.digest !== null && [person.digest, ...person.former.map((former) => former.digest)].includes(digest);
+  digest !== null &&
+  person.digest !== null &&
+  [person.digest, ...person.former.map((former) => former.digest)].includes(digest);
 
 async function identify(context: CliContext, id: number): Promise<Identified | undefined> {
   try {
@@ -93,7 +110,11 @@ async function identify(context: CliContext, id: number): Promise<Identified | u
 }
 
 async function compareObjects(context: CliContext): Promise<NonNullable<AfterRestore['objects']>> {
-  const total: { missing: Orphans['missing']; orphans: Orphans['orphans']; scanned: number } = { missing: [], orphans: [], scanned: 0 };
+  const total: { missing: Orphans['missing']; orphans: Orphans['orphans']; scanned: number } = {
+    missing: [],
+    orphans: [],
+    scanned: 0,
+  };
   for (let after: string | null = null; ;) {
     const page: Orphans = await context.call(media.rpcs.findOrphans, { after, min_age_seconds: 0, delete: false });
     total.missing.push(...page.missing);
@@ -120,13 +141,17 @@ export function printRestored(context: CliContext, found: AfterRestore): void {
   if (people === null || objects === null) {
     const dropped = queues?.dropped ?? null;
     const steps = {
-      queues: queues === null ? 'DATABASE_URL is not set here' : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
+      queues:
+        queues === null
+          ? 'DATABASE_URL is not set here'
+          : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
       ids: queues === null ? null : `sequences advanced by ${idGap.toLocaleString('en')}`,
       broker: dropped === null ? 'not available: no messages dropped' : `${dropped} old messages dropped`,
       next: 'start the services, then run this command again',
     };
     context.print(found, fields(steps));
-    if (queues === null) throw new CliError('The queues were not rebuilt: no service is running and DATABASE_URL is not set here.');
+    if (queues === null)
+      throw new CliError('The queues were not rebuilt: no service is running and DATABASE_URL is not set here.');
     return;
   }
   const others = people.others === 0 ? '' : `; ${people.others} ids now belong to other people`;
@@ -146,7 +171,8 @@ export function printRestored(context: CliContext, found: AfterRestore): void {
           'Orphans were stored after the backup; remove them with `media orphans --delete`.',
         ]),
   );
-  if (people.damaged.length > 0) throw new CliError(`Unreadable erasure records, whose people are unknown: ${people.damaged.join(', ')}.`);
+  if (people.damaged.length > 0)
+    throw new CliError(`Unreadable erasure records, whose people are unknown: ${people.damaged.join(', ')}.`);
   if (objects.missing.length > 0)
     throw new CliError(`${objects.missing.length} files are missing: restore them from a copy of the bucket.`);
 }

@@ -14,7 +14,9 @@ const connectTimeoutMs = 3_000;
 const endOf = (user: string): string => `_${componentOf(user).toUpperCase()}`;
 const variableOf = (user: string): string => `NATS_URL${endOf(user)}`;
 
-/** Checks the users whose addresses are set. @returns the checked users, and a message for each with missing permissions */
+/**
+ * Checks the users whose addresses are set. @returns the checked users, and a message for each with missing permissions
+ */
 export async function checkNatsUsers(settings: Settings): Promise<{ checked: string[]; problems: string[] }> {
   const known = Object.entries(natsPermissions()).filter(([user]) => (settings[variableOf(user)] ?? '') !== '');
   const problems = await Promise.all(known.map(([user, needed]) => findProblem(user, needed, settings)));
@@ -25,7 +27,13 @@ async function findProblem(user: string, needed: Permissions, settings: Settings
   const url = buildNatsUrl(settings, endOf(user));
   const logger = createLogger({ service: 'cli', level: 'silent' });
   try {
-    const bus = await connectBus({ url, name: user, prefix: settings['NATS_SUBJECT_PREFIX'], logger, connectTimeoutMs });
+    const bus = await connectBus({
+      url,
+      name: user,
+      prefix: settings['NATS_SUBJECT_PREFIX'],
+      logger,
+      connectTimeoutMs,
+    });
     try {
       return await bus.findMissingPermissions(needed);
     } finally {

@@ -1,4 +1,6 @@
-/** Explains errors of PostgreSQL, NATS and the object store: the attempt, the cause, the fix. Never contains secrets. */
+/**
+ * Explains errors of PostgreSQL, NATS and the object store: the attempt, the cause, the fix. Never contains secrets.
+ */
 import { ConfigError } from '#libs/config';
 import { CliError } from '../failure.ts';
 
@@ -69,8 +71,16 @@ const explanations: readonly Explanation[] = [
     advice: correct,
   },
   { pattern: /EACCES|EISDIR/, cause: 'a file cannot be read', advice: correct },
-  { pattern: /3D000/, cause: 'the database does not exist', advice: () => 'Create it with createdb, or correct DATABASE_URL.' },
-  { pattern: /53300/, cause: 'it has no free connections', advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.' },
+  {
+    pattern: /3D000/,
+    cause: 'the database does not exist',
+    advice: () => 'Create it with createdb, or correct DATABASE_URL.',
+  },
+  {
+    pattern: /53300/,
+    cause: 'it has no free connections',
+    advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.',
+  },
   { pattern: /57P03/, cause: 'it is starting or stopping', advice: () => 'Try again in a moment.' },
   {
     pattern: /jetstream not enabled|no responders/i,
@@ -95,10 +105,12 @@ const explanations: readonly Explanation[] = [
 ];
 
 export function describeServerProblem(target: Target, error: unknown): CliError {
-  if (error instanceof CliError || error instanceof ConfigError) return new CliError(`${describeTarget(target)}: ${error.message}`);
+  if (error instanceof CliError || error instanceof ConfigError)
+    return new CliError(`${describeTarget(target)}: ${error.message}`);
   const reason = listTexts(error).at(-1) ?? 'unknown reason';
   return (
-    explainServerProblem(target, error) ?? new CliError(`${describeTarget(target)} cannot be used: ${reason}. Check ${target.setting}.`)
+    explainServerProblem(target, error) ??
+    new CliError(`${describeTarget(target)} cannot be used: ${reason}. Check ${target.setting}.`)
   );
 }
 
@@ -109,12 +121,18 @@ export function explainServerProblem(target: Target, error: unknown): CliError |
   const known = explanations.find(({ pattern }) => pattern.test(messages));
   if (known === undefined) return undefined;
   const code = codePatterns.map((pattern) => pattern.exec(messages)?.[0]).find((found) => found !== undefined);
-  return new CliError(`${describeTarget(target)}: ${known.cause}${code === undefined ? '' : ` (${code})`}. ${known.advice(target)}`);
+  return new CliError(
+    `${describeTarget(target)}: ${known.cause}${code === undefined ? '' : ` (${code})`}. ${known.advice(target)}`,
+  );
 }
 
-const describeTarget = ({ server, address, detail }: Target): string => `${server} at ${address}${detail === '' ? '' : ` (${detail})`}`;
+const describeTarget = ({ server, address, detail }: Target): string =>
+  `${server} at ${address}${detail === '' ? '' : ` (${detail})`}`;
 
-/** Parts of errors that people search for: statuses of the object store, missing files, codes of TLS and the system, SQLSTATEs. */
+/**
+ * Parts of errors that people search for: statuses of the object store, missing files, codes of TLS and the system,
+ * SQLSTATEs.
+ */
 const codePatterns = [
   /\b\d{3}(?=\) for bucket )/,
   /(?:ENOENT|EACCES|EISDIR): [^\n]*/,

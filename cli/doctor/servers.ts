@@ -32,14 +32,22 @@ export function brokerTarget(url: string, setting = 'NATS_URL'): Target {
 export async function checkDatabase(url: string): Promise<string> {
   const attempt = await databaseTarget(url);
   const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
-  const db = await createDatabase({ url, schema: 'public', poolSize: 1, logger: logger(), applicationName: 'doctor', connectTimeoutMs });
+  const db = await createDatabase({
+    url,
+    schema: 'public',
+    poolSize: 1,
+    logger: logger(),
+    applicationName: 'doctor',
+    connectTimeoutMs,
+  });
   try {
     const [row] = await db.query<{ number: number; version: string; may_create: boolean }>({
       name: 'doctor',
       text: `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
            has_database_privilege(current_database(), 'create') as may_create`,
     });
-    if (row === undefined || row.number < oldestPostgres) throw new CliError(`PostgreSQL ${row?.version} is not supported; use 16 to 18.`);
+    if (row === undefined || row.number < oldestPostgres)
+      throw new CliError(`PostgreSQL ${row?.version} is not supported; use 16 to 18.`);
     if (!row.may_create) throw new CliError(`the user cannot create schemas. Grant it CREATE on the database.`);
     return `PostgreSQL ${row.version} at ${attempt.address}, ${attempt.detail}`;
   } catch (error) {
@@ -57,7 +65,9 @@ export async function checkBroker(url: string): Promise<string> {
     try {
       await bus.ping();
       if (bus.maxPayload < requiredPayloadBytes) {
-        throw new CliError(`max_payload is ${bus.maxPayload} bytes. Set max_payload: ${requiredPayloadBytes} in its configuration.`);
+        throw new CliError(
+          `max_payload is ${bus.maxPayload} bytes. Set max_payload: ${requiredPayloadBytes} in its configuration.`,
+        );
       }
     } finally {
       await bus.close();

@@ -9,10 +9,22 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 
 describe('failures of the set-up (rules/operations#migrations-and-streams)', () => {
   it.each([
-    ['postgresql://ann:hidden@127.0.0.1:1/coherence', /^PostgreSQL at 127\.0\.0\.1:1 \(database coherence, user ann\): .*\(ECONNREFUSED\)/],
-    ['postgresql://ann:hidden@127.0.0.1:1,127.0.0.1:2/coherence', /^PostgreSQL at 127\.0\.0\.1:1, 127\.0\.0\.1:2 .*\(ECONNREFUSED\)/],
-    ['postgresql://ann:hidden@nowhere.invalid/coherence', /^PostgreSQL at nowhere\.invalid:5432 .*\((ENOTFOUND|EAI_AGAIN)\)/],
-    ['postgresql://ann:hidden@localhost:1/coherence?sslmode=verify-full&sslrootcert=/no/such.pem', /\(ENOENT: [^)]*\/no\/such\.pem/],
+    [
+      'postgresql://ann:hidden@127.0.0.1:1/coherence',
+      /^PostgreSQL at 127\.0\.0\.1:1 \(database coherence, user ann\): .*\(ECONNREFUSED\)/,
+    ],
+    [
+      'postgresql://ann:hidden@127.0.0.1:1,127.0.0.1:2/coherence',
+      /^PostgreSQL at 127\.0\.0\.1:1, 127\.0\.0\.1:2 .*\(ECONNREFUSED\)/,
+    ],
+    [
+      'postgresql://ann:hidden@nowhere.invalid/coherence',
+      /^PostgreSQL at nowhere\.invalid:5432 .*\((ENOTFOUND|EAI_AGAIN)\)/,
+    ],
+    [
+      'postgresql://ann:hidden@localhost:1/coherence?sslmode=verify-full&sslrootcert=/no/such.pem',
+      /\(ENOENT: [^)]*\/no\/such\.pem/,
+    ],
   ])('names host, code and cause of failed migrations at %s', async (url, expected) => {
     const error: unknown = await migrateServices({ url, logger }).catch((reason: unknown) => reason);
     const text = await describeSetupFailure(error, () => databaseTarget(url));
@@ -30,7 +42,9 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
       /: a file with credentials is malformed \(NATS_CREDS_FILE \/[^)]*setup-failure\.test\.ts\)/,
     ],
   ])('names host, code and cause of a failed stream set-up at %s', async (url, expected) => {
-    const error: unknown = await makeStreams({ url, prefix: '', logger, connectTimeoutMs: 1 }).catch((reason: unknown) => reason);
+    const error: unknown = await makeStreams({ url, prefix: '', logger, connectTimeoutMs: 1 }).catch(
+      (reason: unknown) => reason,
+    );
     const text = await describeSetupFailure(error, () => brokerTarget(url));
     expect(text).toMatch(expected);
     expect(text).not.toMatch(/hidden|\n/);

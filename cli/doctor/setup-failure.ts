@@ -1,4 +1,6 @@
-/** Error text of set-up programs: an explanation for problems of servers, addresses and settings, otherwise the stack. */
+/**
+ * Error text of set-up programs: an explanation for problems of servers, addresses and settings, otherwise the stack.
+ */
 import { ConfigError } from '#libs/config';
 import { AppError, describeWithCause } from '#libs/errors';
 import { MigrationError } from '#libs/orm';
@@ -6,10 +8,15 @@ import { CliError } from '../failure.ts';
 import { explainServerProblem, type Target } from './server-problem.ts';
 
 /** @param findTarget the server of the program; called when the error can come from the server */
-export async function describeSetupFailure(error: unknown, findTarget: () => Target | Promise<Target>): Promise<string> {
+export async function describeSetupFailure(
+  error: unknown,
+  findTarget: () => Target | Promise<Target>,
+): Promise<string> {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof CliError || error instanceof MigrationError) return error.message;
-  if (!(error instanceof AppError) && typeof (error as NodeJS.ErrnoException).code !== 'string') return error.stack ?? error.message;
+  if (error instanceof ConfigError || error instanceof CliError || error instanceof MigrationError)
+    return error.message;
+  if (!(error instanceof AppError) && typeof (error as NodeJS.ErrnoException).code !== 'string')
+    return error.stack ?? error.message;
   const explained = explainServerProblem(await findTarget(), error);
   return explained?.message ?? (error instanceof AppError ? describeWithCause(error) : (error.stack ?? error.message));
 }

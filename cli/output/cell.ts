@@ -39,7 +39,9 @@ export function textOf(cell: Cell, screen: Screen): string {
 /** @param text of the cell, or a part of it */
 export function paintCell(cell: Cell, text: string, screen: Screen): string {
   if (isAbsent(cell)) return screen.paint('dim', text);
-  return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined ? screen.paint(tones[cell.tone], text) : text;
+  return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined
+    ? screen.paint(tones[cell.tone], text)
+    : text;
 }
 
 /** Replaces line breaks and control characters. */

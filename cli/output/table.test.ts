@@ -13,7 +13,8 @@ const terminal = (columns: number): Screen => ({
 });
 
 const show = (view: View, screen: Screen): readonly string[] => (typeof view === 'string' ? [view] : view(screen));
-const plain = (view: View, columns: number): readonly string[] => show(view, { ...terminal(columns), paint: (_, text) => text });
+const plain = (view: View, columns: number): readonly string[] =>
+  show(view, { ...terminal(columns), paint: (_, text) => text });
 
 interface Row {
   id: number;
@@ -72,7 +73,11 @@ describe('table', () => {
       '  error The store was away and nobody',
       '  knew when it would be back',
     ]);
-    const path = table([{ path: 'a/path/that/is/not/broken', id: 1 }], { ID: ({ id }) => id, PATH: ({ path: text }) => text }, '');
+    const path = table(
+      [{ path: 'a/path/that/is/not/broken', id: 1 }],
+      { ID: ({ id }) => id, PATH: ({ path: text }) => text },
+      '',
+    );
     expect(plain(path, 28)).toEqual(['ID', ' 1', '  path', '  a/path/that/is/not/broken']);
     expect(plain(view, 8)).toEqual(expect.arrayContaining(['  ID', '   7', '  name a']));
   });

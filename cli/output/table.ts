@@ -28,15 +28,17 @@ const indent = '  ';
 const minLastWidth = 24;
 
 /**
- * One line per row. In a terminal, a long last column is wrapped, other columns that do not fit are printed below their row, and empty
- * columns are omitted.
+ * One line per row. In a terminal, a long last column is wrapped, other columns that do not fit are printed below their
+ * row, and empty columns are omitted.
  * @param empty printed instead of a table without rows
  */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: string): View {
   return (screen) => {
     if (rows.length === 0) return [empty];
     const all = Object.entries(columns).map(([title, cellOf]) => toColumn(title, rows.map(cellOf), screen));
-    const visible = screen.isTerminal ? all.filter(({ cells }, index) => index === 0 || cells.some(({ cell }) => !isAbsent(cell))) : all;
+    const visible = screen.isTerminal
+      ? all.filter(({ cells }, index) => index === 0 || cells.some(({ cell }) => !isAbsent(cell)))
+      : all;
     const { beside, under } = arrange(visible, screen.columns);
     const header = beside.map(({ title, ...column }) => align(screen.paint('bold', title), widthOf(title), column));
     return [
@@ -65,7 +67,9 @@ export function fields(values: Readonly<Record<string, Cell>>): View {
     return present.flatMap(({ name, cell }) => {
       const label = `${screen.paint('bold', `${name}:`)}${' '.repeat(width - widthOf(name) - 1)}${gap}`;
       const lines = wrap(textOf(cell, screen), screen.columns - width - gap.length);
-      return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(width + gap.length)}${paintCell(cell, line, screen)}`);
+      return lines.map(
+        (line, index) => `${index === 0 ? label : ' '.repeat(width + gap.length)}${paintCell(cell, line, screen)}`,
+      );
     });
   };
 }
@@ -75,12 +79,17 @@ function toColumn(title: string, cells: readonly Cell[], screen: Screen): Column
   return {
     title,
     width: rendered.reduce((width, { text }) => Math.max(width, widthOf(text)), widthOf(title)),
-    isNumber: cells.some((cell) => typeof cell === 'number') && cells.every((cell) => typeof cell === 'number' || isAbsent(cell)),
+    isNumber:
+      cells.some((cell) => typeof cell === 'number') &&
+      cells.every((cell) => typeof cell === 'number' || isAbsent(cell)),
     cells: rendered,
   };
 }
 
-/** Splits the columns into those that fit side by side, the last one perhaps wrapped, and those printed below their rows. */
+/**
+ * Splits the columns into those that fit side by side, the last one perhaps wrapped, and those printed below their
+ * rows.
+ */
 function arrange(columns: readonly Column[], room: number): { beside: readonly Column[]; under: readonly Column[] } {
   let end = -gap.length;
   const first = columns.findIndex(({ width }) => (end += gap.length + width) > room);
@@ -88,7 +97,10 @@ function arrange(columns: readonly Column[], room: number): { beside: readonly C
   const last = columns[count];
   if (last !== undefined && count === columns.length - 1) {
     const remaining = room - (end - last.width);
-    if (remaining >= minLastWidth && last.cells.every(({ text }) => text.split(' ').every((word) => widthOf(word) <= remaining))) {
+    if (
+      remaining >= minLastWidth &&
+      last.cells.every(({ text }) => text.split(' ').every((word) => widthOf(word) <= remaining))
+    ) {
       return { beside: [...columns.slice(0, count), { ...last, width: remaining }], under: [] };
     }
   }
@@ -126,7 +138,8 @@ function linesUnder(cells: readonly ColumnCell[], screen: Screen): string[] {
     if (isAbsent(cell)) continue;
     const added = `${column.title.toLowerCase()} ${text}`;
     const line = lines.at(-1);
-    if (line !== undefined && widthOf(line) + gap.length + widthOf(added) <= room) lines[lines.length - 1] = `${line}${gap}${added}`;
+    if (line !== undefined && widthOf(line) + gap.length + widthOf(added) <= room)
+      lines[lines.length - 1] = `${line}${gap}${added}`;
     else lines.push(added);
   }
   return lines.flatMap((line) => wrap(line, room)).map((line) => screen.paint('dim', `${indent}${line}`));

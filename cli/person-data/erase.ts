@@ -1,6 +1,6 @@
 /**
- * `people erase`: erases service by service, the directory last, so that the same command resumes an interrupted erasure. Every step is
- * idempotent.
+ * `people erase`: erases service by service, the directory last, so that the same command resumes an interrupted
+ * erasure. Every step is idempotent.
  */
 import { userInfo } from 'node:os';
 import { agents } from '#services/agents';
@@ -21,7 +21,11 @@ export interface EraseOptions {
 }
 
 /** @returns the number of removed rows by service; with `dryRun`, of rows that would be removed */
-export async function erasePerson(context: CliContext, person: KnownPerson, { dryRun, onStep }: EraseOptions): Promise<Counts> {
+export async function erasePerson(
+  context: CliContext,
+  person: KnownPerson,
+  { dryRun, onStep }: EraseOptions,
+): Promise<Counts> {
   const { id, account_ids } = person;
   const counts: Counts = {};
   // Ends all sessions of the person before any data is removed.
@@ -29,7 +33,8 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   // Recorded first, so that a restore to an earlier time erases the person again (rules/operations#after-a-restore).
   if (!dryRun) await rememberErasure(context, person);
 
-  // A merge may not have reached every service yet. The surviving id is last, to include rows that the merge moves meanwhile.
+  // A merge may not have reached every service yet. The surviving id is last, to include rows that the merge moves
+  // meanwhile.
   const ids = [...new Set(person.former.map((former) => former.person_id).filter((former) => former !== id)), id];
   const eachId = async (erase: (what: { person_id: number; dry_run: boolean }) => Promise<Record<string, number>>) => {
     const total: Record<string, number> = {};
@@ -37,23 +42,32 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
     return total;
   };
 
-  // Transcripts are found by speaker, so they come before conversations, whose deletion removes the remaining transcripts.
+  // Transcripts are found by speaker, so they come before conversations, whose deletion removes the remaining
+  // transcripts.
   onStep('transcripts');
-  counts['transcripts'] = await eachId((what) => eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })));
+  counts['transcripts'] = await eachId((what) =>
+    eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })),
+  );
   onStep('conversations');
   const known = { emails: person.emails.filter((email) => email.length >= 3), name: person.name };
   counts['conversations'] = await eachId((what) =>
     eachPage((after) => context.call(conversations.rpcs.erasePerson, { ...what, ...known, after })),
   );
   onStep('media');
-  counts['media'] = await eachId(async (what) => (await context.call(media.rpcs.erasePerson, { ...what, account_ids })).counts);
+  counts['media'] = await eachId(
+    async (what) => (await context.call(media.rpcs.erasePerson, { ...what, account_ids })).counts,
+  );
   onStep('agents');
   counts['agents'] = await forgetChats(context, person, dryRun);
   onStep('events');
-  counts['events'] = await eachId(async (what) => (await context.call(events.rpcs.erasePerson, { ...what, account_ids })).counts);
+  counts['events'] = await eachId(
+    async (what) => (await context.call(events.rpcs.erasePerson, { ...what, account_ids })).counts,
+  );
   onStep('directory');
   const operator = userInfo().username;
-  counts['directory'] = (await context.call(directory.rpcs.erasePerson, { person_id: id, dry_run: dryRun, operator })).counts;
+  counts['directory'] = (
+    await context.call(directory.rpcs.erasePerson, { person_id: id, dry_run: dryRun, operator })
+  ).counts;
   return counts;
 }
 
@@ -103,7 +117,10 @@ export async function forgetChats(
   }
   const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds] };
   for (let after: number | null = targets.length === 0 ? null : 0; after !== null;) {
-    const page: { items: readonly unknown[]; next: number | null } = await context.call(agents.rpcs.exportPerson, { ...named, after });
+    const page: { items: readonly unknown[]; next: number | null } = await context.call(agents.rpcs.exportPerson, {
+      ...named,
+      after,
+    });
     messages += page.items.length;
     after = page.next;
   }

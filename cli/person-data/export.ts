@@ -26,7 +26,11 @@ interface Page {
 const idsPerCall = 10_000;
 
 /** Writes the file atomically, readable only by its owner. @throws CliError when it exists already */
-export async function exportPerson(context: CliContext, person: KnownPerson, file: string): Promise<Record<string, number>> {
+export async function exportPerson(
+  context: CliContext,
+  person: KnownPerson,
+  file: string,
+): Promise<Record<string, number>> {
   if (await exists(file)) throw new CliError(`${file} exists already.`);
   const partial = `${file}.partial`;
   const counts: Record<string, number> = {};
@@ -67,7 +71,9 @@ function listEntries(context: CliContext, person: KnownPerson): [string, () => I
 }
 
 async function* readConversations(context: CliContext, id: number, took: number[]): Items {
-  for await (const item of pages(0, (after) => context.call(conversations.rpcs.exportPerson, { person_id: id, after }))) {
+  for await (const item of pages(0, (after) =>
+    context.call(conversations.rpcs.exportPerson, { person_id: id, after }),
+  )) {
     const conversation = item as { id: number; is_participant: boolean };
     if (conversation.is_participant) took.push(conversation.id);
     yield item;
@@ -89,7 +95,8 @@ async function* readChats(context: CliContext, { visitorIds, telegramUserIds, ac
 }
 
 async function* readEndpoints(context: CliContext, { account_ids: accountIds }: KnownPerson): Items {
-  for (const accountId of accountIds) yield* (await context.call(events.rpcs.listAllEndpoints, { account_id: accountId })).items;
+  for (const accountId of accountIds)
+    yield* (await context.call(events.rpcs.listAllEndpoints, { account_id: accountId })).items;
 }
 
 async function* pages<Mark extends number | string>(first: Mark, read: (after: Mark) => Promise<Page>): Items {

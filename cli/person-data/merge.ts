@@ -23,7 +23,10 @@ export function registerMerging(people: Command, context: CliContext): void {
     .action(async () => {
       const items: Duplicate[] = [];
       for (let after: string | null = ''; after !== null;) {
-        const page: ReplyOf<typeof listDuplicates> = await context.call(listDuplicates, { after, limit: duplicatesPerPage });
+        const page: ReplyOf<typeof listDuplicates> = await context.call(listDuplicates, {
+          after,
+          limit: duplicatesPerPage,
+        });
         items.push(...page.items);
         after = page.next;
       }
@@ -32,27 +35,39 @@ export function registerMerging(people: Command, context: CliContext): void {
 
   people
     .command('merge <keep> <gone>')
-    .description('Merges the second person into the first, both given by id, key or email; run it again after an interruption')
+    .description(
+      'Merges the second person into the first, both given by id, key or email; run it again after an interruption',
+    )
     .option('--dry-run', 'show what would move without changing anything')
     .option('--yes', 'skip the confirmation')
-    .action(async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
-      const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
-      const preview = await merge(true);
-      if (!dryRun && !yes && preview.outcome !== 'done')
-        await confirm(
-          `Person ${preview.gone.id} (${preview.gone.name}) is permanently merged into ${preview.keep.id} (${preview.keep.name}).`,
-          String(preview.gone.id),
-          'use --yes, or --dry-run first',
-        );
-      const result = dryRun ? preview : await merge(false);
-      context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
-    });
+    .action(
+      async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
+        const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
+        const preview = await merge(true);
+        if (!dryRun && !yes && preview.outcome !== 'done')
+          await confirm(
+            `Person ${preview.gone.id} (${preview.gone.name}) is permanently merged into ${preview.keep.id} (${preview.keep.name}).`,
+            String(preview.gone.id),
+            'use --yes, or --dry-run first',
+          );
+        const result = dryRun ? preview : await merge(false);
+        context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
+      },
+    );
 }
 
-const countColumns = { COUNT: ([, count]: [string, number]) => count, WHAT: ([what]: [string, number]) => what.replaceAll('_', ' ') };
+const countColumns = {
+  COUNT: ([, count]: [string, number]) => count,
+  WHAT: ([what]: [string, number]) => what.replaceAll('_', ' '),
+};
 
 function describe({ outcome, keep, gone }: ReplyOf<typeof mergePeople>): string {
-  const [going, staying] = [`person ${gone.id}${gone.name === null ? '' : ` (${gone.name})`}`, `person ${keep.id} (${keep.name})`];
+  const [going, staying] = [
+    `person ${gone.id}${gone.name === null ? '' : ` (${gone.name})`}`,
+    `person ${keep.id} (${keep.name})`,
+  ];
   if (outcome === 'done') return `Already merged: ${going} is ${staying}.`;
-  return outcome === 'merged' ? `Merged ${going} into ${staying}:` : `Would be moved from ${going} to ${staying} (nothing changed):`;
+  return outcome === 'merged'
+    ? `Merged ${going} into ${staying}:`
+    : `Would be moved from ${going} to ${staying} (nothing changed):`;
 }

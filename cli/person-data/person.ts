@@ -16,7 +16,11 @@ export interface IdentityOptions {
   readonly telegramUser?: number[];
 }
 
-export async function identify(context: CliContext, identifier: string, options: IdentityOptions): Promise<KnownPerson> {
+export async function identify(
+  context: CliContext,
+  identifier: string,
+  options: IdentityOptions,
+): Promise<KnownPerson> {
   const person = await context.call(directory.rpcs.identifyPerson, { who: identifier });
   return {
     ...person,
@@ -29,6 +33,7 @@ export const collectText = (value: string, known: string[] | undefined): string[
 
 export function collectNumber(value: string, known: number[] | undefined): number[] {
   const number = Number(value);
-  if (!/^[1-9][0-9]*$/.test(value) || !Number.isSafeInteger(number)) throw new InvalidArgumentError('must be a positive integer.');
+  if (!/^[1-9][0-9]*$/.test(value) || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError('must be a positive integer.');
   return [...(known ?? []), number];
 }

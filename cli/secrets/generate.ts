@@ -24,14 +24,26 @@ export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
   // The role `audit` only verifies and truncates the audit logs (A2).
   const roles = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
   return [
-    ['Shared token of first-party clients, gate key of the login', { API_TOKEN: newSecret(), API_LOGIN_SECRET: newSecret() }],
+    [
+      'Shared token of first-party clients, gate key of the login',
+      { API_TOKEN: newSecret(), API_LOGIN_SECRET: newSecret() },
+    ],
     ['Secret of booking webhooks, also set in Cal.com', { BOOKING_WEBHOOK_SECRET: newSecret() }],
-    ['Actor assertions: signed by the gateway, verified by all services', { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey }],
+    [
+      'Actor assertions: signed by the gateway, verified by all services',
+      { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey },
+    ],
     ['Object store', { S3_ACCESS_KEY_ID: newAccessKeyId(), S3_SECRET_ACCESS_KEY: newSecret() }],
     [
       'PostgreSQL: the administrator, a role for each service, and one for the audit log',
       Object.fromEntries([
-        describeAccount('DATABASE_URL', 'POSTGRES_PASSWORD', 'ADMIN', 'coherence', addresses && `postgresql://${addresses.postgresql}`),
+        describeAccount(
+          'DATABASE_URL',
+          'POSTGRES_PASSWORD',
+          'ADMIN',
+          'coherence',
+          addresses && `postgresql://${addresses.postgresql}`,
+        ),
         ...roles.map((role) =>
           describeAccount(
             'DATABASE_URL',
@@ -51,7 +63,10 @@ export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
         ),
       ),
     ],
-    ['Passwords of the first account and of the demo workspace', { ADMIN_PASSWORD: newSecret(), DEMO_PASSWORD: newSecret() }],
+    [
+      'Passwords of the first account and of the demo workspace',
+      { ADMIN_PASSWORD: newSecret(), DEMO_PASSWORD: newSecret() },
+    ],
   ];
 }
 
@@ -68,7 +83,11 @@ export function writeEnvFile(groups: readonly SecretGroup[]): string {
     `# ${title}`,
     ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
   ]);
-  return ['# Secrets of one installation of Coherence. Anyone who can read this file has full access.', ...lines, ''].join('\n');
+  return [
+    '# Secrets of one installation of Coherence. Anyone who can read this file has full access.',
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 const nameOf = (user: string): string => componentOf(user).toUpperCase();

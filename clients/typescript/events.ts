@@ -26,8 +26,8 @@ export interface FollowOptions<Types extends EventType = EventType> {
   /** Seconds that the server waits for new events; default 25. */
   readonly waitSeconds?: number;
   /**
-   * Called when events after the cursor were removed (410). Reload the data that you follow; the iteration then continues with the oldest stored
-   * event. Without it the iteration throws.
+   * Called when events after the cursor were removed (410). Reload the data that you follow; the iteration then
+   * continues with the oldest stored event. Without it the iteration throws.
    */
   readonly onExpired?: (error: ApiError) => void | Promise<void>;
   /** Ends the iteration, which throws the signal's reason. */
@@ -41,8 +41,8 @@ export interface FollowOptions<Types extends EventType = EventType> {
 const heldMs = 1_000;
 
 /**
- * Yields every event once, in order. Retries lost connections and unavailable servers with backoff. Store the `cursor` of each event together with
- * its result, and start there the next time.
+ * Yields every event once, in order. Retries lost connections and unavailable servers with backoff. Store the `cursor`
+ * of each event together with its result, and start there the next time.
  * @throws ApiError for 400, 401 and 403, and for 410 without `onExpired`; the reason of `signal`
  */
 export async function* followEvents<Types extends EventType = EventType>(

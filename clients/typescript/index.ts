@@ -35,8 +35,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * True for an error of this operation; the status then narrows the type of the body. Undocumented statuses (of proxies or server faults) are
- * possible too.
+ * True for an error of this operation; the status then narrows the type of the body. Undocumented statuses (of proxies
+ * or server faults) are possible too.
  */
 export function isErrorOf<Name extends keyof OperationErrors>(error: unknown, operation: Name): error is ApiError & OperationErrors[Name] {
   return error instanceof ApiError && error.operation === operation;

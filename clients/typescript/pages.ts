@@ -2,8 +2,8 @@
 import type { ApiReply } from './transport.ts';
 
 /**
- * A page of a list. The first two kinds are paged by `offset`, the last one by `next`. The second kind has a total count or none; it ends at the
- * latest with an empty page.
+ * A page of a list. The first two kinds are paged by `offset`, the last one by `next`. The second kind has a total
+ * count or none; it ends at the latest with an empty page.
  */
 export type Page<Item> =
   | { readonly items: readonly Item[]; readonly has_more: boolean; readonly next?: never }
@@ -16,8 +16,9 @@ export interface PagedRequest {
 }
 
 /**
- * Yields all items of a list and requests each page when it is reached. Starts at the request's `offset` or `cursor`; `limit` is the page size.
- * With `offset`, concurrent writes can shift pages, so that an item appears twice or not at all; sort by a field that does not change.
+ * Yields all items of a list and requests each page when it is reached. Starts at the request's `offset` or `cursor`;
+ * `limit` is the page size. With `offset`, concurrent writes can shift pages, so that an item appears twice or not at
+ * all; sort by a field that does not change.
  * @throws the errors of the operation
  */
 export async function* listItems<Request extends PagedRequest, Item>(

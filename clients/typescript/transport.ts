@@ -88,8 +88,10 @@ const defaultDeadlineMs = 15_000;
 const graceMs = 15_000;
 
 /**
- * Calls one operation and retries it if that is safe. Generates an `Idempotency-Key` if the operation accepts one and the caller sets none.
- * @throws ApiError for every status except a documented success; ApiTimeoutError or ApiConnectionError without a response; the signal's reason
+ * Calls one operation and retries it if that is safe. Generates an `Idempotency-Key` if the operation accepts one and
+ * the caller sets none.
+ * @throws ApiError for every status except a documented success; ApiTimeoutError or ApiConnectionError without a
+ * response; the signal's reason
  */
 export async function send(
   name: string,

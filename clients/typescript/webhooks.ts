@@ -35,8 +35,8 @@ const usualToleranceSeconds = 300;
 const maxSignatures = 16;
 
 /**
- * Verifies the signature with the secret of the endpoint, or with one of several during a rotation. The event's `id`, which is also the
- * `webhook-id`, is the same for every attempt.
+ * Verifies the signature with the secret of the endpoint, or with one of several during a rotation. The event's `id`,
+ * which is also the `webhook-id`, is the same for every attempt.
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(

@@ -1,6 +1,6 @@
 /**
- * `node lab/alerts/main.ts`: validates the chart's alerts with Prometheus' promtool and runs `cases.yaml` against them: input series,
- * firing times and message texts. Not part of `npm test` because building promtool takes minutes.
+ * `node lab/alerts/main.ts`: validates the chart's alerts with Prometheus' promtool and runs `cases.yaml` against them:
+ * input series, firing times and message texts. Not part of `npm test` because building promtool takes minutes.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,8 @@ const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout
 const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
 try {
   writeFileSync(join(dir, 'one.yaml'), describeRules(['a']));
-  // Runs each case with the rules of three installations and lists every alert: no alert fires for the series of another installation.
+  // Runs each case with the rules of three installations and lists every alert: no alert fires for the series of
+  // another installation.
   writeFileSync(join(dir, 'alerts.yaml'), describeRules(['a', 'b', 'c']));
   copyFileSync(join(import.meta.dirname, 'cases.yaml'), join(dir, 'cases.yaml'));
   const statuses = [

@@ -22,7 +22,8 @@ export async function withDemoPlatform<Result>(
   log: (line: string) => void,
   measure: (platform: DemoPlatform) => Promise<Result>,
 ): Promise<Result> {
-  if (process.platform !== 'linux') throw new Error('Processes are measured on Linux alone: what they use is read from /proc.');
+  if (process.platform !== 'linux')
+    throw new Error('Processes are measured on Linux alone: what they use is read from /proc.');
   log('starting a platform as npm start does');
   const platform = await startOwnPlatform(overrides);
   try {

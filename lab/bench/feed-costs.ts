@@ -1,6 +1,6 @@
 /**
- * Measures the feed: the cost of a page for a caller who can read few of many events, and of a reader that catches up (rules/events#feed;
- * V3, V4).
+ * Measures the feed: the cost of a page for a caller who can read few of many events, and of a reader that catches up
+ * (rules/events#feed; V3, V4).
  */
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
@@ -26,7 +26,14 @@ const seenConversations = 40;
 
 const document = {
   classes: [
-    { slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true },
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
     { slug: 'closed', object_kind: 'holon', parent: null, label: 'Closed', plural_label: 'Closed', private: true },
   ],
   journeys: [journey],
@@ -49,13 +56,29 @@ export async function measureCosts(
   for (let n = 0; n < seenConversations; n++) {
     const { findActive } = conversations.rpcs;
     const time = new Date(Date.UTC(2029, 0, 1) - n * 86_400_000).toISOString();
-    const [found] = await bus.call(findActive, { person_id: personId, journey: 'circle', time }, contextFor(findActive));
+    const [found] = await bus.call(
+      findActive,
+      { person_id: personId, journey: 'circle', time },
+      contextFor(findActive),
+    );
     if (found !== undefined) seen.push(found.id);
   }
   log(`filling ${sizes.days} days of ${sizes.eventsPerDay} events`);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  await fillFeed((text, params) => sql(text, params), { ...sizes, seen, hiddenHolon: ids['holons']?.['vault'] ?? 0, personId });
-  const member: Actor = { kind: 'user', accountId: 2_000_000, personId, superuser: false, globalEditor: false, coherenceAccess: false };
+  await fillFeed((text, params) => sql(text, params), {
+    ...sizes,
+    seen,
+    hiddenHolon: ids['holons']?.['vault'] ?? 0,
+    personId,
+  });
+  const member: Actor = {
+    kind: 'user',
+    accountId: 2_000_000,
+    personId,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: false,
+  };
   const withoutReaders: Actor = { ...member, personId: null };
   const pages: CostRow[] = [];
   const measure = async (what: string, request: Request, actor: Actor): Promise<void> => {
@@ -63,13 +86,19 @@ export async function measureCosts(
     let items = 0;
     for (let n = 0; n < readings; n++) {
       const startedMs = performance.now();
-      const page: ReplyOf<typeof readFeed> = await bus.call(readFeed, { limit: 500, ...request }, contextFor(readFeed, actor));
+      const page: ReplyOf<typeof readFeed> = await bus.call(
+        readFeed,
+        { limit: 500, ...request },
+        contextFor(readFeed, actor),
+      );
       times.push(performance.now() - startedMs);
       items = page.items.length;
     }
     const sorted = times.toSorted((a, b) => a - b);
     pages.push({ what, items, median: sorted[Math.floor(readings / 2)] ?? 0, slowest: sorted.at(-1) ?? 0 });
-    log(`${what}: ${items} events, median ${sorted[Math.floor(readings / 2)]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`);
+    log(
+      `${what}: ${items} events, median ${sorted[Math.floor(readings / 2)]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`,
+    );
   };
   await measure('a person who sees 1 in 1,000, from the beginning', {}, member);
   await measure('the same, conversations alone', { types: 'conversation.*' }, member);

@@ -1,4 +1,7 @@
-/** Dedicated servers and services that can be killed: PostgreSQL, NATS, and processes of each service involved in the feed. */
+/**
+ * Dedicated servers and services that can be killed: PostgreSQL, NATS, and processes of each service involved in the
+ * feed.
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,7 +60,14 @@ export async function startFaultEnvironment(
         durable: true,
         port: ports.postgres,
       }),
-    NATS: () => startNats({ program, dataDir: join(dataDir, 'nats'), logFile: logFile('nats'), durable: false, port: ports.nats }),
+    NATS: () =>
+      startNats({
+        program,
+        dataDir: join(dataDir, 'nats'),
+        logFile: logFile('nats'),
+        durable: false,
+        port: ports.nats,
+      }),
   };
   const servers = new Map<string, ServerProcess & { readonly url: string }>();
   for (const [name, start] of Object.entries(starts)) servers.set(name, await start());

@@ -1,6 +1,7 @@
 /**
- * Writers change conversations while every process, NATS and PostgreSQL are killed in turn, and one reader follows the feed. Database
- * triggers independent of the platform record what commits: the feed must contain the same changes in the same order (V2).
+ * Writers change conversations while every process, NATS and PostgreSQL are killed in turn, and one reader follows the
+ * feed. Database triggers independent of the platform record what commits: the feed must contain the same changes in
+ * the same order (V2).
  */
 import type { Actor, ReplyOf, Rpc } from '#libs/contract';
 import { type CallContext, newContext } from '#libs/nats';
@@ -48,12 +49,22 @@ export interface FaultTable {
   readonly doubled: number;
   /** Conversations whose events are not in commit order. */
   readonly outOfOrder: number;
-  /** Events that appeared before the position of the follower, or that the follower received differently than a later reader. */
+  /**
+   * Events that appeared before the position of the follower, or that the follower received differently than a later
+   * reader.
+   */
   readonly gaps: number;
 }
 
 /** Can read everything. */
-export const superuser: Actor = { kind: 'user', accountId: 1, personId: null, superuser: true, globalEditor: true, coherenceAccess: true };
+export const superuser: Actor = {
+  kind: 'user',
+  accountId: 1,
+  personId: null,
+  superuser: true,
+  globalEditor: true,
+  coherenceAccess: true,
+};
 export const contextFor = (rpc: Rpc, actor: Actor = superuser): CallContext =>
   Object.values(rpc.callers).some((kinds) => kinds.includes('none')) ? newContext() : { ...newContext(), actor };
 
@@ -83,7 +94,11 @@ export async function runFaults(
   const committed = await sql<Change>('select id, type from conversations.committed order by place');
   log(`${committed.length} changes committed; waiting for the feed`);
   const isWhole = `select (select count(*) from events.feed where type like 'conversation.%updated') >= $1 and not exists (select from conversations.feed_outbox) as whole`;
-  for (let tries = 0; tries < 300 && (await sql<{ whole: boolean }>(isWhole, [committed.length]))[0]?.whole !== true; tries++)
+  for (
+    let tries = 0;
+    tries < 300 && (await sql<{ whole: boolean }>(isWhole, [committed.length]))[0]?.whole !== true;
+    tries++
+  )
     await sleep(200);
   const all = await readAll(environment);
   // The follower may still be waiting for a reply from a killed process.
@@ -94,8 +109,15 @@ export async function runFaults(
   return compare(committed, all, followed, faults.length);
 }
 
-function compare(committed: readonly Change[], all: readonly FeedEvent[], followed: readonly FeedEvent[], kills: number): FaultTable {
-  const emitted = all.filter(({ type }) => /^conversation\..*updated$/.test(type)).map(({ type, subject }) => ({ type, id: subject.id }));
+function compare(
+  committed: readonly Change[],
+  all: readonly FeedEvent[],
+  followed: readonly FeedEvent[],
+  kills: number,
+): FaultTable {
+  const emitted = all
+    .filter(({ type }) => /^conversation\..*updated$/.test(type))
+    .map(({ type, subject }) => ({ type, id: subject.id }));
   const byId = (list: readonly Change[]): Map<number, string> => {
     const texts = new Map<number, string>();
     for (const { id, type } of list) texts.set(id, `${texts.get(id) ?? ''} ${type}`);
@@ -109,14 +131,25 @@ function compare(committed: readonly Change[], all: readonly FeedEvent[], follow
     lost: Math.max(0, committed.length - emitted.length + repeated),
     doubled: repeated + Math.max(0, emitted.length - repeated - committed.length),
     outOfOrder: [...expected].filter(([id, text]) => found.get(id) !== text).length,
-    gaps: Array.from({ length: Math.max(all.length, followed.length) }).filter((_, at) => all[at]?.id !== followed[at]?.id).length,
+    gaps: Array.from({ length: Math.max(all.length, followed.length) }).filter(
+      (_, at) => all[at]?.id !== followed[at]?.id,
+    ).length,
   };
 }
 
 /** Creates one conversation per writer, and the triggers that record commits. */
 async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<number[]> {
   const document = {
-    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+      },
+    ],
     journeys: [journey],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] }],
     people: Array.from({ length: writers }, (_, index) => ({ key: `p${index}`, name: `Person ${index}`, contact: {} })),
@@ -126,7 +159,11 @@ async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<n
   const { findActive } = conversations.rpcs;
   const made = await Promise.all(
     Object.values(applied.ids['people'] ?? {}).map((personId) =>
-      bus.call(findActive, { person_id: personId, journey: 'circle', time: '2030-01-01T10:00:00Z' }, contextFor(findActive)),
+      bus.call(
+        findActive,
+        { person_id: personId, journey: 'circle', time: '2030-01-01T10:00:00Z' },
+        contextFor(findActive),
+      ),
     ),
   );
   for (const text of [
@@ -149,7 +186,11 @@ async function write({ bus }: FaultEnvironment, id: number, isOver: () => boolea
   for (let n = 1; !isOver(); n++) {
     const work =
       n % 3 === 0
-        ? bus.call(writeRoom, { conversation_id: id, write: { phase: 'conversation', version: n } }, contextFor(writeRoom))
+        ? bus.call(
+            writeRoom,
+            { conversation_id: id, write: { phase: 'conversation', version: n } },
+            contextFor(writeRoom),
+          )
         : bus.call(patch, { conversation_id: id, infos: { n } }, contextFor(patch));
     await work.catch(() => sleep(50));
   }

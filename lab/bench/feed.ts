@@ -1,9 +1,9 @@
 /**
- * `npm run bench:feed`: cost and correctness of the event feed, on dedicated PostgreSQL, NATS and services. costs pages of 500 for accounts
- * that can read few of many events, and a reader that catches up
- * --days N, --events N days stored and events per day (30, 1,000,000) --subjects N subjects of the events, of each kind (300,000) faults
- * writers change conversations while every process, NATS and PostgreSQL are killed in turn
- * --changes N (100,000) --writers N (8) --rounds N how often each is killed (5)
+ * `npm run bench:feed`: cost and correctness of the event feed, on dedicated PostgreSQL, NATS and services. costs pages
+ * of 500 for accounts that can read few of many events, and a reader that catches up --days N, --events N days stored
+ * and events per day (30, 1,000,000) --subjects N subjects of the events, of each kind (300,000) faults writers change
+ * conversations while every process, NATS and PostgreSQL are killed in turn --changes N (100,000) --writers N (8)
+ * --rounds N how often each is killed (5)
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,17 +37,28 @@ const count = (name: keyof typeof values): number => {
 
 const [command = 'costs'] = positionals;
 if (command !== 'costs' && command !== 'faults') throw new Error(`there is costs and faults, not "${command}"`);
-const environment = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
+const environment = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-feed-')), {
+  CONVERSATION_ACCESS: 'members',
+});
 try {
   if (command === 'faults') {
-    const table = await runFaults(environment, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), log });
+    const table = await runFaults(environment, {
+      changes: count('changes'),
+      writers: count('writers'),
+      rounds: count('rounds'),
+      log,
+    });
     console.table([table]);
     if (table.lost + table.doubled + table.outOfOrder + table.gaps > 0) process.exitCode = 1;
   } else {
     const sizes = { days: count('days'), eventsPerDay: count('events'), hiddenSubjects: count('subjects') };
     const { pages, catchUpPerSecond } = await measureCosts(environment, sizes, log);
     console.table(
-      pages.map(({ median, slowest, ...row }) => ({ ...row, 'median ms': Math.round(median), 'slowest ms': Math.round(slowest) })),
+      pages.map(({ median, slowest, ...row }) => ({
+        ...row,
+        'median ms': Math.round(median),
+        'slowest ms': Math.round(slowest),
+      })),
     );
     console.log(`catching up: ${Math.round(catchUpPerSecond)} events/s`);
   }

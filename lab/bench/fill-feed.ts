@@ -20,7 +20,10 @@ const firstHidden = 10_000_000;
 const everySeen = 1_000;
 
 /** @param run executes SQL as the owner of the schema */
-export async function fillFeed(run: Run, { days, eventsPerDay, hiddenSubjects, seen, hiddenHolon, personId }: FeedSizes): Promise<void> {
+export async function fillFeed(
+  run: Run,
+  { days, eventsPerDay, hiddenSubjects, seen, hiddenHolon, personId }: FeedSizes,
+): Promise<void> {
   await run(
     `select events.add_feed_day(day::date) from generate_series((now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + 2, interval '1 day') as day`,
     [days],

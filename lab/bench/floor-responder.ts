@@ -1,6 +1,6 @@
 /**
- * Responder behind the baseline gateway: a bare NATS subscription that runs the platform's SQL as named statements through the bare driver
- * and returns the result. No validation, context or merge rules.
+ * Responder behind the baseline gateway: a bare NATS subscription that runs the platform's SQL as named statements
+ * through the bare driver and returns the result. No validation, context or merge rules.
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
@@ -22,12 +22,18 @@ const connection = await connect({ servers: process.env['NATS_URL'] ?? '' });
 type Run = (values: unknown[]) => Promise<unknown>;
 /** `names` lists the values in the order in which the gateway sends them. */
 const query =
-  <Params extends Shape>({ prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>, names: (keyof Params)[]): Run =>
+  <Params extends Shape>(
+    { prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>,
+    names: (keyof Params)[],
+  ): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
 /** Writes one row. */
 const write =
-  ({ prepared: { name, text }, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>, names: string[]): Run =>
+  (
+    { prepared: { name, text }, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>,
+    names: string[],
+  ): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => [given[names.indexOf(item)]]) })).rows[0];
 

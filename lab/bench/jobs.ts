@@ -1,4 +1,6 @@
-/** Throughput of the job library (enqueue, lease and complete in PostgreSQL) compared with a bare JetStream consumer. */
+/**
+ * Throughput of the job library (enqueue, lease and complete in PostgreSQL) compared with a bare JetStream consumer.
+ */
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { defineService, job, Type } from '#libs/contract';
@@ -14,7 +16,12 @@ const contract = defineService({
   service: 'bench',
   rpcs: {},
   jobs: {
-    count: job({ type: 'bench.count', summary: 'Does nothing.', payload: Type.Object({ n: Type.Integer() }), policy: { concurrency } }),
+    count: job({
+      type: 'bench.count',
+      summary: 'Does nothing.',
+      payload: Type.Object({ n: Type.Integer() }),
+      policy: { concurrency },
+    }),
   },
   events: {},
 });
@@ -26,7 +33,13 @@ export async function measureJobs(settings: Readonly<Record<string, string>>, co
   await admin.connect();
   await admin.query('create schema if not exists bench');
   for (const sql of [jobTables('bench'), ...jobAttempts('bench')]) await admin.query(sql);
-  const db = await createDatabase({ url: settings['DATABASE_URL'] ?? '', schema: 'bench', poolSize: 10, logger, applicationName: 'bench' });
+  const db = await createDatabase({
+    url: settings['DATABASE_URL'] ?? '',
+    schema: 'bench',
+    poolSize: 10,
+    logger,
+    applicationName: 'bench',
+  });
   const bus = await connectBus({ url: settings['NATS_URL'] ?? '', name: 'bench', logger });
   const jobs = createJobs({ contract, db, bus, logger });
   let done = 0;
@@ -58,8 +71,17 @@ export async function measureJobs(settings: Readonly<Record<string, string>>, co
 export async function measureBareConsumer(settings: Readonly<Record<string, string>>, count: number): Promise<number> {
   const connection = await connect({ servers: settings['NATS_URL'] ?? '', noAsyncTraces: true });
   const manager = await jetstreamManager(connection);
-  await manager.streams.add({ name: 'FLOOR-JOBS', subjects: ['floor-jobs.>'], retention: 'workqueue', storage: 'file' });
-  await manager.consumers.add('FLOOR-JOBS', { durable_name: 'floor', ack_policy: AckPolicy.Explicit, max_ack_pending: concurrency });
+  await manager.streams.add({
+    name: 'FLOOR-JOBS',
+    subjects: ['floor-jobs.>'],
+    retention: 'workqueue',
+    storage: 'file',
+  });
+  await manager.consumers.add('FLOOR-JOBS', {
+    durable_name: 'floor',
+    ack_policy: AckPolicy.Explicit,
+    max_ack_pending: concurrency,
+  });
   const js = jetstream(connection);
   const consumer = await js.consumers.get('FLOOR-JOBS', 'floor');
   const startedAt = performance.now();
@@ -72,7 +94,9 @@ export async function measureBareConsumer(settings: Readonly<Record<string, stri
     }
   })();
   for (let n = 0; n < count; n += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, item) => js.publish('floor-jobs.count', JSON.stringify({ n: n + item }))));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, item) => js.publish('floor-jobs.count', JSON.stringify({ n: n + item }))),
+    );
   }
   await consumed;
   const rate = count / ((performance.now() - startedAt) / 1_000);

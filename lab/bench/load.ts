@@ -39,7 +39,8 @@ export async function runLoad(options: {
       const { method, path, headers, body } = options.makeRequest(index++);
       const sentAt = performance.now();
       const answer = await pool.request({ method, path, headers: headers ?? {}, body: body ?? null });
-      if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
+      if (answer.statusCode >= 300)
+        throw new Error(`${method} ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
       await answer.body.dump();
       latencies.push(performance.now() - sentAt);
     }

@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: starts a platform and compares it with a bare HTTP + SQL baseline, in alternating rounds of one run, so that noise
- * affects both alike. Prints the memory of idle services, then a table of ratios. --seconds N length of one round (default 3) --rounds N
- * rounds of each side (default 3) --only TEXT only operations whose name contains TEXT; `memory`: only that; `retention`: removal of old
- * rows, measured only then --rows N old rows of each kind for `retention` (default 1,000,000)
+ * `npm run bench`: starts a platform and compares it with a bare HTTP + SQL baseline, in alternating rounds of one run,
+ * so that noise affects both alike. Prints the memory of idle services, then a table of ratios. --seconds N length of
+ * one round (default 3) --rounds N rounds of each side (default 3) --only TEXT only operations whose name contains
+ * TEXT; `memory`: only that; `retention`: removal of old rows, measured only then --rows N old rows of each kind for
+ * `retention` (default 1,000,000)
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
@@ -50,9 +51,16 @@ async function measureRates(): Promise<void> {
       log(`job throughput: ${jobCount} jobs`);
       const floorRate = await measureBareConsumer(platform.settings, jobCount);
       const platformRate = await measureJobs(platform.settings, jobCount);
-      rows.push({ operation: 'job throughput', floor: 'bare JetStream publish, consume and acknowledge', platformRate, floorRate });
+      rows.push({
+        operation: 'job throughput',
+        floor: 'bare JetStream publish, consume and acknowledge',
+        platformRate,
+        floorRate,
+      });
     }
-    process.stdout.write(`\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`);
+    process.stdout.write(
+      `\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`,
+    );
   } finally {
     log('stopping');
     await platform.stop();
@@ -69,7 +77,8 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
   if (scenario.without !== undefined) await target.stopService(scenario.without);
   const { turns = 1 } = scenario;
   const busy = { platform: 0, floor: 0 };
-  for (const side of ['platform', 'floor'] as const) await runLoad({ ...sides[side], connections, seconds: warmUpSeconds });
+  for (const side of ['platform', 'floor'] as const)
+    await runLoad({ ...sides[side], connections, seconds: warmUpSeconds });
   for (let turn = 0; turn < rounds * turns; turn += 1) {
     // Alternates the first side, so that periodic events such as garbage collection affect both.
     for (const side of turn % 2 === 0 ? (['platform', 'floor'] as const) : (['floor', 'platform'] as const)) {

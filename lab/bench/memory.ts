@@ -17,7 +17,9 @@ export function measureMemory(log: (line: string) => void): Promise<MemoryRow[]>
   return withDemoPlatform({}, logMemory, async ({ processes }) => {
     logMemory(`${idleMs / 1_000} s of nothing`);
     await sleep(idleMs);
-    const rows = processes.filter(isService).map((item) => ({ service: item.name, megabytes: readMemory(item), goal: goals.service }));
+    const rows = processes
+      .filter(isService)
+      .map((item) => ({ service: item.name, megabytes: readMemory(item), goal: goals.service }));
     const together = rows.reduce((sum, { megabytes }) => sum + megabytes, 0);
     return [...rows, { service: 'together', megabytes: together, goal: goals.together }];
   });

@@ -1,4 +1,6 @@
-/** Starts a dedicated platform for a benchmark: the six services as processes, with their own database and NATS prefix. */
+/**
+ * Starts a dedicated platform for a benchmark: the six services as processes, with their own database and NATS prefix.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,7 +63,11 @@ export async function startBenchPlatform(options: {
   const ports: Partial<Record<ServiceName, number>> = { 'api-gateway': gatewayPort, media: mediaPort };
   const startService = async (name: ServiceName): Promise<void> => {
     const port = ports[name];
-    const env = { ...settings, METRICS_PORT: String(await findFreePort()), ...(port === undefined ? {} : { PORT: String(port) }) };
+    const env = {
+      ...settings,
+      METRICS_PORT: String(await findFreePort()),
+      ...(port === undefined ? {} : { PORT: String(port) }),
+    };
     const logFile = servers.logFile(platformName === undefined ? name : `${platformName}-${name}`);
     const item = await startServiceProcess({ repoDir, name, logFile, env });
     processes.set(name, item);
@@ -74,7 +80,11 @@ export async function startBenchPlatform(options: {
     await Promise.all([...processes.values()].map((item) => item.stop()));
   };
   try {
-    await makeStreams({ url: servers.nats.url, prefix: platformName ?? '', logger: createLogger({ service: 'bench', level: 'warn' }) });
+    await makeStreams({
+      url: servers.nats.url,
+      prefix: platformName ?? '',
+      logger: createLogger({ service: 'bench', level: 'warn' }),
+    });
     await Promise.all(services.map(startService));
   } catch (error) {
     await stop();

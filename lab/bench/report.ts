@@ -1,4 +1,6 @@
-/** Tables of `npm run bench`: the platform compared with the baseline of the same run, and the memory of its services. */
+/**
+ * Tables of `npm run bench`: the platform compared with the baseline of the same run, and the memory of its services.
+ */
 import { quantile, type Measurement } from './load.ts';
 import type { MemoryRow } from './memory.ts';
 
@@ -15,7 +17,18 @@ export interface Row {
   ratio?: number;
 }
 
-const headings = ['operation', 'platform/s', 'p50 ms', 'p99 ms', 'floor/s', 'p50 ms', 'p99 ms', 'ratio', 'goal', 'floor'];
+const headings = [
+  'operation',
+  'platform/s',
+  'p50 ms',
+  'p99 ms',
+  'floor/s',
+  'p50 ms',
+  'p99 ms',
+  'ratio',
+  'goal',
+  'floor',
+];
 
 export function renderTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
@@ -43,8 +56,11 @@ export function renderMemory(rows: readonly MemoryRow[]): string {
 }
 
 function renderLines([headings = [], ...cells]: readonly (readonly string[])[]): string {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((line) => line[column]?.length ?? 0)));
-  const line = (values: readonly string[]): string => `| ${values.map((value, column) => value.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...cells.map((line) => line[column]?.length ?? 0)),
+  );
+  const line = (values: readonly string[]): string =>
+    `| ${values.map((value, column) => value.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [line(headings), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
 }
 

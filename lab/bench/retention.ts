@@ -1,6 +1,6 @@
 /**
- * How fast one process removes expired rows while a client keeps writing. Each table is filled with the same number of old rows; `a day` is
- * what one process removes in 24 hours on its normal schedule.
+ * How fast one process removes expired rows while a client keeps writing. Each table is filled with the same number of
+ * old rows; `a day` is what one process removes in 24 hours on its normal schedule.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,8 +23,8 @@ const secondsOfDay = 86_400;
 const probeEveryMs = 20;
 const filledAtOnce = 50_000;
 /**
- * Share of the time that the removal runs: a sweep lasts up to a third of the interval between sweeps; other removals run until no row is
- * left.
+ * Share of the time that the removal runs: a sweep lasts up to a third of the interval between sweeps; other removals
+ * run until no row is left.
  */
 const sweeperShare = 1 / 4;
 
@@ -54,7 +54,15 @@ const logger = createLogger({ service: 'bench', level: 'fatal' });
 /** The sweeper removes jobs and sent messages. It queries the broker only about overdue jobs, and none exist here. */
 function sweep(db: Database): Promise<void> {
   const unused = undefined as never;
-  return new Sweeper({ db, bus: unused, jobs: unused, relay: unused, logger, tuning: defaultTuning, declarations: [] }).sweep();
+  return new Sweeper({
+    db,
+    bus: unused,
+    jobs: unused,
+    relay: unused,
+    logger,
+    tuning: defaultTuning,
+    declarations: [],
+  }).sweep();
 }
 
 const oldJob = `(lpad(to_hex((extract(epoch from now() - interval '8 days') * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
@@ -93,7 +101,8 @@ const parts: readonly Part[] = [
     fill: `with filled as (insert into conversations.audit_log (id, at, actor_kind, action, outcome, previous_hash, hash)
         select n, now() - interval '500 days', 'cli', 'bench', 'ok', '', sha256(n::text::bytea) from generate_series($1::integer, $2::integer) n)
       update conversations.audit_head set last_id = $2::integer`,
-    remove: (db) => removeInBatches({ remove: async (limit) => (await removeOldEntries(db, { days: 400, limit })).removed }),
+    remove: (db) =>
+      removeInBatches({ remove: async (limit) => (await removeOldEntries(db, { days: 400, limit })).removed }),
     share: 1,
     count: 'select count(*)::integer as n from conversations.audit_log',
   },
@@ -137,10 +146,12 @@ export async function measureRetention(rows: number, log: (line: string) => void
 async function measurePart(url: string, part: Part, rows: number, log: (line: string) => void): Promise<RetentionRow> {
   const db = await createDatabase({ url, schema: part.schema, poolSize: 2, logger, applicationName: 'bench' });
   const client = await createDatabase({ url, schema: part.schema, poolSize: 1, logger, applicationName: 'client' });
-  const run: Run = (text, params = []) => db.query({ name: `bench ${part.name} ${text.length}`.slice(0, 60), text }, params);
+  const run: Run = (text, params = []) =>
+    db.query({ name: `bench ${part.name} ${text.length}`.slice(0, 60), text }, params);
   try {
     log(`${part.name}: filling`);
-    for (let first = 1; first <= rows; first += filledAtOnce) await run(part.fill, [first, Math.min(rows, first + filledAtOnce - 1)]);
+    for (let first = 1; first <= rows; first += filledAtOnce)
+      await run(part.fill, [first, Math.min(rows, first + filledAtOnce - 1)]);
     await run(`analyze ${part.schema}.jobs`);
     const before = await probe(client, new AbortController().signal, 100);
     log(`${part.name}: removing; before that an insert takes ${before}`);
@@ -173,7 +184,10 @@ async function probe(db: Database, signal: AbortSignal, times: number): Promise<
   while (!signal.aborted && taken.length < times) {
     const startedMs = performance.now();
     await db.query(
-      { name: 'bench-insert', text: `insert into jobs (id, type, payload, state) values ($1, 'bench.probe', '{}', 'queued')` },
+      {
+        name: 'bench-insert',
+        text: `insert into jobs (id, type, payload, state) values ($1, 'bench.probe', '{}', 'queued')`,
+      },
       [createUuid()],
     );
     taken.push(performance.now() - startedMs);

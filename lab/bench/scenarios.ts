@@ -51,11 +51,16 @@ async function fill(platform: BenchPlatform): Promise<Filled> {
   }));
   const file = join(tmpdir(), `bench-workspace-${process.pid}.json`);
   writeFileSync(file, JSON.stringify({ ...workspace, people }));
-  const { ids } = JSON.parse(platform.cli(['workspace', 'apply', file, '--json'])) as { ids: Record<string, Record<string, number>> };
+  const { ids } = JSON.parse(platform.cli(['workspace', 'apply', file, '--json'])) as {
+    ids: Record<string, Record<string, number>>;
+  };
   rmSync(file);
   const personIds = Object.values(ids['people'] ?? {});
   const pool = new pg.Pool({ connectionString: platform.settings['DATABASE_URL'], max: 2 });
-  const infos = JSON.stringify({ publishing: { fields: { title: 'A conversation', summary: 'x'.repeat(2_600) } }, theme: ['a', 'b'] });
+  const infos = JSON.stringify({
+    publishing: { fields: { title: 'A conversation', summary: 'x'.repeat(2_600) } },
+    theme: ['a', 'b'],
+  });
   const journeyId = ids['journeys']?.['open-circle'];
   for (const id of personIds) {
     const answer = await fetch(`${platform.baseUrl}${findPath(id)}`, { headers: { authorization } });
@@ -74,7 +79,10 @@ const conversationPath = ({ conversationIds }: Filled, index: number): string =>
 const sqlFloor = 'bare koa, one bare NATS request, the same SQL by the bare driver';
 const floorRead =
   (operation: string, values: (index: number) => unknown[]) =>
-  (index: number): Request => ({ method: 'GET', path: `/${operation}?${encodeURIComponent(JSON.stringify(values(index)))}` });
+  (index: number): Request => ({
+    method: 'GET',
+    path: `/${operation}?${encodeURIComponent(JSON.stringify(values(index)))}`,
+  });
 const floorCall =
   (operation: string, values: (index: number) => unknown[]) =>
   (index: number): Request => ({
@@ -91,7 +99,11 @@ function describeReads(filled: Filled): Scenario[] {
       name: 'single read',
       floor: sqlFloor,
       goal: 0.85,
-      platformRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization } }),
+      platformRequest: (index) => ({
+        method: 'GET',
+        path: conversationPath(filled, index),
+        headers: { authorization },
+      }),
       floorRequest: floorRead('read', (index) => [pick(conversationIds, index)]),
     },
     {
@@ -100,13 +112,21 @@ function describeReads(filled: Filled): Scenario[] {
       goal: 0.97,
       isOfItself: true,
       turns: 2,
-      platformRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization: ofKey } }),
+      platformRequest: (index) => ({
+        method: 'GET',
+        path: conversationPath(filled, index),
+        headers: { authorization: ofKey },
+      }),
       floorRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization } }),
     },
     {
       name: 'find or create (hit)',
       floor: sqlFloor,
-      platformRequest: (index) => ({ method: 'GET', path: findPath(pick(personIds, index)), headers: { authorization } }),
+      platformRequest: (index) => ({
+        method: 'GET',
+        path: findPath(pick(personIds, index)),
+        headers: { authorization },
+      }),
       floorRequest: floorRead('find', (index) => [pick(personIds, index), journeyId, findTime, 100]),
     },
   ];
@@ -125,7 +145,12 @@ function describeWrites(filled: Filled): Scenario[] {
         headers: json,
         body: JSON.stringify({ infos: { n: index } }),
       }),
-      floorRequest: floorCall('patch', (index) => [pick(conversationIds, index), JSON.stringify({ n: index }), '{}', null]),
+      floorRequest: floorCall('patch', (index) => [
+        pick(conversationIds, index),
+        JSON.stringify({ n: index }),
+        '{}',
+        null,
+      ]),
     },
     {
       name: 'room write',
@@ -136,7 +161,10 @@ function describeWrites(filled: Filled): Scenario[] {
         headers: json,
         body: JSON.stringify({ phase: 'conversation', version: index }),
       }),
-      floorRequest: floorCall('room', (index) => [pick(conversationIds, index), JSON.stringify({ phase: 'conversation', version: index })]),
+      floorRequest: floorCall('room', (index) => [
+        pick(conversationIds, index),
+        JSON.stringify({ phase: 'conversation', version: index }),
+      ]),
     },
   ];
 }
@@ -165,15 +193,34 @@ function describeIntake({ personIds }: Filled): Scenario {
 /** @returns the token of a new service key */
 function makeKey(platform: BenchPlatform): string {
   platform.cli(['accounts', 'create', 'bench@example.org', '--service', 'Bench']);
-  const made = platform.cli(['keys', 'create', 'bench@example.org', '--name', 'Bench', '--scope', 'conversations:read', '--json']);
+  const made = platform.cli([
+    'keys',
+    'create',
+    'bench@example.org',
+    '--name',
+    'Bench',
+    '--scope',
+    'conversations:read',
+    '--json',
+  ]);
   return (JSON.parse(made) as { token: string }).token;
 }
 
 const findTime = '2026-05-01T10:00:00Z';
-const findPath = (personId: number): string => `/api/coherence/conversations?person_id=${personId}&journey=open-circle&time=${findTime}`;
+const findPath = (personId: number): string =>
+  `/api/coherence/conversations?person_id=${personId}&journey=open-circle&time=${findTime}`;
 
 const workspace = {
-  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  classes: [
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
+  ],
   journeys: [
     {
       slug: 'open-circle',
@@ -208,6 +255,11 @@ function booking(index: number): string {
 async function addFloorStream(servers: string): Promise<void> {
   const connection = await connect({ servers });
   const manager = await jetstreamManager(connection);
-  await manager.streams.add({ name: 'FLOOR-WEBHOOKS', subjects: ['floor-webhooks.>'], retention: 'workqueue', storage: 'file' });
+  await manager.streams.add({
+    name: 'FLOOR-WEBHOOKS',
+    subjects: ['floor-webhooks.>'],
+    retention: 'workqueue',
+    storage: 'file',
+  });
   await connection.close();
 }

@@ -1,4 +1,6 @@
-/** Servers of a benchmark with production durability: PostgreSQL, NATS and object store, with their data in one folder. */
+/**
+ * Servers of a benchmark with production durability: PostgreSQL, NATS and object store, with their data in one folder.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +26,10 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const bucket = 'coherence';
 
 /** @param options.dataDir a persistent folder, possibly with data of an earlier run; default: a temporary folder */
-export async function startBenchServers(options: { log: (line: string) => void; dataDir?: string | undefined }): Promise<BenchServers> {
+export async function startBenchServers(options: {
+  log: (line: string) => void;
+  dataDir?: string | undefined;
+}): Promise<BenchServers> {
   const { log } = options;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'coherence-bench-'));
   const logFile = (name: string): string => join(dataDir, 'logs', `${name}.log`);

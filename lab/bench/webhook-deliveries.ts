@@ -57,10 +57,16 @@ const healthy = 204;
 
 /** Nothing is lost or changed, and healthy endpoints are not delayed by failing ones. */
 export function isWithinTargets(rows: readonly Row[]): boolean {
-  return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs));
+  return rows.every(
+    ({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs),
+  );
 }
 
-export async function runDeliveries(environment: FaultEnvironment, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
+export async function runDeliveries(
+  environment: FaultEnvironment,
+  receiver: WebhookReceiver,
+  run: Run,
+): Promise<Row[]> {
   const { log } = run;
   const ids = await setUp(environment, Math.ceil(run.endpoints / endpointsOfAccount));
   const endpoints = await makeEndpoints(environment, receiver, ids.accounts, run.endpoints);
@@ -76,22 +82,43 @@ export async function runDeliveries(environment: FaultEnvironment, receiver: Web
   const { switchEndpoint, recoverAnyEndpoint } = events.rpcs;
   for (const { id, answer } of endpoints) {
     if (answer === healthy) continue;
-    if (answer === 410) await environment.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
-    await environment.bus.call(recoverAnyEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, contextFor(recoverAnyEndpoint));
+    if (answer === 410)
+      await environment.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
+    await environment.bus.call(
+      recoverAnyEndpoint,
+      { endpoint_id: id, since: '2020-01-01T00:00:00Z' },
+      contextFor(recoverAnyEndpoint),
+    );
   }
   await untilAll(receiver, endpoints, emitted);
-  const others = ill.map((kind) => endpoints.filter(({ answer }) => answer === kind)).filter(({ length }) => length > 0);
+  const others = ill
+    .map((kind) => endpoints.filter(({ answer }) => answer === kind))
+    .filter(({ length }) => length > 0);
   return [...rows, ...others.map((alike) => describe(receiver, alike, emitted))];
 }
 
-async function setUp({ bus }: FaultEnvironment, accounts: number): Promise<{ accounts: Actor[]; conversations: number[] }> {
+async function setUp(
+  { bus }: FaultEnvironment,
+  accounts: number,
+): Promise<{ accounts: Actor[]; conversations: number[] }> {
   const names = Array.from({ length: Math.max(accounts, subjects) }, (_, index) => `p${index}`);
   const document = {
-    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+      },
+    ],
     journeys: [journey],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] }],
     people: names.map((key) => ({ key, name: key, contact: {} })),
-    accounts: names.slice(0, accounts).map((person) => ({ email: `${person}@example.org`, person, password: `secret-of-${person}-1` })),
+    accounts: names
+      .slice(0, accounts)
+      .map((person) => ({ email: `${person}@example.org`, person, password: `secret-of-${person}-1` })),
   };
   const { applyWorkspace } = directory.rpcs;
   const { findActive } = conversations.rpcs;
@@ -100,7 +127,13 @@ async function setUp({ bus }: FaultEnvironment, accounts: number): Promise<{ acc
   const found = await Promise.all(
     people
       .slice(0, subjects)
-      .map((id) => bus.call(findActive, { person_id: id, journey: 'circle', time: '2030-01-01T10:00:00Z' }, contextFor(findActive))),
+      .map((id) =>
+        bus.call(
+          findActive,
+          { person_id: id, journey: 'circle', time: '2030-01-01T10:00:00Z' },
+          contextFor(findActive),
+        ),
+      ),
   );
   const user = { kind: 'user', personId: null, superuser: false, globalEditor: false, coherenceAccess: true } as const;
   return {
@@ -130,7 +163,11 @@ async function makeEndpoints(
 }
 
 /** Writes at a fixed rate, independent of the platform. */
-async function write({ bus }: FaultEnvironment, ids: readonly number[], pace: { made: number; everyMs: number }): Promise<void> {
+async function write(
+  { bus }: FaultEnvironment,
+  ids: readonly number[],
+  pace: { made: number; everyMs: number },
+): Promise<void> {
   const { patch } = conversations.rpcs;
   const beganMs = performance.now();
   const writing: Promise<unknown>[] = [];
@@ -160,9 +197,14 @@ const requestsOf = (receiver: WebhookReceiver, { path }: Endpoint): ReceivedWebh
   receiver.received.filter((request) => request.path === path);
 
 /** Waits until the endpoints have answered every event with success, or for `mendMs`. */
-async function untilAll(receiver: WebhookReceiver, endpoints: readonly Endpoint[], emitted: readonly FeedEvent[]): Promise<void> {
+async function untilAll(
+  receiver: WebhookReceiver,
+  endpoints: readonly Endpoint[],
+  emitted: readonly FeedEvent[],
+): Promise<void> {
   const endMs = Date.now() + mendMs;
-  const isWhole = (endpoint: Endpoint): boolean => new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= emitted.length;
+  const isWhole = (endpoint: Endpoint): boolean =>
+    new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= emitted.length;
   while (Date.now() < endMs && !endpoints.every(isWhole)) await sleep(500);
 }
 
@@ -177,7 +219,10 @@ function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted
     const taken = new Set(takenBy(receiver, endpoint).map(({ id }) => id));
     requests += got.length;
     missing += emitted.filter(({ id }) => !taken.has(id)).length;
-    wrong += got.filter((request) => !isGenuine(request, endpoint.secret)).length + new Set(bodiesOf(got)).size - new Set(idsOf(got)).size;
+    wrong +=
+      got.filter((request) => !isGenuine(request, endpoint.secret)).length +
+      new Set(bodiesOf(got)).size -
+      new Set(idsOf(got)).size;
     const firstMs = new Map(got.toReversed().map(({ id, atMs }) => [id, atMs]));
     delays.push(...emitted.map(({ id, occurred_at: at }) => (firstMs.get(id) ?? Infinity) - Date.parse(at)));
   }
@@ -185,7 +230,17 @@ function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted
   const at = (share: number): number => Math.round(delays[Math.floor((delays.length - 1) * share)] ?? 0);
   const open = Math.max(...alike.map(({ path }) => receiver.maxOpen(path)));
   const answer = String(alike[0]?.answer);
-  return { answer, endpoints: alike.length, requests, missing, wrong, open, p50: at(0.5), p95: at(0.95), slowest: at(1) };
+  return {
+    answer,
+    endpoints: alike.length,
+    requests,
+    missing,
+    wrong,
+    open,
+    p50: at(0.5),
+    p95: at(0.95),
+    slowest: at(1),
+  };
 }
 
 const idsOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ id }) => id);

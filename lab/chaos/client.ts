@@ -56,7 +56,14 @@ export function createClient(options: {
   const { history, target } = options;
   const dispatcher = new Agent({ connections: 1, pipelining: 1 });
 
-  async function send({ method, path, json, body, headers, token = target.token }: Request): Promise<{ status: number; bytes: Buffer }> {
+  async function send({
+    method,
+    path,
+    json,
+    body,
+    headers,
+    token = target.token,
+  }: Request): Promise<{ status: number; bytes: Buffer }> {
     const response = await fetch(`${target.platform.baseUrl}${path}`, {
       method,
       headers: {

@@ -128,7 +128,9 @@ const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
   await sleep(longMs);
   disk.empty();
   const { host } = new URL(primary.url);
-  await waitFor(() => end !== undefined || runStatements(primary.url, 'select 1').then(() => true), { what: 'PostgreSQL, or its end' });
+  await waitFor(() => end !== undefined || runStatements(primary.url, 'select 1').then(() => true), {
+    what: 'PostgreSQL, or its end',
+  });
   if (end === undefined) return host;
   await postgres.promote();
   await postgres.rejoin();
@@ -161,7 +163,9 @@ const jumpClock: Fault = async (target) => {
 
 type Line = 'database' | 'broker' | 'object store';
 const proxiesOf = (servers: ChaosServers, line: Line): readonly TcpProxy[] =>
-  ({ database: servers.databaseProxies, broker: servers.natsProxies, 'object store': [servers.objectStoreProxy] })[line];
+  ({ database: servers.databaseProxies, broker: servers.natsProxies, 'object store': [servers.objectStoreProxy] })[
+    line
+  ];
 
 /** Resets and refuses connections. */
 const cutLine =

@@ -2,8 +2,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /**
- * `done`: answered with a 2xx. `refused`: rejected without effect (4xx). `unknown`: an error or no answer; it may have happened, may still
- * happen, or never.
+ * `done`: answered with a 2xx. `refused`: rejected without effect (4xx). `unknown`: an error or no answer; it may have
+ * happened, may still happen, or never.
  */
 export type Outcome = 'done' | 'refused' | 'unknown';
 

@@ -4,7 +4,16 @@ import { type Client, createClient } from './client.ts';
 import type { Entry, History } from './history.ts';
 import { book, bookSeats, bookSeries } from './lives/bookings.ts';
 import { chat, importTranscript, makePerson, writeToBot } from './lives/effects.ts';
-import { findOrMake, finalReads, patchPair, patchPairBeside, recordSteps, renameHolon, uploadAudio, writeRoom } from './lives/objects.ts';
+import {
+  findOrMake,
+  finalReads,
+  patchPair,
+  patchPairBeside,
+  recordSteps,
+  renameHolon,
+  uploadAudio,
+  writeRoom,
+} from './lives/objects.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
 
@@ -42,7 +51,13 @@ const thinkMs = { least: 80, more: 160 };
 export function startLoad(target: ChaosPlatform, history: History, random: Random): Load {
   const run = { over: false, final: false };
   const clients = lives.map((_, number) =>
-    createClient({ number, random: random.fork(`client ${number}`), target, history, isOver: () => run.over && !run.final }),
+    createClient({
+      number,
+      random: random.fork(`client ${number}`),
+      target,
+      history,
+      isOver: () => run.over && !run.final,
+    }),
   );
   const running = clients.map(async (client, index) => {
     const step = await (lives[index] as Life)(client);

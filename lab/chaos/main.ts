@@ -1,7 +1,7 @@
 /**
- * `npm run test:chaos`: runs the platform with two processes of each service, three NATS servers, PostgreSQL with a synchronous standby and
- * an object store, under load and fault injection; then checks that all answers are consistent with a platform without faults
- * (docs/chaos.md).
+ * `npm run test:chaos`: runs the platform with two processes of each service, three NATS servers, PostgreSQL with a
+ * synchronous standby and an object store, under load and fault injection; then checks that all answers are consistent
+ * with a platform without faults (docs/chaos.md).
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,9 +39,11 @@ function readParameters(): Parameters {
   });
   const names = values.faults.split(',').filter((name) => name !== '');
   const unknown = names.filter((name) => !Object.hasOwn(faults, name));
-  if (unknown.length > 0) throw new Error(`There is no fault ${unknown.join(', ')}; there are ${Object.keys(faults).join(', ')}.`);
+  if (unknown.length > 0)
+    throw new Error(`There is no fault ${unknown.join(', ')}; there are ${Object.keys(faults).join(', ')}.`);
   const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
-  if (!(seconds >= 0) || !Number.isInteger(seed)) throw new Error('--seconds and --seed are numbers, the seed a whole one.');
+  if (!(seconds >= 0) || !Number.isInteger(seed))
+    throw new Error('--seconds and --seed are numbers, the seed a whole one.');
   return { seconds, seed, faults: names, history: values.history };
 }
 
@@ -68,13 +70,20 @@ async function main(): Promise<number> {
   log(`seed ${seed}; faults ${parameters.faults.join(', ')}`);
   try {
     const progress = (line: string): void => log(`${(performance.now() / 1_000).toFixed(0).padStart(4)} s  ${line}`);
-    const { rows, problems, requests, kinds } = await run({ ...parameters, dir, history: createHistory(file), log: progress });
+    const { rows, problems, requests, kinds } = await run({
+      ...parameters,
+      dir,
+      history: createHistory(file),
+      log: progress,
+    });
     log(`\n${formatTable(rows)}\n`);
     log(`${requests} requests of ${kinds} kinds`);
     printReport(problems, seed, file);
     return problems.length === 0 ? 0 : 1;
   } catch (error) {
-    log(`\nThe run with seed ${seed} broke off: ${error instanceof Error ? error.stack : String(error)}\nhistory ${file}`);
+    log(
+      `\nThe run with seed ${seed} broke off: ${error instanceof Error ? error.stack : String(error)}\nhistory ${file}`,
+    );
     return 1;
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -105,7 +105,11 @@ export async function startChaosPlatform(servers: ChaosServers, dir: string): Pr
   }
 }
 
-async function createEnvironment(servers: ChaosServers, dir: string, stops: (() => Promise<unknown>)[]): Promise<TestEnvironment> {
+async function createEnvironment(
+  servers: ChaosServers,
+  dir: string,
+  stops: (() => Promise<unknown>)[],
+): Promise<TestEnvironment> {
   const logger = createLogger({ service: 'chaos', level: 'fatal' });
   const database = await createDatabase({
     url: servers.postgres.url,
@@ -168,7 +172,8 @@ async function subscribe({ baseUrl }: Platform, { session }: Workspace, receiver
     headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: receiver.url('/events'), types: deliveredTypes }),
   });
-  if (response.status !== 201) throw new Error(`the endpoint was answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`the endpoint was answered ${response.status}: ${await response.text()}`);
 }
 
 /** Records commits with triggers independent of the platform, for comparison with the feed. */
@@ -186,13 +191,25 @@ async function noteCommits(url: string): Promise<void> {
 }
 
 async function setUp(platform: Platform, dir: string): Promise<Workspace> {
-  const people = Array.from({ length: peopleCount }, (_, index) => ({ key: `client-${index}`, name: `Client ${index}` }));
+  const people = Array.from({ length: peopleCount }, (_, index) => ({
+    key: `client-${index}`,
+    name: `Client ${index}`,
+  }));
   const steps = Array.from({ length: stepCount }, (_, index) => `s${index}`);
   const journey = { svc_app: 'coherence', object_kind: 'holon', applies_to: 'event', is_conversation: true };
   const importing = { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} };
   const file = join(dir, 'workspace.json');
   const document = {
-    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+      },
+    ],
     journeys: [
       { ...journey, slug: 'walk', name: 'Walk', steps: steps.map((slug) => ({ slug, title: slug })) },
       { ...journey, slug: 'spoken', name: 'Spoken', steps: [{ slug: 'held', title: 'Held' }, importing] },

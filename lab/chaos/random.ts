@@ -24,6 +24,7 @@ export function createRandom(seed: number): Random {
       if (item === undefined) throw new Error('nothing to pick from');
       return item;
     },
-    fork: (name) => createRandom(Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619), seed >>> 0)),
+    fork: (name) =>
+      createRandom(Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619), seed >>> 0)),
   };
 }

@@ -40,7 +40,9 @@ describe('the table of a report', () => {
       { what: 'lost' as const, text: '', entries: [entry('a', 9_000, 9_001)] },
     ];
     const rows = summarize(entries, turns, problems);
-    expect(rows).toEqual([{ fault: 'kill', times: 1, requests: 4, unanswered: 2, lost: 1, doubled: 0, unavailable: 2 }]);
+    expect(rows).toEqual([
+      { fault: 'kill', times: 1, requests: 4, unanswered: 2, lost: 1, doubled: 0, unavailable: 2 },
+    ]);
     expect(formatTable(rows).split('\n').at(-1)).toBe('| kill | 1 | 4 | 2 | 1 | 0 | 2.0 |');
   });
 });

@@ -54,14 +54,17 @@ export function listOutages(entries: readonly Entry[]): Span[] {
     return some
       .filter(({ outcome }) => outcome === 'unknown')
       .map(({ from, to }) => {
-        const next = done.filter((entry) => entry.to > from).reduce((least, entry) => Math.min(least, entry.to), Infinity);
+        const next = done
+          .filter((entry) => entry.to > from)
+          .reduce((least, entry) => Math.min(least, entry.to), Infinity);
         return { from, to: next === Infinity ? to : next };
       });
   });
   const joined: Span[] = [];
   for (const span of spans.toSorted((one, other) => one.from - other.from)) {
     const last = joined.at(-1);
-    if (last !== undefined && span.from <= last.to) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    if (last !== undefined && span.from <= last.to)
+      joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
     else joined.push(span);
   }
   return joined;

@@ -12,7 +12,8 @@ const longestMs = 3_600_000;
 const openOutcomes = `('pending', 'answering')`;
 
 /**
- * Resolves when all jobs are finished and nothing waits to be sent, or when nothing changes any more; open work is then part of the facts.
+ * Resolves when all jobs are finished and nothing waits to be sent, or when nothing changes any more; open work is then
+ * part of the facts.
  */
 export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): Promise<void> {
   let [fewest, until] = [Infinity, Infinity];
@@ -59,7 +60,9 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
         `select config #>> '{booking,uid}' as key from conversations.conversations where config #>> '{booking,uid}' ~ '^series-\\d+-[02]$'`,
       ),
       update: [...updates, ...listRepeatedReplies(telegram.visible.map(({ text }) => text))],
-      turn: await keys(`select body as key from agents.messages where note_type = 'chat_visitor' and body like 'question %'`),
+      turn: await keys(
+        `select body as key from agents.messages where note_type = 'chat_visitor' and body like 'question %'`,
+      ),
       person: await keys(`select name as key from directory.people where name like 'Made %'`),
       import: await keys(`select conversation_id::text as key from transcripts.transcript_rows`),
     },
@@ -123,7 +126,10 @@ async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
   const { code, stdout, stderr } = await platform.cli('media', 'orphans', '--min-age-hours', '0', '--json');
   if (code !== 0) return [`media orphans: ${stderr}`];
   const found = JSON.parse(stdout) as { orphans: { key: string }[]; missing: { key: string }[] };
-  return [...found.orphans.map(({ key }) => `orphan ${key}`), ...found.missing.map(({ key }) => `missing object ${key}`)];
+  return [
+    ...found.orphans.map(({ key }) => `orphan ${key}`),
+    ...found.missing.map(({ key }) => `missing object ${key}`),
+  ];
 }
 
 /** Compares the feed with the recorded commits: the same changes of the same conversations, each once. */
@@ -135,7 +141,8 @@ async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
      where c.count is distinct from f.count`,
   );
   return rows.map(
-    ({ id, committed, emitted }) => `the feed tells of ${emitted} changes of the room of ${id}, of which there were ${committed}`,
+    ({ id, committed, emitted }) =>
+      `the feed tells of ${emitted} changes of the room of ${id}, of which there were ${committed}`,
   );
 }
 
@@ -147,7 +154,11 @@ async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<stri
   );
   const [emitted, arrived] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
   return [
-    ...events.filter(({ id, expected }) => expected && !arrived.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
-    ...[...arrived].filter((id) => !emitted.has(id)).map((id) => `${id} was delivered, of which the feed does not tell`),
+    ...events
+      .filter(({ id, expected }) => expected && !arrived.has(id))
+      .map(({ id, type }) => `${type} ${id} was not delivered`),
+    ...[...arrived]
+      .filter((id) => !emitted.has(id))
+      .map((id) => `${id} was delivered, of which the feed does not tell`),
   ];
 }

@@ -62,7 +62,12 @@ export async function run(options: RunOptions): Promise<Result> {
       ...listHarmless(turns, log),
     ];
     const { entries } = history;
-    return { rows: summarize(entries, turns, problems), problems, requests: entries.length, kinds: listKinds(entries).length };
+    return {
+      rows: summarize(entries, turns, problems),
+      problems,
+      requests: entries.length,
+      kinds: listKinds(entries).length,
+    };
   } finally {
     await chaos?.stop();
     await servers.stop();
@@ -98,11 +103,14 @@ async function waitUntilAnswered({ entries }: History, after: number, count: num
     seen = entries.length;
     return allKinds.filter((kind) => (done.get(kind) ?? 0) < count);
   };
-  await waitFor(() => (missing().length === 0 ? true : Promise.reject(new Error(`no answer to ${missing().join(', ')}`))), {
-    timeoutMs: recoveryTimeoutMs,
-    intervalMs: 50,
-    what: 'answers of every kind',
-  });
+  await waitFor(
+    () => (missing().length === 0 ? true : Promise.reject(new Error(`no answer to ${missing().join(', ')}`))),
+    {
+      timeoutMs: recoveryTimeoutMs,
+      intervalMs: 50,
+      what: 'answers of every kind',
+    },
+  );
 }
 
 const allKinds = [
@@ -135,5 +143,9 @@ function listHarmless(turns: readonly Turn[], log: (line: string) => void): Prob
 function listEnded({ platform }: ChaosPlatform): Problem[] {
   return [...platform.processes]
     .filter(([, item]) => item.hasEnded)
-    .map(([name, item]) => ({ what: 'wrong', text: `${name} has ended by itself:\n${item.readLogTail()}`, entries: [] }));
+    .map(([name, item]) => ({
+      what: 'wrong',
+      text: `${name} has ended by itself:\n${item.readLogTail()}`,
+      entries: [],
+    }));
 }

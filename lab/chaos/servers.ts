@@ -1,7 +1,7 @@
 /**
- * Servers of a run, redundant where possible: PostgreSQL with a synchronous standby, a cluster of three NATS servers, and an object store,
- * each with a separate small disk except two of the NATS servers. Services connect through proxies that simulate the network. No fsync:
- * processes are killed, never the machine.
+ * Servers of a run, redundant where possible: PostgreSQL with a synchronous standby, a cluster of three NATS servers,
+ * and an object store, each with a separate small disk except two of the NATS servers. Services connect through proxies
+ * that simulate the network. No fsync: processes are killed, never the machine.
  */
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -61,7 +61,9 @@ export async function startServers(dir: string, log: (line: string) => void): Pr
   const stop = async (): Promise<void> => {
     for (const work of stops.toReversed()) await work();
   };
-  const disks = new Map(['database-one', 'database-two', 'broker', 'objects'].map((name) => [name, mountSmallDisk(join(dir, name))]));
+  const disks = new Map(
+    ['database-one', 'database-two', 'broker', 'objects'].map((name) => [name, mountSmallDisk(join(dir, name))]),
+  );
   for (const disk of disks.values()) if (disk !== undefined) stops.push(async () => disk.remove());
   try {
     const [postgres, nats, objectStore] = await startTogether(stops, [
@@ -82,7 +84,11 @@ export async function startServers(dir: string, log: (line: string) => void): Pr
       }),
     ]);
     const waitUntilWhole = (): Promise<unknown> =>
-      waitFor(() => isWhole(natsUrl), { what: 'every copy of every stream', timeoutMs: wholeTimeoutMs, intervalMs: 250 });
+      waitFor(() => isWhole(natsUrl), {
+        what: 'every copy of every stream',
+        timeoutMs: wholeTimeoutMs,
+        intervalMs: 250,
+      });
     await waitUntilWhole();
     return {
       postgres,
@@ -125,7 +131,12 @@ async function startTogether(
 }
 
 const startDatabase = (dir: string): Promise<PostgresPair> =>
-  startPostgresPair({ dir, dataDirs: [join(dir, 'database-one'), join(dir, 'database-two')], synchronous: true, synced: false });
+  startPostgresPair({
+    dir,
+    dataDirs: [join(dir, 'database-one'), join(dir, 'database-two')],
+    synchronous: true,
+    synced: false,
+  });
 
 async function startCluster(dir: string, log: (line: string) => void): Promise<NatsMember[]> {
   const program = await provideGoTool(natsServerTool, log);
@@ -140,15 +151,25 @@ async function startCluster(dir: string, log: (line: string) => void): Promise<N
       const logFile = join(dir, `nats-${name}.log`);
       const cluster = { name, port: route, routes, advertised: false };
       const start = (): Promise<NatsServer> => startNats({ program, dataDir, logFile, durable: false, port, cluster });
-      const member = { name, dataDir, server: await start(), restart: async () => void (member.server = await start()) };
+      const member = {
+        name,
+        dataDir,
+        server: await start(),
+        restart: async () => void (member.server = await start()),
+      };
       return member;
     }),
   );
 }
 
-async function startStore(dataDir: string, logFile: string, log: (line: string) => void): Promise<ChaosServers['objectStore']> {
+async function startStore(
+  dataDir: string,
+  logFile: string,
+  log: (line: string) => void,
+): Promise<ChaosServers['objectStore']> {
   const port = await findFreePort();
-  const start = (): Promise<ObjectStoreServer> => startObjectStore({ dataDir, logFile, port, durable: false, progress: log });
+  const start = (): Promise<ObjectStoreServer> =>
+    startObjectStore({ dataDir, logFile, port, durable: false, progress: log });
   const store = { dataDir, server: await start(), restart: async () => void (store.server = await start()) };
   return store;
 }

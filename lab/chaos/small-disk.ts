@@ -1,6 +1,7 @@
 /**
- * File systems that can fill up without harm to others: bounded tmpfs mounts in a folder of the run, invisible to other processes. Needs a
- * private name space but neither root nor a container; machines that do not allow one have no small disks.
+ * File systems that can fill up without harm to others: bounded tmpfs mounts in a folder of the run, invisible to other
+ * processes. Needs a private name space but neither root nor a container; machines that do not allow one have no small
+ * disks.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
@@ -23,7 +24,8 @@ const nameSpaces = ['--user', '--map-root-user', '--mount', '--'];
 const fillAttempts = 50;
 
 /**
- * Re-executes this program in name spaces where it may mount disks. Returns if it already runs there, or if the machine does not allow it.
+ * Re-executes this program in name spaces where it may mount disks. Returns if it already runs there, or if the machine
+ * does not allow it.
  */
 export function enterNameSpaces(): void {
   const unshare = findProgram('unshare', listPath());

@@ -37,7 +37,17 @@ export async function checkAccepted(cluster: Cluster): Promise<string> {
 
 async function countAccepted(cluster: Cluster, file: string): Promise<number> {
   // The platform team provides the priority class.
-  const args = ['template', 'shown', chartDir, '-f', join(chartDir, 'ci', file), '-f', '-', '--set', 'defaults.priorityClassName='];
+  const args = [
+    'template',
+    'shown',
+    chartDir,
+    '-f',
+    join(chartDir, 'ci', file),
+    '-f',
+    '-',
+    '--set',
+    'defaults.priorityClassName=',
+  ];
   const values = file === 'evaluation-values.yaml' ? evaluationSecrets : {};
   const { status, stdout, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
   if (status !== 0) throw new Error(`${file}: ${stderr}`);
@@ -92,13 +102,16 @@ function describeKind(other: KindOfOthers): object {
 }
 
 /**
- * Converts a schema to the form that the API server requires: without `additionalProperties: false`, and with `x-kubernetes-int-or-string`.
+ * Converts a schema to the form that the API server requires: without `additionalProperties: false`, and with
+ * `x-kubernetes-int-or-string`.
  */
 function opened(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(opened);
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema)
     .filter(([key, value]) => !(key === 'additionalProperties' && value === false))
-    .map(([key, value]) => (key === 'type' && Array.isArray(value) ? ['x-kubernetes-int-or-string', true] : [key, opened(value)]));
+    .map(([key, value]) =>
+      key === 'type' && Array.isArray(value) ? ['x-kubernetes-int-or-string', true] : [key, opened(value)],
+    );
   return Object.fromEntries(entries) as unknown;
 }

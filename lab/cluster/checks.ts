@@ -49,7 +49,10 @@ export const checks: readonly Check[] = [
       return undefined;
     },
   },
-  { title: 'every object of every value file in ci/ is taken by the API server, without a warning', run: checkAccepted },
+  {
+    title: 'every object of every value file in ci/ is taken by the API server, without a warning',
+    run: checkAccepted,
+  },
   {
     title: 'helm install, from nothing to ready, in a namespace that denies what no policy allows',
     run: async (cluster) => {
@@ -58,7 +61,10 @@ export const checks: readonly Check[] = [
       return undefined;
     },
   },
-  { title: 'every pod runs restricted, as a uid that the platform chose, on a file system that it cannot write', run: checkRestricted },
+  {
+    title: 'every pod runs restricted, as a uid that the platform chose, on a file system that it cannot write',
+    run: checkRestricted,
+  },
   {
     title: 'helm test, with an account',
     run: async (cluster) => {
@@ -71,7 +77,14 @@ export const checks: readonly Check[] = [
   {
     title: 'the admin CLI in the toolbox: doctor finds everything well',
     run: async (cluster) => {
-      const output = await cluster.kubectl(['exec', `deploy/${releaseName}-toolbox`, '--', 'node', 'cli/main.ts', 'doctor']);
+      const output = await cluster.kubectl([
+        'exec',
+        `deploy/${releaseName}-toolbox`,
+        '--',
+        'node',
+        'cli/main.ts',
+        'doctor',
+      ]);
       if (!/^ok\s+ffmpeg/m.test(output)) throw new Error(output);
       return `${output.split('\n').filter((line) => line.startsWith('ok')).length} findings`;
     },
@@ -97,7 +110,8 @@ export const checks: readonly Check[] = [
       }),
   },
   {
-    title: 'all pods of the release killed at once, as when a node is lost: nothing acknowledged is lost, nothing done twice',
+    title:
+      'all pods of the release killed at once, as when a node is lost: nothing acknowledged is lost, nothing done twice',
     run: async (cluster) =>
       withStoredKeys(cluster, await requireKnown(cluster), async () => {
         await Promise.all((await cluster.listPods(platformSelector)).map(({ name }) => kill(cluster, name)));
@@ -105,7 +119,8 @@ export const checks: readonly Check[] = [
       }),
   },
   {
-    title: 'each of the three NATS servers killed with its data, one after the other: nothing acknowledged is lost, nothing done twice',
+    title:
+      'each of the three NATS servers killed with its data, one after the other: nothing acknowledged is lost, nothing done twice',
     run: async (cluster) =>
       withStoredKeys(cluster, await requireKnown(cluster), async () => {
         for (let index = 0; index < natsServers; index += 1) {
@@ -128,7 +143,11 @@ export const checks: readonly Check[] = [
     title: 'scale from 1 to 3 and back to 1 under load: no request fails',
     run: async (cluster) => {
       const scale = async (replicas: number): Promise<void> => {
-        await cluster.kubectl(['scale', `--replicas=${replicas}`, ...components.map((name) => `deployment/${releaseName}-${name}`)]);
+        await cluster.kubectl([
+          'scale',
+          `--replicas=${replicas}`,
+          ...components.map((name) => `deployment/${releaseName}-${name}`),
+        ]);
         await waitUntilReady(cluster, replicas);
         await waitUntilRemoved(cluster, replicas);
       };
@@ -152,11 +171,13 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'NetworkPolicies: an unrelated pod reaches neither metrics nor media nor the gateway, components reach what they need alone',
+    title:
+      'NetworkPolicies: an unrelated pod reaches neither metrics nor media nor the gateway, components reach what they need alone',
     run: checkPolicies,
   },
   {
-    title: 'PodDisruptionBudgets: one pod of a component at a time is evicted, and no request fails while a node is drained',
+    title:
+      'PodDisruptionBudgets: one pod of a component at a time is evicted, and no request fails while a node is drained',
     run: async (cluster) => checkDrain(cluster, await requireKnown(cluster)),
   },
   {
@@ -175,7 +196,8 @@ export const checks: readonly Check[] = [
   { title: 'KEDA scales the workers of jobs by what waits for them', run: checkLag },
   { title: 'helm uninstall leaves what the README says, and an install after it finds its data', run: checkUninstall },
   {
-    title: 'the profile evaluation as one release: from nothing to ready, helm test, uninstall, and again with its data',
+    title:
+      'the profile evaluation as one release: from nothing to ready, helm test, uninstall, and again with its data',
     run: checkEvaluation,
   },
 ];
@@ -206,11 +228,21 @@ async function checkRestricted(cluster: Cluster): Promise<undefined> {
     () => 'it was taken',
     (error: unknown) => (error instanceof CommandError ? error.message : String(error)),
   );
-  if (!refused.includes('violates PodSecurity "restricted')) throw new Error(`a pod without a security context: ${refused}`);
+  if (!refused.includes('violates PodSecurity "restricted'))
+    throw new Error(`a pod without a security context: ${refused}`);
   for (const name of components) {
     const program = `const fs = require('fs'); let written = 'yes'; try { fs.writeFileSync('/app/x', ''); } catch (error) { written = error.code; }
       fs.writeFileSync('/tmp/x', ''); console.log(process.getuid(), written);`;
-    const output = await cluster.kubectl(['exec', `deploy/${releaseName}-${name}`, '-c', name, '--', 'node', '--eval', program]);
+    const output = await cluster.kubectl([
+      'exec',
+      `deploy/${releaseName}-${name}`,
+      '-c',
+      name,
+      '--',
+      'node',
+      '--eval',
+      program,
+    ]);
     if (output.trim() !== `${chosenUser.runAsUser} EROFS`) throw new Error(`${name}: ${output}`);
   }
   return undefined;
@@ -235,7 +267,8 @@ async function checkFailedMigration(cluster: Cluster): Promise<string> {
       .join(' ');
   if (names(before) !== names(after)) throw new Error('pods were replaced');
   const log = await cluster.kubectl(['logs', `job/${releaseName}-setup`, '-c', 'migrate']);
-  if (!log.includes('password authentication failed')) throw new Error(`the Job's log does not say why: ${log.slice(0, 1_000)}`);
+  if (!log.includes('password authentication failed'))
+    throw new Error(`the Job's log does not say why: ${log.slice(0, 1_000)}`);
   await mustSucceed(applyRelease(cluster, 'upgrade', changedSecrets()));
   await waitUntilReady(cluster);
   return `${describeLoad(summary)}; mended, the upgrade goes through`;

@@ -37,7 +37,9 @@ const name = clientApp;
 const scripts = ['steady.js', 'ledger.mjs'];
 
 export async function startClient(cluster: Cluster): Promise<void> {
-  const data = Object.fromEntries(scripts.map((file) => [file, readFileSync(join(repoDir, 'test', 'cluster', file), 'utf8')]));
+  const data = Object.fromEntries(
+    scripts.map((file) => [file, readFileSync(join(repoDir, 'test', 'cluster', file), 'utf8')]),
+  );
   const env = {
     BASE_URL: gatewayUrl,
     API_TOKEN: apiToken,
@@ -91,7 +93,12 @@ export async function findKnown(cluster: Cluster): Promise<Known> {
 }
 
 /** Runs a program in the pod during `work`, then ends it; one at a time per name. @returns its output */
-async function runBeside(cluster: Cluster, called: string, program: readonly string[], work: () => Promise<void>): Promise<string> {
+async function runBeside(
+  cluster: Cluster,
+  called: string,
+  program: readonly string[],
+  work: () => Promise<void>,
+): Promise<string> {
   const file = `/tmp/${called}.pid`;
   const ended = execInClient(cluster, ['sh', '-c', `echo $$ > ${file}; exec "$@"`, 'sh', ...program]).catch(
     (error: unknown) => error as Error,
@@ -113,7 +120,8 @@ async function runBeside(cluster: Cluster, called: string, program: readonly str
 /** k6 while `work` is done. @throws Error when a request failed. */
 export async function underLoad(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<LoadSummary> {
   const { summary, failures } = await measureLoad(cluster, known, work);
-  if (summary.failed > 0) throw new Error(`${summary.failed} of ${summary.requests} requests failed:\n${failures.slice(0, 12).join('\n')}`);
+  if (summary.failed > 0)
+    throw new Error(`${summary.failed} of ${summary.requests} requests failed:\n${failures.slice(0, 12).join('\n')}`);
   return summary;
 }
 
@@ -131,20 +139,34 @@ export async function measureLoad(
   };
   const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const shell = 'k6 run --quiet --no-color /scripts/steady.js > /tmp/k6.out 2> /tmp/k6.err & wait $!';
-  await runBeside(cluster, 'k6', ['env', ...variables, 'sh', '-c', `trap 'kill -TERM $!; wait $!' TERM; ${shell}`], work);
+  await runBeside(
+    cluster,
+    'k6',
+    ['env', ...variables, 'sh', '-c', `trap 'kill -TERM $!; wait $!' TERM; ${shell}`],
+    work,
+  );
   const line = /SUMMARY (.*)/.exec(await execInClient(cluster, ['sh', '-c', 'cat /tmp/k6.out']))?.[1];
   const failures = (await execInClient(cluster, ['cat', '/tmp/k6.err'])).split('\n').filter((text) => text !== '');
   const summary = line === undefined ? undefined : (JSON.parse(line) as LoadSummary);
-  if (summary === undefined || summary.requests === 0) throw new Error(`k6 made no summary:\n${failures.slice(0, 12).join('\n')}`);
+  if (summary === undefined || summary.requests === 0)
+    throw new Error(`k6 made no summary:\n${failures.slice(0, 12).join('\n')}`);
   return { summary, failures };
 }
 
 /** Writes during `work`, then reads every acknowledged write. @throws Error if one is lost or duplicated */
 export async function withStoredKeys(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
-  const written = await runBeside(cluster, 'ledger', ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
+  const written = await runBeside(
+    cluster,
+    'ledger',
+    ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)],
+    work,
+  );
   const counts = parse(written) as Written;
-  if (counts.people === 0 || counts.bookings === 0 || counts.uploads === 0) throw new Error(`too little was acknowledged: ${written}`);
-  const { problems } = parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'verify'], 300_000)) as { problems: string[] };
+  if (counts.people === 0 || counts.bookings === 0 || counts.uploads === 0)
+    throw new Error(`too little was acknowledged: ${written}`);
+  const { problems } = parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'verify'], 300_000)) as {
+    problems: string[];
+  };
   if (problems.length > 0) throw new Error(problems.slice(0, 10).join('\n'));
   return `${counts.people} people, ${counts.bookings} bookings, ${counts.uploads} uploads acknowledged and there; ${counts.refused} of ${counts.attempts} requests refused meanwhile`;
 }

@@ -43,7 +43,8 @@ export function connectCluster(settings: ClusterSettings): Cluster {
   const inNamespace = ['--namespace', settings.namespace];
   const kubectl: Cluster['kubectl'] = async (args, options) => {
     const { status, stdout, stderr } = await run([...settings.kubectl, ...inNamespace, ...args], options);
-    if (status !== 0) throw new CommandError(`kubectl ${args.join(' ').slice(0, 200)}: ${stderr.trim() || stdout.trim()}`);
+    if (status !== 0)
+      throw new CommandError(`kubectl ${args.join(' ').slice(0, 200)}: ${stderr.trim() || stdout.trim()}`);
     return stdout;
   };
   return {
@@ -75,7 +76,11 @@ export function run(
   options: { input?: string; timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ended> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env ?? process.env, timeout: options.timeoutMs });
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: options.env ?? process.env,
+    timeout: options.timeoutMs,
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -109,8 +114,15 @@ export async function readConditions(cluster: Cluster, kind: string, name: strin
   return Object.fromEntries((status?.conditions ?? []).map(({ type, status: value }) => [type, value]));
 }
 
-/** @returns true if the cluster has the capability, false if CLUSTER_WITHOUT lists it. @throws Error if it is missing but not listed */
-export async function callUrl(cluster: Cluster, capability: Capability, probe: () => Promise<boolean>): Promise<boolean> {
+/**
+ * @returns true if the cluster has the capability, false if CLUSTER_WITHOUT lists it. @throws Error if it is missing
+ * but not listed
+ */
+export async function callUrl(
+  cluster: Cluster,
+  capability: Capability,
+  probe: () => Promise<boolean>,
+): Promise<boolean> {
   if (cluster.settings.without.has(capability)) return false;
   if (await probe()) return true;
   throw new Error(describeAbsent(capability));

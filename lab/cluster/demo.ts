@@ -1,4 +1,6 @@
-/** Runs `npm run demo` in a pod, which also provides the simulated meeting provider and language model to the release. */
+/**
+ * Runs `npm run demo` in a pod, which also provides the simulated meeting provider and language model to the release.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
@@ -64,7 +66,10 @@ export async function runDemo(cluster: Cluster): Promise<string> {
           forwarder(settings, `port-${inner}`, `0.0.0.0:${outer}`, `127.0.0.1:${inner}`),
         ),
       ],
-      volumes: [...folders.map((folder) => ({ name: nameOf(folder), configMap: { name: nameOf(folder) } })), { name: 'tmp', emptyDir: {} }],
+      volumes: [
+        ...folders.map((folder) => ({ name: nameOf(folder), configMap: { name: nameOf(folder) } })),
+        { name: 'tmp', emptyDir: {} },
+      ],
     },
   });
   let end: { exitCode: number } | undefined;
@@ -84,7 +89,11 @@ function nameOf(folder: string): string {
 }
 
 function describeService(): object {
-  const ports = Object.entries(outerPorts).map(([inner, outer]) => ({ name: `port-${inner}`, port: Number(inner), targetPort: outer }));
+  const ports = Object.entries(outerPorts).map(([inner, outer]) => ({
+    name: `port-${inner}`,
+    port: Number(inner),
+    targetPort: outer,
+  }));
   // The pod is not ready after the demo has ended, but its ports are still used.
   const spec = { selector: { app: name }, ports, publishNotReadyAddresses: true };
   return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };

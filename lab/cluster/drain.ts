@@ -43,14 +43,19 @@ export async function checkDrain(cluster: Cluster, known: Known): Promise<string
 /** @throws Error if a budget allows evicting both pods of a component at once, or none */
 async function evictTwoOfEach(cluster: Cluster): Promise<void> {
   await until('every budget to allow one eviction', 60_000, async () => {
-    const { items } = JSON.parse(await cluster.kubectl(['get', 'poddisruptionbudgets', '-o', 'json'])) as { items: Budget[] };
+    const { items } = JSON.parse(await cluster.kubectl(['get', 'poddisruptionbudgets', '-o', 'json'])) as {
+      items: Budget[];
+    };
     const wrong = items.filter(({ status }) => status?.disruptionsAllowed !== 1).map(({ metadata }) => metadata.name);
-    if (wrong.length > 0 || items.length !== components.length) throw new Error(`${items.length} budgets, not ready: ${wrong.join(', ')}`);
+    if (wrong.length > 0 || items.length !== components.length)
+      throw new Error(`${items.length} budgets, not ready: ${wrong.join(', ')}`);
     return true;
   });
   const pods = await cluster.listPods(platformSelector);
   for (const component of components) {
-    const answers = await Promise.all(pods.filter((pod) => pod.component === component).map(({ name }) => evict(cluster, name)));
+    const answers = await Promise.all(
+      pods.filter((pod) => pod.component === component).map(({ name }) => evict(cluster, name)),
+    );
     const words = answers.toSorted().join(', ');
     if (words !== 'refused, taken') throw new Error(`two evictions of ${component} were ${words}`);
   }
@@ -75,12 +80,30 @@ async function drain(cluster: Cluster): Promise<string> {
   const before = await cluster.listPods(platformSelector);
   const [node = '', ...moreNodes] = await listNodes(cluster);
   const onNode = new Set(
-    (await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '--field-selector', `spec.nodeName=${node}`, '-o', 'name']))
+    (
+      await cluster.kubectl([
+        'get',
+        'pods',
+        '--selector',
+        platformSelector,
+        '--field-selector',
+        `spec.nodeName=${node}`,
+        '-o',
+        'name',
+      ])
+    )
       .trim()
       .split('\n')
       .map((name) => name.replace('pod/', '')),
   );
-  const args = ['drain', node, `--pod-selector=${platformSelector}`, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=300s'];
+  const args = [
+    'drain',
+    node,
+    `--pod-selector=${platformSelector}`,
+    '--ignore-daemonsets',
+    '--delete-emptydir-data',
+    '--timeout=300s',
+  ];
   const ended = run([...cluster.settings.kubectl, ...args]);
   let isOver = false;
   const watched = watchLeastReady(cluster, () => isOver);
@@ -110,7 +133,8 @@ async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise
   let least = replicas;
   while (!isOver()) {
     const pods = (await cluster.listPods(platformSelector)).filter(({ ready }) => ready);
-    for (const component of components) least = Math.min(least, pods.filter((pod) => pod.component === component).length);
+    for (const component of components)
+      least = Math.min(least, pods.filter((pod) => pod.component === component).length);
     await sleep(1_000);
   }
   return least;
@@ -120,10 +144,13 @@ async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise
 async function listNodes(cluster: Cluster): Promise<string[]> {
   const { items } = JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as { items: Node[] };
   const open = items.filter(
-    ({ spec }) => spec.unschedulable !== true && !(spec.taints ?? []).some(({ effect }) => effect !== 'PreferNoSchedule'),
+    ({ spec }) =>
+      spec.unschedulable !== true && !(spec.taints ?? []).some(({ effect }) => effect !== 'PreferNoSchedule'),
   );
   const path = '{range .items[*]}{.spec.nodeName}{"\\n"}{end}';
-  const used = (await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', `jsonpath=${path}`])).split('\n');
+  const used = (await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', `jsonpath=${path}`])).split(
+    '\n',
+  );
   const count = (name: string): number => used.filter((node) => node === name).length;
   return open.map(({ metadata }) => metadata.name).toSorted((a, b) => count(b) - count(a));
 }

@@ -22,7 +22,9 @@ const release = 'trial';
 const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
 
-/** Client program: logs in as a demo person, then creates a person (`-`) or reads the one with this id. Prints the id. */
+/**
+ * Client program: logs in as a demo person, then creates a person (`-`) or reads the one with this id. Prints the id.
+ */
 const program = `
 const [id] = process.argv.slice(1);
 const ask = async (method, path, headers, body) => {
@@ -64,8 +66,20 @@ async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
     components: Object.fromEntries(components.map((name) => [name, { resources: small }])),
     evaluation: { ...describeServerImages(), persistence: { enabled: hasVolumes } },
   };
-  const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];
-  const { status, stderr } = await cluster.helm(args, { input: JSON.stringify(mergeValues(evaluationSecrets, values)) });
+  const args = [
+    'install',
+    release,
+    chartDir,
+    '-f',
+    join(chartDir, 'ci', 'evaluation-values.yaml'),
+    '-f',
+    '-',
+    '--timeout',
+    '10m',
+  ];
+  const { status, stderr } = await cluster.helm(args, {
+    input: JSON.stringify(mergeValues(evaluationSecrets, values)),
+  });
   if (status !== 0) throw new Error(`${stderr.trim()}\n${await explainClaims(cluster)}`);
   for (const name of servers) await rolledOut(cluster, `statefulset/${fullname}-${name}`);
   for (const name of components) await rolledOut(cluster, `deployment/${fullname}-${name}`);

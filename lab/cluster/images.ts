@@ -17,7 +17,10 @@ export function refer(settings: ClusterSettings, image: typeof platformImage): s
   return `${settings.registry === '' ? '' : `${settings.registry}/`}${image.repository}:${image.tag}`;
 }
 
-/** Builds both images and loads them onto the nodes according to the settings. @throws Error with the output of the command */
+/**
+ * Builds both images and loads them onto the nodes according to the settings. @throws Error with the output of the
+ * command
+ */
 export async function provideImages(settings: ClusterSettings, log: (line: string) => void): Promise<void> {
   if (settings.imageCommand === '') return log('CLUSTER_IMAGE_COMMAND is not set: the images must be on the nodes');
   await provideImage(settings, repoDir, platformImage);
@@ -28,7 +31,9 @@ async function provideImage(settings: ClusterSettings, dir: string, image: typeo
   const env = { ...process.env, DIR: dir, NAME: `${image.repository}:${image.tag}`, BASE_IMAGE: settings.baseImage };
   const { status, stdout, stderr } = await run(['sh', '-c', settings.imageCommand], { env });
   if (status !== 0)
-    throw new Error(`CLUSTER_IMAGE_COMMAND failed for ${image.repository}:\n${`${stdout}\n${stderr}`.trim().slice(-2_000)}`);
+    throw new Error(
+      `CLUSTER_IMAGE_COMMAND failed for ${image.repository}:\n${`${stdout}\n${stderr}`.trim().slice(-2_000)}`,
+    );
 }
 
 /** Builds the folder of the servers' image from programs in the local cache, so that nothing is downloaded. */
@@ -42,7 +47,11 @@ async function layOutServers(log: (line: string) => void): Promise<string> {
   for (const script of ['start-postgresql', 'pg_isready']) cpSync(join(source, script), join(bin, script));
   for (const tool of [natsServerTool, versitygwTool, k6Tool])
     cpSync(await provideGoTool(tool, log), join(bin, tool.name), { dereference: true });
-  for (const name of ['start-postgresql', 'pg_isready', 'nats-server', 'versitygw', 'k6']) chmodSync(join(bin, name), 0o755);
-  cpSync(prepareNativeDir(join(repoDir, 'node_modules')), join(dir, 'postgresql'), { recursive: true, verbatimSymlinks: true });
+  for (const name of ['start-postgresql', 'pg_isready', 'nats-server', 'versitygw', 'k6'])
+    chmodSync(join(bin, name), 0o755);
+  cpSync(prepareNativeDir(join(repoDir, 'node_modules')), join(dir, 'postgresql'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
   return dir;
 }

@@ -1,9 +1,17 @@
 /**
- * Scales pods by queue length: KEDA reads the lag of a job worker's consumers from the broker and adds pods (values, `autoscaling.type:
- * keda`).
+ * Scales pods by queue length: KEDA reads the lag of a job worker's consumers from the broker and adds pods (values,
+ * `autoscaling.type: keda`).
  */
 import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
-import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
+import {
+  applyRelease,
+  releaseName,
+  releaseSelector,
+  takeOver,
+  waitUntilRemoved,
+  type Values,
+  waitUntilReady,
+} from './release.ts';
 
 const name = `${releaseName}-transcripts`;
 const selector = `${releaseSelector},app.kubernetes.io/component=transcripts`;
@@ -17,11 +25,18 @@ const settleMs = 180_000;
 const busySeconds = 60;
 
 export async function checkLag(cluster: Cluster): Promise<string> {
-  if (!(await callUrl(cluster, 'keda', () => servesLag(cluster)))) return 'its objects are accepted; nothing here reads them';
+  if (!(await callUrl(cluster, 'keda', () => servesLag(cluster))))
+    return 'its objects are accepted; nothing here reads them';
   await cluster.apply(describeMonitoring());
   try {
-    await mustSucceed(applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)));
-    await until('KEDA to take the object', settleMs, async () => (await readConditions(cluster, 'scaledobject', name))['Ready'] === 'True');
+    await mustSucceed(
+      applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)),
+    );
+    await until(
+      'KEDA to take the object',
+      settleMs,
+      async () => (await readConditions(cluster, 'scaledobject', name))['Ready'] === 'True',
+    );
     await until('an empty queue to be read as 0', settleMs, async () => (await readLag(cluster)) === 0);
     await Promise.all([keepBusy(cluster), until('jobs under way to bring pods', settleMs, () => hasMost(cluster))]);
     await until('the end of these jobs to be read', settleMs, async () => (await readLag(cluster)) === 0);
@@ -35,13 +50,22 @@ export async function checkLag(cluster: Cluster): Promise<string> {
 }
 
 const scaledBy = (natsMonitoringEndpoint: string): Values => ({
-  components: { transcripts: { autoscaling: { type: 'keda', minReplicas: 1, maxReplicas: most, lagThreshold, natsMonitoringEndpoint } } },
+  components: {
+    transcripts: {
+      autoscaling: { type: 'keda', minReplicas: 1, maxReplicas: most, lagThreshold, natsMonitoringEndpoint },
+    },
+  },
 });
 
 /** Exposes the broker's monitoring port; KEDA reads it from another namespace. */
 function describeMonitoring(): object {
   const labels = { 'app.kubernetes.io/instance': 'servers', 'app.kubernetes.io/component': 'nats' };
-  return { apiVersion: 'v1', kind: 'Service', metadata: { name: monitoring }, spec: { selector: labels, ports: [{ port: 8222 }] } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: monitoring },
+    spec: { selector: labels, ports: [{ port: 8222 }] },
+  };
 }
 
 async function servesLag(cluster: Cluster): Promise<boolean> {
@@ -55,18 +79,26 @@ async function hasMost(cluster: Cluster): Promise<boolean> {
 
 /** Lag as the autoscaler computes it: the maximum over the worker's consumers. */
 async function readLag(cluster: Cluster): Promise<number> {
-  const { spec } = JSON.parse(await cluster.kubectl(['get', 'horizontalpodautoscaler', `keda-hpa-${name}`, '-o', 'json'])) as {
+  const { spec } = JSON.parse(
+    await cluster.kubectl(['get', 'horizontalpodautoscaler', `keda-hpa-${name}`, '-o', 'json']),
+  ) as {
     spec: { metrics: { external: { metric: { name: string } } }[] };
   };
   const values = spec.metrics.map(async ({ external }) => {
     const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${cluster.settings.namespace}/${external.metric.name}`;
-    const answer = await cluster.kubectl(['get', '--raw', `${path}?labelSelector=scaledobject.keda.sh%2Fname%3D${name}`]);
+    const answer = await cluster.kubectl([
+      'get',
+      '--raw',
+      `${path}?labelSelector=scaledobject.keda.sh%2Fname%3D${name}`,
+    ]);
     return Number((JSON.parse(answer) as { items: { value: string }[] }).items[0]?.value);
   });
   return Math.max(...(await Promise.all(values)));
 }
 
-/** Runs in the toolbox: an additional worker that fetches as many messages as the real ones and processes them slowly. */
+/**
+ * Runs in the toolbox: an additional worker that fetches as many messages as the real ones and processes them slowly.
+ */
 async function keepBusy(cluster: Cluster): Promise<void> {
   const program = `
     import { setTimeout as sleep } from 'node:timers/promises';

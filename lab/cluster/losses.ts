@@ -1,6 +1,6 @@
 /**
- * Loses each server and one pod of each service under load, with two pods of each: measures which requests fail and for how long, and
- * verifies that no acknowledged write is lost.
+ * Loses each server and one pod of each service under load, with two pods of each: measures which requests fail and for
+ * how long, and verifies that no acknowledged write is lost.
  */
 import { execInClient, measureLoad, withStoredKeys, type Known } from './client.ts';
 import { callUrl, type Cluster, kill, mustSucceed, until } from './commands.ts';
@@ -50,7 +50,11 @@ export async function checkLosses(cluster: Cluster, known: Known): Promise<strin
       lose: () => loseNats(cluster, server),
     })),
     { title: 'the primary of PostgreSQL, the standby promoted', failsForMs: 45_000, lose: () => losePrimary(cluster) },
-    ...components.map((component) => ({ title: `a pod of ${component}`, failsForMs: 10_000, lose: () => losePod(cluster, component) })),
+    ...components.map((component) => ({
+      title: `a pod of ${component}`,
+      failsForMs: 10_000,
+      lose: () => losePod(cluster, component),
+    })),
   ]);
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
@@ -61,12 +65,18 @@ export async function checkLosses(cluster: Cluster, known: Known): Promise<strin
 /** Connections through PgBouncer, which follows the primary's Service. */
 export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise<string> {
   await startPooler(cluster);
-  if (!(await hasCapacity(cluster, { settings: { DATABASE_POOLER: 'transaction' }, secrets: { keys: listPooledKeys() } })))
+  if (
+    !(await hasCapacity(cluster, { settings: { DATABASE_POOLER: 'transaction' }, secrets: { keys: listPooledKeys() } }))
+  )
     return 'not shown';
   const rows = await loseEach(cluster, known, [
     { title: 'a pod of PgBouncer', failsForMs: 10_000, lose: () => losePoolers(cluster, 1) },
     { title: 'both pods of PgBouncer', failsForMs: 30_000, lose: () => losePoolers(cluster, 2) },
-    { title: 'the primary of PostgreSQL behind PgBouncer, the standby promoted', failsForMs: 45_000, lose: () => losePrimary(cluster) },
+    {
+      title: 'the primary of PostgreSQL behind PgBouncer, the standby promoted',
+      failsForMs: 45_000,
+      lose: () => losePrimary(cluster),
+    },
   ]);
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
@@ -75,11 +85,21 @@ export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise
   return rows;
 }
 
-/** Scales to two pods of each service with these values. @returns false if the cluster is not required to have the capacity */
+/**
+ * Scales to two pods of each service with these values. @returns false if the cluster is not required to have the
+ * capacity
+ */
 function hasCapacity(cluster: Cluster, values: Values): Promise<boolean> {
   return callUrl(cluster, 'room', async () => {
     await mustSucceed(applyRelease(cluster, 'upgrade', { ...values, defaults: { replicas } }, takeOver));
-    const pending = ['get', 'pods', '--field-selector', 'status.phase=Pending', '-o', 'jsonpath={.items[*].status.conditions[*].reason}'];
+    const pending = [
+      'get',
+      'pods',
+      '--field-selector',
+      'status.phase=Pending',
+      '-o',
+      'jsonpath={.items[*].status.conditions[*].reason}',
+    ];
     if ((await cluster.kubectl(pending)).includes('Unschedulable')) return false;
     await waitUntilReady(cluster, replicas);
     await waitUntilRemoved(cluster, replicas);
@@ -96,7 +116,8 @@ async function loseEach(cluster: Cluster, known: Known, losses: readonly Loss[])
       throw new Error(`${title}: ${error instanceof Error ? error.message : String(error)}\n${describeRows(rows)}`);
     });
     rows.push(row);
-    if (row.failedForMs > failsForMs) wrong.push(`${title}: requests fail for ${row.failedForMs} ms, not ${failsForMs} at most`);
+    if (row.failedForMs > failsForMs)
+      wrong.push(`${title}: requests fail for ${row.failedForMs} ms, not ${failsForMs} at most`);
   }
   if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n${describeRows(rows)}`);
   return describeRows(rows);
@@ -141,7 +162,8 @@ function countBy(words: readonly string[]): Map<string, number> {
 }
 
 function describeRows(rows: readonly Row[]): string {
-  const head = '| lost | requests | failed | for | longest | acknowledged, and there |\n| --- | --- | --- | --- | --- | --- |';
+  const head =
+    '| lost | requests | failed | for | longest | acknowledged, and there |\n| --- | --- | --- | --- | --- | --- |';
   const lines = rows.map(({ title, requests, failures, failedForMs, maxMs, acknowledged }) => {
     const failed = [...failures].map(([kind, count]) => `${count} × ${kind}`).join(', ') || '0';
     return `| ${title} | ${requests} | ${failed} | ${(failedForMs / 1_000).toFixed(1)} s | ${(maxMs / 1_000).toFixed(1)} s | ${acknowledged} |`;
@@ -173,7 +195,11 @@ async function losePrimary(cluster: Cluster): Promise<void> {
 async function losePoolers(cluster: Cluster, count: number): Promise<void> {
   const pods = await cluster.listPods(poolerSelector);
   await Promise.all(pods.slice(0, count).map(({ name }) => kill(cluster, name)));
-  await until('as many pods as before', 60_000, async () => (await cluster.listPods(poolerSelector)).length === pods.length);
+  await until(
+    'as many pods as before',
+    60_000,
+    async () => (await cluster.listPods(poolerSelector)).length === pods.length,
+  );
   await untilPooled(cluster);
   await waitUntilReady(cluster, replicas);
 }

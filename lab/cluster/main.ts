@@ -1,7 +1,7 @@
 /**
- * `npm run test:cluster`: installs the chart in a real cluster configured by the environment (docs/kubernetes.md), and tests availability,
- * upgrades, rejected values and security. Creates a namespace and removes it. `--from N` starts at check N on the release left by an
- * earlier run with CLUSTER_KEEP=true.
+ * `npm run test:cluster`: installs the chart in a real cluster configured by the environment (docs/kubernetes.md), and
+ * tests availability, upgrades, rejected values and security. Creates a namespace and removes it. `--from N` starts at
+ * check N on the release left by an earlier run with CLUSTER_KEEP=true.
  */
 import { parseArgs } from 'node:util';
 import { provideGoTool } from '../../libs/servers/go-tool.ts';
@@ -33,10 +33,14 @@ async function test(): Promise<boolean> {
       const seconds = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
       try {
         const reported = await check.run(cluster);
-        log(`ok      ${index + 1} ${check.title} (${seconds()})${reported === undefined ? '' : `\n          ${reported}`}`);
+        log(
+          `ok      ${index + 1} ${check.title} (${seconds()})${reported === undefined ? '' : `\n          ${reported}`}`,
+        );
       } catch (error) {
         failed += 1;
-        log(`FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`);
+        log(
+          `FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`,
+        );
         await showState(cluster);
         break; // later checks depend on it
       }
@@ -44,7 +48,8 @@ async function test(): Promise<boolean> {
   } finally {
     if (!given.keep) await removeNamespace(cluster);
   }
-  for (const capability of given.without) log(`not shown, CLUSTER_WITHOUT names it: what needs ${capabilities[capability]}`);
+  for (const capability of given.without)
+    log(`not shown, CLUSTER_WITHOUT names it: what needs ${capabilities[capability]}`);
   log(failed === 0 ? `${checks.length - first + 1} checks passed` : 'a check failed');
   return failed === 0;
 }
@@ -57,7 +62,10 @@ async function timed(title: string, work: () => Promise<void>): Promise<void> {
 
 async function makeNamespace(cluster: Cluster): Promise<void> {
   await removeNamespace(cluster);
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted',
+  };
   await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.settings.namespace, labels } });
 }
 
@@ -70,7 +78,8 @@ async function removeNamespace({ settings }: Cluster): Promise<void> {
     '--ignore-not-found',
     '--timeout=120s',
   ]);
-  if (status !== 0) throw new Error(`the cluster cannot be used with "${settings.kubectl.join(' ')}": ${stderr.trim()}`);
+  if (status !== 0)
+    throw new Error(`the cluster cannot be used with "${settings.kubectl.join(' ')}": ${stderr.trim()}`);
 }
 
 async function showState(cluster: Cluster): Promise<void> {

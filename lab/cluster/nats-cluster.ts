@@ -1,5 +1,6 @@
 /**
- * Replaces the profile's single NATS server with a cluster of three, as docs/operations.md describes: each with its name, routes and data.
+ * Replaces the profile's single NATS server with a cluster of three, as docs/operations.md describes: each with its
+ * name, routes and data.
  */
 
 export interface ServerObject {
@@ -26,24 +27,40 @@ export function clusterNats(objects: readonly ServerObject[], fullname: string):
     ...service,
     metadata: { ...service?.metadata, name: peers },
     // Servers must find each other before they are ready.
-    spec: { ...service?.spec, clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ name: 'cluster', port: clusterPort }] },
+    spec: {
+      ...service?.spec,
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      ports: [{ name: 'cluster', port: clusterPort }],
+    },
   };
   return [...changed, headless];
 }
 
 function withRoutes(secret: ServerObject, name: string, peers: string): object {
-  const routes = Array.from({ length: natsServers }, (_, node) => `"nats-route://${name}-${node}.${peers}:${clusterPort}"`);
+  const routes = Array.from(
+    { length: natsServers },
+    (_, node) => `"nats-route://${name}-${node}.${peers}:${clusterPort}"`,
+  );
   const cluster = `
 server_name: $POD_NAME
 cluster { name: coherence, listen: "0.0.0.0:${clusterPort}", ping_interval: "1s", routes: [${routes.join(', ')}] }
 `;
-  return { ...secret, stringData: { ...secret.stringData, 'nats.conf': `${secret.stringData?.['nats.conf'] ?? ''}${cluster}` } };
+  return {
+    ...secret,
+    stringData: { ...secret.stringData, 'nats.conf': `${secret.stringData?.['nats.conf'] ?? ''}${cluster}` },
+  };
 }
 
 function withServers(set: ServerObject, serviceName: string): object {
-  const { template, ...spec } = set.spec as { template: { metadata: object; spec: { containers: { env?: object[] }[] } } };
+  const { template, ...spec } = set.spec as {
+    template: { metadata: object; spec: { containers: { env?: object[] }[] } };
+  };
   const podName = { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
-  const containers = template.spec.containers.map((container) => ({ ...container, env: [...(container.env ?? []), podName] }));
+  const containers = template.spec.containers.map((container) => ({
+    ...container,
+    env: [...(container.env ?? []), podName],
+  }));
   return {
     ...set,
     // A single server never becomes ready: it waits for a peer.

@@ -19,7 +19,9 @@ const connections: readonly Connection[] = [
   [deploymentOf('gateway'), `${releaseName}-media`, 8081, true],
   [deploymentOf('agents'), `${releaseName}-media`, 8081, false],
   [client, `${releaseName}-media`, 8082, false],
-  ...['gateway', 'transcripts', 'toolbox'].map((name) => [deploymentOf(name), `${releaseName}-media`, 8082, true] as const),
+  ...['gateway', 'transcripts', 'toolbox'].map(
+    (name) => [deploymentOf(name), `${releaseName}-media`, 8082, true] as const,
+  ),
   ...['agents', 'directory'].map((name) => [deploymentOf(name), `${releaseName}-media`, 8082, false] as const),
   ...components.map((name) => [deploymentOf(name), serverOf('nats'), 4222, true] as const),
   ...components.map((name) => [deploymentOf(name), serverOf('postgresql'), 5432, name !== 'gateway'] as const),
@@ -46,7 +48,8 @@ async function enforcesPolicies(cluster: Cluster): Promise<boolean> {
 }
 
 export async function checkPolicies(cluster: Cluster): Promise<string> {
-  if (!(await callUrl(cluster, 'network-policies', () => enforcesPolicies(cluster)))) return 'accepted, not enforced here';
+  if (!(await callUrl(cluster, 'network-policies', () => enforcesPolicies(cluster))))
+    return 'accepted, not enforced here';
   const wrong: string[] = [];
   for (const from of new Set(connections.map(([name]) => name))) {
     const own = connections.filter(([name]) => name === from);
@@ -56,7 +59,8 @@ export async function checkPolicies(cluster: Cluster): Promise<string> {
       own.map(([, to, port]) => [to, port] as const),
     );
     for (const [, to, port, isOpen] of own) {
-      if (open.includes(`${to}:${port}`) !== isOpen) wrong.push(`${from} → ${to}:${port} is ${isOpen ? 'closed' : 'open'}`);
+      if (open.includes(`${to}:${port}`) !== isOpen)
+        wrong.push(`${from} → ${to}:${port} is ${isOpen ? 'closed' : 'open'}`);
     }
   }
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
@@ -64,7 +68,11 @@ export async function checkPolicies(cluster: Cluster): Promise<string> {
 }
 
 /** @returns the targets that accept a TCP connection within five seconds, as `host:port` */
-export async function findOpen(cluster: Cluster, from: string, targets: readonly (readonly [string, number])[]): Promise<string[]> {
+export async function findOpen(
+  cluster: Cluster,
+  from: string,
+  targets: readonly (readonly [string, number])[],
+): Promise<string[]> {
   const program = `for (const [host, port] of ${JSON.stringify(targets)}) {
     const socket = require('node:net').connect({ host, port, timeout: 5000 });
     const end = (word) => { console.log(word, host + ':' + port); socket.destroy(); };
@@ -75,6 +83,7 @@ export async function findOpen(cluster: Cluster, from: string, targets: readonly
   const output = await cluster.kubectl(['exec', from, ...container, '--', 'node', '--eval', program]);
   const answers = output.trim().split('\n');
   const unclear = answers.filter((line) => !/^(open|closed) /.test(line));
-  if (unclear.length > 0 || answers.length !== targets.length) throw new Error(`${from}: ${unclear.join(', ') || 'too few answers'}`);
+  if (unclear.length > 0 || answers.length !== targets.length)
+    throw new Error(`${from}: ${unclear.join(', ') || 'too few answers'}`);
   return answers.filter((line) => line.startsWith('open ')).map((line) => line.replace('open ', ''));
 }

@@ -1,6 +1,6 @@
 /**
- * Replaces the profile's PostgreSQL server with a pair: the Service points to the primary, each peer has its own name, and commits are
- * acknowledged when both have them. A lost pod loses its data; the new one follows the remaining one.
+ * Replaces the profile's PostgreSQL server with a pair: the Service points to the primary, each peer has its own name,
+ * and commits are acknowledged when both have them. A lost pod loses its data; the new one follows the remaining one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,7 +94,9 @@ export async function findPrimary(cluster: Cluster): Promise<string> {
   return spec.selector[podLabel] ?? '';
 }
 
-/** Promotes the standby like an operator after the loss of the primary, and points the Service to it. @returns its pod */
+/**
+ * Promotes the standby like an operator after the loss of the primary, and points the Service to it. @returns its pod
+ */
 export async function promoteStandby(cluster: Cluster): Promise<string> {
   const standby = (await findPrimary(cluster)) === postgresPods[0] ? postgresPods[1] : postgresPods[0];
   await execIn(cluster, standby, `${pgCtl} promote -D "$PGDATA"`);

@@ -11,7 +11,15 @@ import type { ClusterSettings } from './settings.ts';
 
 export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
 export const releaseName = 'coherence';
-export const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'] as const;
+export const components = [
+  'agents',
+  'conversations',
+  'directory',
+  'events',
+  'gateway',
+  'media',
+  'transcripts',
+] as const;
 export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
 /** Pods of the platform, without job pods. */
 export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
@@ -42,10 +50,15 @@ export const takeOver = ['--force-conflicts'];
 export const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
 const readyTimeoutMs = 300_000;
 
-/** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is used by the upgrade that must fail. */
+/**
+ * The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is used by the upgrade that must
+ * fail.
+ */
 export function describeSecrets(): object[] {
-  const straight = (user: string, word = password): string => `postgresql://${user}:${word}@${postgresServer}:5432/coherence`;
-  const toEither = (user: string): string => `postgresql://${user}:${password}@${postgresHosts}/coherence?target_session_attrs=read-write`;
+  const straight = (user: string, word = password): string =>
+    `postgresql://${user}:${word}@${postgresServer}:5432/coherence`;
+  const toEither = (user: string): string =>
+    `postgresql://${user}:${password}@${postgresHosts}/coherence?target_session_attrs=read-write`;
   const pooled = (user: string): string => `postgresql://${user}:${password}@${poolerApp}:6432/coherence`;
   const nats = (user: string): string => `nats://${user}:${password}@servers-coherence-nats:4222`;
   const stringData: Record<string, string> = {
@@ -84,7 +97,8 @@ const keyOf = (owner: string): string => `DATABASE_URL_${owner.toUpperCase()}`;
 const pooledKeyOf = (owner: string): string => `${keyOf(owner)}_POOLED`;
 
 /** `secrets.keys` values that point the services to the pooler. */
-export const listPooledKeys = (): Record<string, string> => Object.fromEntries(owners.map((owner) => [keyOf(owner), pooledKeyOf(owner)]));
+export const listPooledKeys = (): Record<string, string> =>
+  Object.fromEntries(owners.map((owner) => [keyOf(owner), pooledKeyOf(owner)]));
 
 /** An arbitrary uid, as some platforms assign; differs from the image's uid. */
 export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
@@ -169,7 +183,11 @@ export function forwarder(settings: ClusterSettings, name: string, from: string,
   };
 }
 
-export const containerSecurity = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
 
 /** Runs `helm install` or `upgrade`; `values` override those of the test. */
 export function applyRelease(
@@ -199,7 +217,12 @@ function isValues(value: unknown): value is Values {
 /** Waits until every workload has exactly `replicas` ready pods, all of its newest template. */
 export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<void> {
   for (const name of components) {
-    await cluster.kubectl(['rollout', 'status', `deployment/${releaseName}-${name}`, `--timeout=${readyTimeoutMs / 1_000}s`]);
+    await cluster.kubectl([
+      'rollout',
+      'status',
+      `deployment/${releaseName}-${name}`,
+      `--timeout=${readyTimeoutMs / 1_000}s`,
+    ]);
   }
   await until(`${replicas} ready pods of each component`, readyTimeoutMs, async () => {
     const pods = await cluster.listPods(platformSelector);
@@ -218,7 +241,14 @@ export async function waitUntilRemoved(cluster: Cluster, replicas: number): Prom
 /** Names of a release's existing objects, without finished Jobs, which are removed automatically. */
 export async function listObjects(cluster: Cluster, release: string): Promise<string[]> {
   const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
-  const names = await cluster.kubectl(['get', kinds, '--selector', `app.kubernetes.io/instance=${release}`, '-o', 'name']);
+  const names = await cluster.kubectl([
+    'get',
+    kinds,
+    '--selector',
+    `app.kubernetes.io/instance=${release}`,
+    '-o',
+    'name',
+  ]);
   return names
     .trim()
     .split('\n')
@@ -239,8 +269,8 @@ export function describeServerImages(): Values {
 }
 
 /**
- * Starts PostgreSQL, three NATS servers with the users of the contracts, and the object store, rendered from the profile `evaluation`,
- * outside the release.
+ * Starts PostgreSQL, three NATS servers with the users of the contracts, and the object store, rendered from the
+ * profile `evaluation`, outside the release.
  */
 export async function startServers(cluster: Cluster): Promise<void> {
   const { settings } = cluster;
@@ -249,11 +279,16 @@ export async function startServers(cluster: Cluster): Promise<void> {
     global: { imageRegistry: settings.registry },
     evaluation: { ...describeServerImages(), persistence: { enabled: false } },
   };
-  const rendered = await cluster.helm(['template', 'servers', chartDir, '--show-only', 'templates/evaluation.yaml', '-f', '-'], {
-    input: JSON.stringify(mergeValues(evaluationSecrets, values)),
-  });
+  const rendered = await cluster.helm(
+    ['template', 'servers', chartDir, '--show-only', 'templates/evaluation.yaml', '-f', '-'],
+    {
+      input: JSON.stringify(mergeValues(evaluationSecrets, values)),
+    },
+  );
   if (rendered.status !== 0) throw new Error(rendered.stderr);
-  const objects = parseAllDocuments(rendered.stdout).flatMap((document) => (document.toJS() ?? []) as ServerObject[] | ServerObject);
+  const objects = parseAllDocuments(rendered.stdout).flatMap(
+    (document) => (document.toJS() ?? []) as ServerObject[] | ServerObject,
+  );
   await cluster.apply(...clusterNats(pairPostgres(objects, settings), 'servers-coherence'));
   for (const name of ['postgresql', 'nats', 'object-store']) {
     await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);

@@ -1,7 +1,15 @@
 /** Scaling by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md describes. */
 import { describeLoad, underLoad, type Known } from './client.ts';
 import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
-import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
+import {
+  applyRelease,
+  releaseName,
+  releaseSelector,
+  takeOver,
+  waitUntilRemoved,
+  type Values,
+  waitUntilReady,
+} from './release.ts';
 
 const name = `${releaseName}-gateway`;
 const conditionsOf = (cluster: Cluster) => readConditions(cluster, 'horizontalpodautoscaler', name);
@@ -12,7 +20,11 @@ const most = 4;
 const settleMs = 120_000;
 const fixed: Values = { components: { gateway: { replicas: before } } };
 const scaled: Values = {
-  components: { gateway: { autoscaling: { type: 'hpa', minReplicas: least, maxReplicas: most, targetCPUUtilizationPercentage: 50 } } },
+  components: {
+    gateway: {
+      autoscaling: { type: 'hpa', minReplicas: least, maxReplicas: most, targetCPUUtilizationPercentage: 50 },
+    },
+  },
 };
 
 export async function checkScaling(cluster: Cluster, known: Known): Promise<string> {
@@ -21,7 +33,11 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
   await handOver(cluster);
   await retainsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
   await until('the least number of pods', settleMs, async () => (await listReady(cluster)).length === least);
-  await until('the autoscaler to be able to scale', settleMs, async () => (await conditionsOf(cluster))['AbleToScale'] === 'True');
+  await until(
+    'the autoscaler to be able to scale',
+    settleMs,
+    async () => (await conditionsOf(cluster))['AbleToScale'] === 'True',
+  );
   const hasMetrics = await callUrl(cluster, 'metrics', async () => {
     const answer = await cluster.kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes']).catch(() => '');
     return answer.includes('NodeMetricsList');
@@ -37,7 +53,11 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
     );
     reported += `, ${most} under load: ${describeLoad(summary)}`;
   } else {
-    await until('its status to say what is missing', settleMs, async () => (await conditionsOf(cluster))['ScalingActive'] === 'False');
+    await until(
+      'its status to say what is missing',
+      settleMs,
+      async () => (await conditionsOf(cluster))['ScalingActive'] === 'False',
+    );
     reported += '; its status says that it has no metrics';
   }
   await retainsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
@@ -47,10 +67,14 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
   return reported;
 }
 
-/** See UPGRADING.md, "Switching autoscaling on": another field owner retains the number of pods when helm releases it. */
+/**
+ * See UPGRADING.md, "Switching autoscaling on": another field owner retains the number of pods when helm releases it.
+ */
 async function handOver(cluster: Cluster): Promise<void> {
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { replicas: before } };
-  await cluster.kubectl(['apply', '--server-side', '--field-manager=autoscaling', '-f', '-'], { input: JSON.stringify(deployment) });
+  await cluster.kubectl(['apply', '--server-side', '--field-manager=autoscaling', '-f', '-'], {
+    input: JSON.stringify(deployment),
+  });
 }
 
 /** @throws Error if the upgrade stopped a pod of the gateway */
@@ -59,7 +83,8 @@ async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof ap
   await mustSucceed(upgrade());
   const after = new Set(await listReady(cluster));
   const removed = uids.filter((uid) => !after.has(uid));
-  if (removed.length > 0) throw new Error(`helm upgrade stopped ${removed.length} of ${uids.length} pods of the gateway`);
+  if (removed.length > 0)
+    throw new Error(`helm upgrade stopped ${removed.length} of ${uids.length} pods of the gateway`);
 }
 
 /** Uids of the gateway's ready pods that are not terminating. */

@@ -6,7 +6,10 @@ export interface ClusterSettings {
   readonly kubectl: readonly string[];
   /** Command prefix for helm; empty: helm of the tool cache. */
   readonly helm: readonly string[];
-  /** Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and loads it onto the nodes; empty: the images already exist. */
+  /**
+   * Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and loads it onto the nodes; empty: the images already
+   * exist.
+   */
   readonly imageCommand: string;
   /** Registry from which the nodes pull the images, e.g. `registry.example.org`; empty: none. */
   readonly registry: string;
@@ -33,7 +36,8 @@ export function readClusterSettings(env: Variables): ClusterSettings {
     throw new Error(`CLUSTER_LOAD_RATE is "${env['CLUSTER_LOAD_RATE']}"; it must be a number of requests a second.`);
   const without = splitWords((env['CLUSTER_WITHOUT'] ?? '').replaceAll(',', ' '));
   const unknown = without.find((name) => !(name in capabilities));
-  if (unknown !== undefined) throw new Error(`CLUSTER_WITHOUT names "${unknown}"; it may name ${Object.keys(capabilities).join(', ')}.`);
+  if (unknown !== undefined)
+    throw new Error(`CLUSTER_WITHOUT names "${unknown}"; it may name ${Object.keys(capabilities).join(', ')}.`);
   return {
     kubectl: splitWords(env['CLUSTER_KUBECTL'] || 'kubectl'),
     helm: splitWords(env['CLUSTER_HELM'] ?? ''),

@@ -21,20 +21,26 @@ const warmUpSeconds = 2;
 /** Time for work after the answer: jobs, write-ahead logs. */
 const settleMs = 1_500;
 /**
- * Duration of the measurement of background work, which is subtracted from the cost of requests; before it, recently used code is still
- * being compiled.
+ * Duration of the measurement of background work, which is subtracted from the cost of requests; before it, recently
+ * used code is still being compiled.
  */
 const idleMs = 5_000;
 const restMs = 10_000;
 const sampleEveryMs = 100;
 
 /** @param isSelected selects operations by name. @throws Error if `/proc` does not exist */
-export function measure(seconds: number, isSelected: (operation: string) => boolean, log: (line: string) => void): Promise<MeasuredCosts> {
+export function measure(
+  seconds: number,
+  isSelected: (operation: string) => boolean,
+  log: (line: string) => void,
+): Promise<MeasuredCosts> {
   return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, log, async (platform) => {
     const baseUrl = `http://127.0.0.1:${platform.settings['PORT']}`;
     const play = async (makeRequest: (index: number) => Request, length: number): Promise<number> =>
       (await runLoad({ baseUrl, connections, seconds: length, makeRequest })).requests;
-    const requests = Object.entries(await listRequests(baseUrl, platform.settings)).filter(([operation]) => isSelected(operation));
+    const requests = Object.entries(await listRequests(baseUrl, platform.settings)).filter(([operation]) =>
+      isSelected(operation),
+    );
     const meter = await openMeter(platform);
     try {
       const idle = await measureIdle(meter, log);
@@ -44,7 +50,10 @@ export function measure(seconds: number, isSelected: (operation: string) => bool
       const operations: OperationCost[] = [];
       for (const [operation, makeRequest] of requests) {
         log(operation);
-        operations.push({ operation, ...(await measureOne(meter, { idle, seconds, load: (length) => play(makeRequest, length) })) });
+        operations.push({
+          operation,
+          ...(await measureOne(meter, { idle, seconds, load: (length) => play(makeRequest, length) })),
+        });
       }
       const memory = new Map(platform.processes.map((item) => [partNamed(item.name), readMemory(item)]));
       return {
@@ -71,7 +80,8 @@ async function measureIdle(meter: Meter, log: (line: string) => void): Promise<R
 const byPart = <Value>(of: (part: Part) => Value): Record<Part, Value> =>
   Object.fromEntries(parts.map((part) => [part, of(part)])) as Record<Part, Value>;
 
-const partNamed = (name: string): Part => partOf[name] ?? ((parts as readonly string[]).includes(name) ? (name as Part) : 'store');
+const partNamed = (name: string): Part =>
+  partOf[name] ?? ((parts as readonly string[]).includes(name) ? (name as Part) : 'store');
 
 interface Reading {
   readonly counted: Readonly<Record<Part, Counted>>;
@@ -103,7 +113,10 @@ async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> 
       const sizes = await Promise.all(streamNames.map((name) => manager.streams.info(name)));
       return {
         counted: byPart(
-          (part) => processes.filter(({ name }) => partNamed(name) === part).map(({ name }) => counted.get(name) ?? nothing)[0] ?? nothing,
+          (part) =>
+            processes
+              .filter(({ name }) => partNamed(name) === part)
+              .map(({ name }) => counted.get(name) ?? nothing)[0] ?? nothing,
         ),
         databaseSyncs: Number(rows[0]?.syncs),
         messages: sizes.reduce((sum, { state }) => sum + state.last_seq, 0),
@@ -123,7 +136,12 @@ async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> 
 }
 
 /** `scale` × (after − before − background work), at least zero. */
-function differ(after: Reading, before: Reading, anyway: (value: (reading: Reading) => number) => number, scale: number): Reading {
+function differ(
+  after: Reading,
+  before: Reading,
+  anyway: (value: (reading: Reading) => number) => number,
+  scale: number,
+): Reading {
   const value = (of: (reading: Reading) => number): number => Math.max(0, of(after) - of(before) - anyway(of)) * scale;
   return {
     counted: byPart((part) => ({

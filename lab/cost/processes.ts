@@ -5,7 +5,10 @@ import type { RecordedProcess } from '../../tools/start/start-lock.ts';
 export interface Counted {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
-  /** Bytes read and written by system calls: files and connections (Linux does not count those of PostgreSQL's connections). */
+  /**
+   * Bytes read and written by system calls: files and connections (Linux does not count those of PostgreSQL's
+   * connections).
+   */
   readonly bytes: number;
   /** Bytes written to disks. */
   readonly diskBytes: number;

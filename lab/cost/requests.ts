@@ -11,7 +11,8 @@ const changedFrom = Date.UTC(2033, 0, 1);
 const uploadBytes = 1_000_000;
 const boundary = 'cost-boundary';
 
-const describePerson = (): string => JSON.stringify({ name: 'Visitor', contact: { email: `visitor-${randomUUID()}@example.org` } });
+const describePerson = (): string =>
+  JSON.stringify({ name: 'Visitor', contact: { email: `visitor-${randomUUID()}@example.org` } });
 
 /** Headers of the callers. */
 interface Callers {
@@ -103,7 +104,11 @@ function describeRequests(
   const form = { ...user, 'content-type': `multipart/form-data; boundary=${boundary}` };
   const upload = `--${boundary}\r\ncontent-disposition: form-data; name="audio"; filename="talk.mp3"\r\n\r\n${'x'.repeat(uploadBytes)}\r\n--${boundary}--\r\n`;
   const ping = JSON.stringify({ triggerEvent: 'PING', payload: { title: 'Test', description: 'x'.repeat(1_500) } });
-  const get = (where: string, headers: Record<string, string>) => (): Request => ({ method: 'GET', path: where, headers });
+  const get = (where: string, headers: Record<string, string>) => (): Request => ({
+    method: 'GET',
+    path: where,
+    headers,
+  });
   return {
     'read a conversation': get(path, shared),
     'read a conversation, logged in': get(path, user),
@@ -127,7 +132,12 @@ function describeRequests(
     'search everything': get('/api/v1/search?q=spring', user),
     "read an hour's transcript": get(`${path}/transcript`, shared),
     'download audio, each 10 MB': get(`${path}/audio`, shared),
-    'upload audio, each 1 MB': (index) => ({ method: 'POST', path: `${changedAt(index)}/audio`, headers: form, body: upload }),
+    'upload audio, each 1 MB': (index) => ({
+      method: 'POST',
+      path: `${changedAt(index)}/audio`,
+      headers: form,
+      body: upload,
+    }),
     'read 100 events': get('/api/v1/events?limit=100', user),
     // Runs before requests that leave jobs behind, which would be counted here.
     'log in': () => logIn(callers, 'ada@example.org'),

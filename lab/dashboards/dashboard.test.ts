@@ -18,7 +18,9 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
 
 describe('toLines', () => {
   it('labels a line by its series and leaves gaps for missing values', () => {
-    const series = [{ metric: { service: 'media', outcome: '200' }, values: [[100, '1.5'] as const, [120, '2'] as const] }];
+    const series = [
+      { metric: { service: 'media', outcome: '200' }, values: [[100, '1.5'] as const, [120, '2'] as const] },
+    ];
     expect(toLines(series, '{{outcome}} {{service}}', range)).toEqual([{ name: '200 media', values: [1.5, null, 2] }]);
   });
 
@@ -27,6 +29,8 @@ describe('toLines', () => {
   });
 
   it('rejects a legend with a label that the series does not have', () => {
-    expect(() => toLines([{ metric: { service: 'media' }, values: [[100, '1']] }], '{{type}}', range)).toThrow('names type');
+    expect(() => toLines([{ metric: { service: 'media' }, values: [[100, '1']] }], '{{type}}', range)).toThrow(
+      'names type',
+    );
   });
 });

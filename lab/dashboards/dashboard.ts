@@ -57,7 +57,10 @@ export function readDashboards(): Dashboard[] {
     }));
 }
 
-/** Replaces variables like Grafana with every variable set to "All". @throws Error for a variable that the dashboard does not define */
+/**
+ * Replaces variables like Grafana with every variable set to "All". @throws Error for a variable that the dashboard
+ * does not define
+ */
 export function fillVariables(expr: string, { name, templating }: Dashboard, rateInterval: string): string {
   return expr.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_all, braced?: string, bare?: string) => {
     const variable = braced ?? bare ?? '';
@@ -90,7 +93,9 @@ function nameLine(legendFormat: string, labels: Readonly<Record<string, string>>
   return legendFormat.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_all, label: string) => {
     const value = labels[label];
     if (value === undefined)
-      throw new Error(`the legend "${legendFormat}" names ${label}, the series has only ${Object.keys(labels).join(', ')}`);
+      throw new Error(
+        `the legend "${legendFormat}" names ${label}, the series has only ${Object.keys(labels).join(', ')}`,
+      );
     return value;
   });
 }

@@ -1,7 +1,7 @@
 /**
- * `node lab/dashboards/main.ts [--minutes 6]`: renders the chart's dashboards to `docs/images/dashboard-<name>.png`, from Prometheus data
- * of a dedicated platform under the average load and demo conversations. Fails if a panel's query is rejected, a panel without `noValue`
- * has no data, a legend uses a missing label, or an alert cannot be evaluated.
+ * `node lab/dashboards/main.ts [--minutes 6]`: renders the chart's dashboards to `docs/images/dashboard-<name>.png`,
+ * from Prometheus data of a dedicated platform under the average load and demo conversations. Fails if a panel's query
+ * is rejected, a panel without `noValue` has no data, a legend uses a missing label, or an alert cannot be evaluated.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,15 @@ import { readSettings } from '../../cli/settings.ts';
 import { startOwnPlatform } from '../load/own-platform.ts';
 import { provideGoTool } from '../../libs/servers/go-tool.ts';
 import { prometheusTool } from '../../libs/servers/go-tools.ts';
-import { type Dashboard, fillVariables, type Line, type Panel, type Range, readDashboards, toLines } from './dashboard.ts';
+import {
+  type Dashboard,
+  fillVariables,
+  type Line,
+  type Panel,
+  type Range,
+  readDashboards,
+  toLines,
+} from './dashboard.ts';
 import { type DrawnPanel, drawPictures, type Picture } from './picture.ts';
 import { type Prometheus, scrapeSeconds, startPrometheus } from './prometheus.ts';
 
@@ -33,10 +41,16 @@ async function run(minutes: number): Promise<void> {
     const model = await startLlm();
     stops.push(model.stop);
     log('starting a platform');
-    const platform = await startOwnPlatform({ LLM_BASE_URL: model.baseUrl, LLM_API_KEY: model.apiKey, LLM_MODEL: 'demo' });
+    const platform = await startOwnPlatform({
+      LLM_BASE_URL: model.baseUrl,
+      LLM_API_KEY: model.apiKey,
+      LLM_MODEL: 'demo',
+    });
     stops.push(platform.stop);
     const settings = readSettings({}, join(platform.dataDir, 'environment.json'));
-    const ports = Object.entries(settings).flatMap(([name, value]) => (name.startsWith('METRICS_PORT_') ? [Number(value)] : []));
+    const ports = Object.entries(settings).flatMap(([name, value]) =>
+      name.startsWith('METRICS_PORT_') ? [Number(value)] : [],
+    );
     const prometheus = await startPrometheus(program, workDir, ports);
     stops.push(prometheus.stop);
     const fromSeconds = Math.floor(Date.now() / 1000);
@@ -52,7 +66,12 @@ async function run(minutes: number): Promise<void> {
 /** Runs the average load, and demo conversations in sequence. */
 async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<Ended> {
   log(`playing the average load for ${minutes} minutes`);
-  const load = runNode(['lab/load/main.ts', 'average'], { RATE: '5', WARM_UP: '1m', DURATION: `${minutes - 1}m`, ...variables });
+  const load = runNode(['lab/load/main.ts', 'average'], {
+    RATE: '5',
+    WARM_UP: '1m',
+    DURATION: `${minutes - 1}m`,
+    ...variables,
+  });
   let end: Ended | undefined;
   while (end === undefined) {
     const demo = await runNode(['tools/demo/main.ts'], variables);
@@ -76,7 +95,8 @@ function runNode(args: readonly string[], variables: NodeJS.ProcessEnv): Promise
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output, endedAtMs: Date.now() })));
 }
 
@@ -109,14 +129,19 @@ async function draw(prometheus: Prometheus, range: Range): Promise<void> {
 async function queryPanel(prometheus: Prometheus, dashboard: Dashboard, panel: Panel, range: Range): Promise<Line[]> {
   const lines: Line[] = [];
   for (const { expr, legendFormat } of panel.targets ?? []) {
-    lines.push(...toLines(await prometheus.queryRange(fillVariables(expr, dashboard, rateInterval), range), legendFormat, range));
+    lines.push(
+      ...toLines(await prometheus.queryRange(fillVariables(expr, dashboard, rateInterval), range), legendFormat, range),
+    );
   }
   const mayBeEmpty = panel.type === 'row' || panel.fieldConfig?.defaults.noValue !== undefined;
   if (lines.length === 0 && !mayBeEmpty) throw new Error('no data');
   return lines;
 }
 
-function describePanel({ type, title, description = '', gridPos, fieldConfig }: Panel, lines: readonly Line[]): DrawnPanel {
+function describePanel(
+  { type, title, description = '', gridPos, fieldConfig }: Panel,
+  lines: readonly Line[],
+): DrawnPanel {
   const { unit = 'none', noValue = 'No data', custom } = fieldConfig?.defaults ?? {};
   return {
     type,

@@ -1,5 +1,6 @@
 /**
- * Prometheus that scrapes the platform of `npm start` with the settings of the chart's ServiceMonitor, and evaluates the chart's alerts.
+ * Prometheus that scrapes the platform of `npm start` with the settings of the chart's ServiceMonitor, and evaluates
+ * the chart's alerts.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,13 +33,20 @@ export function describeRules(namespaces: readonly string[]): string {
       .replaceAll('$claims', '(data|spool)-coherence-.*');
   const groups = namespaces.map((namespace) => ({
     name: namespace,
-    rules: alerts.map(({ runbook: _page, instant: _reason, ...rule }) => ({ ...rule, expr: scoped(rule.expr, namespace) })),
+    rules: alerts.map(({ runbook: _page, instant: _reason, ...rule }) => ({
+      ...rule,
+      expr: scoped(rule.expr, namespace),
+    })),
   }));
   return stringify({ groups });
 }
 
 /** @param metricsPorts metrics ports of the services on this machine */
-export async function startPrometheus(program: string, dir: string, metricsPorts: readonly number[]): Promise<Prometheus> {
+export async function startPrometheus(
+  program: string,
+  dir: string,
+  metricsPorts: readonly number[],
+): Promise<Prometheus> {
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'alerts.yaml'), describeRules(['coherence']));
   const scrape = {
@@ -69,7 +77,11 @@ export async function startPrometheus(program: string, dir: string, metricsPorts
   });
   const runQuery = async <Data>(path: string, form?: Record<string, string>): Promise<Data> => {
     const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
-    const answer = (await (await fetch(`http://${address}/api/v1/${path}`, init)).json()) as { status: string; error?: string; data: Data };
+    const answer = (await (await fetch(`http://${address}/api/v1/${path}`, init)).json()) as {
+      status: string;
+      error?: string;
+      data: Data;
+    };
     if (answer.status !== 'success') throw new Error(answer.error ?? answer.status);
     return answer.data;
   };
@@ -80,12 +92,13 @@ export async function startPrometheus(program: string, dir: string, metricsPorts
       return (await runQuery<{ result: Series[] }>('query_range', form)).result;
     },
     listFiring: async () => {
-      const { groups } = await runQuery<{ groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] }>(
-        'rules',
-      );
+      const { groups } = await runQuery<{
+        groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[];
+      }>('rules');
       const rules = groups.flatMap((group) => group.rules);
       const broken = rules.find(({ health }) => health !== 'ok');
-      if (broken !== undefined) throw new Error(`the alert ${broken.name} could not be evaluated: ${broken.lastError ?? broken.health}`);
+      if (broken !== undefined)
+        throw new Error(`the alert ${broken.name} could not be evaluated: ${broken.lastError ?? broken.health}`);
       return rules.filter(({ state }) => state === 'firing').map(({ name }) => name);
     },
   };

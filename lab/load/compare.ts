@@ -1,19 +1,22 @@
 /**
- * `node lab/load/compare.ts BEFORE.json AFTER.json [--tolerance 0.2]`: prints the comparison of two summaries as Markdown. Exit status 1 if
- * the second is worse, 2 if they cannot be compared. `compare.ts RUN.json --phases first,second` compares two phases of one run.
+ * `node lab/load/compare.ts BEFORE.json AFTER.json [--tolerance 0.2]`: prints the comparison of two summaries as
+ * Markdown. Exit status 1 if the second is worse, 2 if they cannot be compared. `compare.ts RUN.json --phases
+ * first,second` compares two phases of one run.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { compareSummaries, type LoadSummary, selectPhase } from './comparison.ts';
 
 const read = (file: string): LoadSummary => JSON.parse(readFileSync(file, 'utf8')) as LoadSummary;
-const usage = 'usage: node lab/load/compare.ts BEFORE.json AFTER.json | RUN.json --phases FIRST,SECOND [--tolerance 0.2]';
+const usage =
+  'usage: node lab/load/compare.ts BEFORE.json AFTER.json | RUN.json --phases FIRST,SECOND [--tolerance 0.2]';
 
 function readBoth(files: readonly string[], phases: readonly string[]): [LoadSummary, LoadSummary] {
   const [first, second] = files;
   const [phase, laterPhase] = phases;
   if (first !== undefined && second !== undefined && phases.length === 0) return [read(first), read(second)];
-  if (first === undefined || second !== undefined || phase === undefined || laterPhase === undefined) throw new Error(usage);
+  if (first === undefined || second !== undefined || phase === undefined || laterPhase === undefined)
+    throw new Error(usage);
   return [selectPhase(read(first), phase), selectPhase(read(first), laterPhase)];
 }
 

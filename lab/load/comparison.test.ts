@@ -9,7 +9,10 @@ const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
   load: { duration: '10m', visits_per_second: 10 },
   failed_share: 0,
   personas: { api_client: { count: 110, p50: 30, p95: 80, p99: 100, failed_share: 0 } },
-  operations: { search: { count: 100, p50: 20, p95: 60, p99: 90 }, upload: { count: 10, p50: 100, p95: 200, p99: 210 } },
+  operations: {
+    search: { count: 100, p50: 20, p95: 60, p99: 90 },
+    upload: { count: 10, p50: 100, p95: 200, p99: 210 },
+  },
   ...changes,
 });
 const search = (p50: number, p95: number) => ({ ...summary().operations, search: { count: 100, p50, p95, p99: 200 } });
@@ -40,7 +43,11 @@ describe('compareSummaries (rules/operations#load)', () => {
 
   it('reports more failed requests, crossed thresholds and missing operations as worse', () => {
     const { search: kept } = summary().operations;
-    const after = summary({ failed_share: 0.001, passed: false, operations: kept === undefined ? {} : { search: kept } });
+    const after = summary({
+      failed_share: 0.001,
+      passed: false,
+      operations: kept === undefined ? {} : { search: kept },
+    });
     expect(compareSummaries(summary(), after, 0.2).worse).toEqual(['upload', 'failed requests', 'thresholds']);
   });
 
@@ -58,7 +65,10 @@ describe('selectPhase (rules/operations#load)', () => {
   const soak = summary({
     suite: 'soak',
     failed_share: 0.01,
-    personas: { 'api_client (first)': { ...times, failed_share: 0 }, 'api_client (second)': { ...times, failed_share: 0.02 } },
+    personas: {
+      'api_client (first)': { ...times, failed_share: 0 },
+      'api_client (second)': { ...times, failed_share: 0.02 },
+    },
     operations: { 'search (first)': times, 'search (second)': { ...times, p95: 90 } },
   });
 

@@ -1,4 +1,6 @@
-/** Compares two summaries of one suite: which operations became slower by more than the usual variation between runs. */
+/**
+ * Compares two summaries of one suite: which operations became slower by more than the usual variation between runs.
+ */
 
 /** Format written by test/load/summary.js. */
 export interface LoadSummary {
@@ -36,7 +38,9 @@ export function selectPhase(summary: LoadSummary, phase: string): LoadSummary {
   const ending = ` (${phase})`;
   const select = <Value extends Times>(all: Readonly<Record<string, Value>>): Record<string, Value> =>
     Object.fromEntries(
-      Object.entries(all).flatMap(([name, value]) => (name.endsWith(ending) ? [[name.slice(0, -ending.length), value] as const] : [])),
+      Object.entries(all).flatMap(([name, value]) =>
+        name.endsWith(ending) ? [[name.slice(0, -ending.length), value] as const] : [],
+      ),
     );
   const personas = select(summary.personas);
   const part = { ...summary, release: phase, personas, operations: select(summary.operations) };
@@ -51,8 +55,10 @@ export function selectPhase(summary: LoadSummary, phase: string): LoadSummary {
  * @throws Error if the summaries do not measure the same operations
  */
 export function compareSummaries(before: LoadSummary, after: LoadSummary, tolerance: number): Comparison {
-  if (before.format !== after.format) throw new Error(`the summaries have the formats ${before.format} and ${after.format}`);
-  if (before.suite !== after.suite) throw new Error(`the summaries are of different suites: ${before.suite} and ${after.suite}`);
+  if (before.format !== after.format)
+    throw new Error(`the summaries have the formats ${before.format} and ${after.format}`);
+  if (before.suite !== after.suite)
+    throw new Error(`the summaries are of different suites: ${before.suite} and ${after.suite}`);
   const [loadBefore, loadAfter] = [describeLoad(before), describeLoad(after)];
   if (loadBefore !== loadAfter) throw new Error(`the runs had different loads: ${loadBefore}; ${loadAfter}`);
   const worse: string[] = [];
@@ -67,7 +73,9 @@ export function compareSummaries(before: LoadSummary, after: LoadSummary, tolera
     const isWorse = isSlower(a.p50, b.p50, tolerance) || isSlower(a.p95, b.p95, tolerance);
     if (isWorse) worse.push(name);
     const verdict = isWorse ? 'slower' : isSlower(b.p95, a.p95, tolerance) ? 'faster' : '';
-    rows.push(`| ${[name, a.p50, b.p50, change(a.p50, b.p50), a.p95, b.p95, change(a.p95, b.p95), verdict].join(' | ')} |`);
+    rows.push(
+      `| ${[name, a.p50, b.p50, change(a.p50, b.p50), a.p95, b.p95, change(a.p95, b.p95), verdict].join(' | ')} |`,
+    );
   }
   if (after.failed_share > before.failed_share) worse.push('failed requests');
   if (before.passed && !after.passed) worse.push('thresholds');

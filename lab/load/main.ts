@@ -1,7 +1,7 @@
 /**
- * `npm run load:smoke` and `node lab/load/main.ts average|spike|soak`: builds k6, seeds the platform that `npm start` runs in this folder,
- * or a dedicated one if none runs (`--own`: always), runs the suite and writes the summary to `.data/load`. For other platforms see
- * test/load/README.md.
+ * `npm run load:smoke` and `node lab/load/main.ts average|spike|soak`: builds k6, seeds the platform that `npm start`
+ * runs in this folder, or a dedicated one if none runs (`--own`: always), runs the suite and writes the summary to
+ * `.data/load`. For other platforms see test/load/README.md.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';

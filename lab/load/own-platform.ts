@@ -46,7 +46,8 @@ export async function startOwnPlatform(variables: Readonly<Record<string, string
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
   const stop = async (): Promise<void> => {
     await end(child);
     rmSync(dataDir, { recursive: true, force: true });

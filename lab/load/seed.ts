@@ -1,6 +1,7 @@
 /**
- * `node lab/load/seed.ts [FILE]`: prepares a platform for a load run and writes the input of the scripts in test/load to FILE (default
- * `.data/load/seed.json`). Connects like the admin CLI: through NATS_URL, or to the `npm start` of this folder.
+ * `node lab/load/seed.ts [FILE]`: prepares a platform for a load run and writes the input of the scripts in test/load
+ * to FILE (default `.data/load/seed.json`). Connects like the admin CLI: through NATS_URL, or to the `npm start` of
+ * this folder.
  */
 import { join, resolve } from 'node:path';
 import { seedPlatform } from './seed-platform.ts';

@@ -23,7 +23,16 @@ export function newPrefix(): string {
 export function describeWorkspace(prefix: string): Record<string, unknown> {
   const keys = Array.from({ length: peopleCount }, (_, index) => `${prefix}-${index + 1}`);
   return {
-    classes: [{ slug: prefix, object_kind: 'holon', parent: null, label: 'Load', plural_label: 'Loads', conversation_event: true }],
+    classes: [
+      {
+        slug: prefix,
+        object_kind: 'holon',
+        parent: null,
+        label: 'Load',
+        plural_label: 'Loads',
+        conversation_event: true,
+      },
+    ],
     journeys: [
       {
         slug: prefix,
@@ -42,10 +51,20 @@ export function describeWorkspace(prefix: string): Record<string, unknown> {
       },
     ],
     people: keys.map((key, index) => ({ key, name: `Load ${index + 1}`, contact: { email: `${key}@example.org` } })),
-    accounts: keys.map((key) => ({ email: `${key}@example.org`, person: key, password: passwordOf(key), groups: ['coherence_users'] })),
+    accounts: keys.map((key) => ({
+      email: `${key}@example.org`,
+      person: key,
+      password: passwordOf(key),
+      groups: ['coherence_users'],
+    })),
     holons: [{ slug: prefix, name: `Load ${prefix}`, class: prefix, parent: null, journeys: [prefix] }],
     agents: [
-      { slug: prefix, name: 'Load', prompt: 'Answer in one sentence.', config: { messaging: { webhook_secret: secretOf(prefix) } } },
+      {
+        slug: prefix,
+        name: 'Load',
+        prompt: 'Answer in one sentence.',
+        config: { messaging: { webhook_secret: secretOf(prefix) } },
+      },
     ],
   };
 }

@@ -14,7 +14,12 @@ export interface DoneAct {
 }
 
 /** @throws Error on the first answer that is not 2xx */
-export async function measureActs(baseUrl: string, token: string, acts: readonly Act[], log: (line: string) => void): Promise<DoneAct[]> {
+export async function measureActs(
+  baseUrl: string,
+  token: string,
+  acts: readonly Act[],
+  log: (line: string) => void,
+): Promise<DoneAct[]> {
   const done: DoneAct[] = [];
   for (const { name, path, body } of acts) {
     log(name);

@@ -1,6 +1,6 @@
 /**
- * Fills the migrated, empty database of a platform with set-based SQL, for `npm run bench:scale` and query plan tests. All values derive
- * from sequence numbers, so that two databases of one size are identical.
+ * Fills the migrated, empty database of a platform with set-based SQL, for `npm run bench:scale` and query plan tests.
+ * All values derive from sequence numbers, so that two databases of one size are identical.
  */
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Tx } from '#libs/orm';
@@ -18,7 +18,8 @@ export interface Seed {
 const emptyTables = ['directory.people', 'directory.holons', 'conversations.conversations'] as const;
 
 /**
- * Uses one transaction: an interrupted run leaves nothing. Indexes are created after the rows, which takes a fraction of the time.
+ * Uses one transaction: an interrupted run leaves nothing. Indexes are created after the rows, which takes a fraction
+ * of the time.
  * @param log receives progress messages
  * @throws Error if the database already contains people, holons or conversations
  */
@@ -69,12 +70,16 @@ export async function isFilled(url: string): Promise<boolean> {
 }
 
 async function requireEmpty(tx: Tx): Promise<void> {
-  if (await holdsRows(tx)) throw new Error('The database holds people, holons or conversations already; only an empty one can be filled.');
+  if (await holdsRows(tx))
+    throw new Error('The database holds people, holons or conversations already; only an empty one can be filled.');
 }
 
 async function holdsRows(tx: Tx): Promise<boolean> {
   const tables = emptyTables.map((table) => `exists (select from ${table})`);
-  const [row] = await tx.query<{ filled: boolean }>({ name: 'seed.is-filled', text: `select ${tables.join(' or ')} as filled` });
+  const [row] = await tx.query<{ filled: boolean }>({
+    name: 'seed.is-filled',
+    text: `select ${tables.join(' or ')} as filled`,
+  });
   return row?.filled === true;
 }
 

@@ -30,7 +30,8 @@ export async function measurePair(
         const { method, path, headers, body } = side.request(number);
         const sentAt = performance.now();
         const answer = await side.pool.request({ method, path, headers: headers ?? {}, body: body ?? null });
-        if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
+        if (answer.statusCode >= 300)
+          throw new Error(`${method} ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
         await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
         side.latencies.push(performance.now() - sentAt);
       }

@@ -1,16 +1,17 @@
 /**
- * `npm run bench:scale`: fills a small and a large database, starts a platform on each, and measures the same requests on both
- * concurrently. Prints latencies with their ratio, and for conversations the time and memory of a search that streams everything. --surface
- * NAME `conversations` (default), `v1`: lists and searches of the open API, `ops`: operator lists and the
- * redrive of ten thousand jobs, or `transcripts`: transcript search in one database, with p95 and the
- * import rate during indexing --rows N utterances of `transcripts` (10,000,000) --conversations N, --people N, --holons N the large size;
- * 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000
- * people and 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people --jobs N, --receipts N for
- * operators; 1,000,000 each, in the small size ten times `--small` --small N conversations of the small size (1,000), people and holons in
- * proportion; for the open API people and holons --seconds N length of one measurement (8) --connections N concurrent requests (4) --only
- * TEXT,… operations whose name contains a TEXT; `stream` is one --targets N distinct objects used by the requests of an operation, limited
- * to what both sizes have (20; 10 for the open API) --data DIR stores the servers' data there and reuses existing data, so that a second
- * run need not fill again `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
+ * `npm run bench:scale`: fills a small and a large database, starts a platform on each, and measures the same requests
+ * on both concurrently. Prints latencies with their ratio, and for conversations the time and memory of a search that
+ * streams everything. --surface NAME `conversations` (default), `v1`: lists and searches of the open API, `ops`:
+ * operator lists and the redrive of ten thousand jobs, or `transcripts`: transcript search in one database, with p95
+ * and the import rate during indexing --rows N utterances of `transcripts` (10,000,000) --conversations N, --people N,
+ * --holons N the large size; 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000 people and
+ * 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people --jobs N, --receipts N
+ * for operators; 1,000,000 each, in the small size ten times `--small` --small N conversations of the small size
+ * (1,000), people and holons in proportion; for the open API people and holons --seconds N length of one measurement
+ * (8) --connections N concurrent requests (4) --only TEXT,… operations whose name contains a TEXT; `stream` is one
+ * --targets N distinct objects used by the requests of an operation, limited to what both sizes have (20; 10 for the
+ * open API) --data DIR stores the servers' data there and reuses existing data, so that a second run need not fill
+ * again `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
  */
 import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
@@ -18,7 +19,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startBenchServers, type BenchServers } from '../bench/servers.ts';
 import { measureActs } from './acts.ts';
 import { measureAnswers, measurePair, type Subject } from './latency.ts';
-import { renderActs, renderLatencies, renderMemory, renderScans, renderStreams, renderTails, type LatencyRow } from './report.ts';
+import {
+  renderActs,
+  renderLatencies,
+  renderMemory,
+  renderScans,
+  renderStreams,
+  renderTails,
+  type LatencyRow,
+} from './report.ts';
 import { fillDatabase } from './fill.ts';
 import { startSide, type Side } from './side.ts';
 import { closeStream, streamEverything } from './stream.ts';
@@ -51,7 +60,17 @@ const log = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 const count = (
-  name: 'conversations' | 'jobs' | 'receipts' | 'people' | 'holons' | 'rows' | 'small' | 'seconds' | 'connections' | 'targets',
+  name:
+    | 'conversations'
+    | 'jobs'
+    | 'receipts'
+    | 'people'
+    | 'holons'
+    | 'rows'
+    | 'small'
+    | 'seconds'
+    | 'connections'
+    | 'targets',
   usual?: number,
 ): number => {
   const value = Number(values[name] ?? usual);
@@ -65,10 +84,15 @@ const surface = values.surface === 'transcripts' ? undefined : chooseSurface(val
 
 if (positionals[0] === 'seed') {
   const seed =
-    surface === undefined ? transcriptSeed({ rows: count('rows'), rowsPerConversation: usualRowsPerConversation }) : surface.seeds[1];
+    surface === undefined
+      ? transcriptSeed({ rows: count('rows'), rowsPerConversation: usualRowsPerConversation })
+      : surface.seeds[1];
   await fillDatabase({ url: process.env['DATABASE_URL'] ?? '', seed, log });
 } else {
-  const servers = await startBenchServers({ log, dataDir: values.data === undefined ? undefined : resolve(values.data) });
+  const servers = await startBenchServers({
+    log,
+    dataDir: values.data === undefined ? undefined : resolve(values.data),
+  });
   try {
     await (surface === undefined ? measureTranscripts(servers) : measureBoth(servers, surface));
   } finally {
@@ -79,16 +103,26 @@ if (positionals[0] === 'seed') {
 
 function chooseSurface(name: string): Surface {
   if (name === 'conversations') {
-    const large = { conversations: count('conversations'), people: count('people', 200_000), holons: count('holons', 20_000) };
+    const large = {
+      conversations: count('conversations'),
+      people: count('people', 200_000),
+      holons: count('holons', 20_000),
+    };
     return conversationSurface(large, count('small'));
   }
-  if (name === 'v1') return networkSurface({ people: count('people', 1_000_000), holons: count('holons', 100_000) }, count('small'));
+  if (name === 'v1')
+    return networkSurface({ people: count('people', 1_000_000), holons: count('holons', 100_000) }, count('small'));
   if (name === 'ops') return operatorSurface({ jobs: count('jobs'), receipts: count('receipts') }, count('small'));
   throw new Error('--surface is conversations, v1, ops or transcripts');
 }
 
 async function measureTranscripts(servers: BenchServers): Promise<void> {
-  const [rows, seconds, connections, targets] = [count('rows'), count('seconds'), count('connections'), count('targets')];
+  const [rows, seconds, connections, targets] = [
+    count('rows'),
+    count('seconds'),
+    count('connections'),
+    count('targets'),
+  ];
   await measureTranscriptSearch(servers, {
     rows,
     seconds,
@@ -119,7 +153,10 @@ async function measureBoth(
       if (other?.name !== name) throw new Error('The sides measure different requests');
       if (!selected.some((part) => name.includes(part))) continue;
       log(name);
-      const measured = await measureLatency({ baseUrl: small.baseUrl, request }, { baseUrl: large.baseUrl, request: other.request });
+      const measured = await measureLatency(
+        { baseUrl: small.baseUrl, request },
+        { baseUrl: large.baseUrl, request: other.request },
+      );
       rows.push({ operation: name, grows, ...measured });
     }
     print(
@@ -131,7 +168,8 @@ async function measureBoth(
     const selectedActs = acts.filter(({ name }) => selected.some((part) => name.includes(part)));
     if (promise !== undefined && selectedActs.length > 0)
       print(renderActs(await measureActs(large.baseUrl, large.tokens.user, selectedActs, log), promise.actSeconds));
-    if (values.surface === 'conversations' && selected.some((name) => 'stream'.includes(name))) await measureStreams(small, large);
+    if (values.surface === 'conversations' && selected.some((name) => 'stream'.includes(name)))
+      await measureStreams(small, large);
   } finally {
     await Promise.all(sides.map((side) => side.stop()));
   }
@@ -148,9 +186,15 @@ async function countScans({ pool }: Side, tables: readonly string[]): Promise<Ma
   return new Map(rows.map(({ name, scans }) => [name, Number(scans)]));
 }
 
-async function measureLatency(smallSubject: Subject, largeSubject: Subject): Promise<Omit<LatencyRow, 'operation' | 'grows'>> {
+async function measureLatency(
+  smallSubject: Subject,
+  largeSubject: Subject,
+): Promise<Omit<LatencyRow, 'operation' | 'grows'>> {
   const subjects = [smallSubject, largeSubject] as const;
-  const answers = [await measureAnswers(smallSubject, count('targets')), await measureAnswers(largeSubject, count('targets'))] as const;
+  const answers = [
+    await measureAnswers(smallSubject, count('targets')),
+    await measureAnswers(largeSubject, count('targets')),
+  ] as const;
   const connections = count('connections');
   await measurePair(subjects, { connections, seconds: Math.min(longestWarmUpSeconds, count('seconds') / 2) });
   const [measuredSmall, measuredLarge] = await measurePair(subjects, { connections, seconds: count('seconds') });

@@ -1,6 +1,14 @@
 /** Measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
 import { pick, type Request } from '../bench/load.ts';
-import { personTarget, plantedPair, plantedWord, responsibleTarget, targetCount, targetHolonId, type NetworkSizes } from './network-sql.ts';
+import {
+  personTarget,
+  plantedPair,
+  plantedWord,
+  responsibleTarget,
+  targetCount,
+  targetHolonId,
+  type NetworkSizes,
+} from './network-sql.ts';
 import type { Scenario } from './scenarios.ts';
 
 const day = '2026-06-01T00:00:00Z';
@@ -8,34 +16,52 @@ const day = '2026-06-01T00:00:00Z';
 /** @param token token of an account that cannot read private objects */
 export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[] {
   const callRoute = createRouteCall(sizes, token);
-  return [...describeSearch(callRoute), ...describePeople(callRoute), ...describeHolons(callRoute), ...describeLists(callRoute)];
+  return [
+    ...describeSearch(callRoute),
+    ...describePeople(callRoute),
+    ...describeHolons(callRoute),
+    ...describeLists(callRoute),
+  ];
 }
 
 type RouteCall = ReturnType<typeof createRouteCall>;
 
 function createRouteCall(sizes: NetworkSizes, token: string) {
   const get = (path: string, query: Readonly<Record<string, string | number>> = {}): Request => {
-    const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString();
-    return { method: 'GET', path: `/api/v1${path}${text === '' ? '' : `?${text}`}`, headers: { authorization: `Bearer ${token}` } };
+    const text = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
+    return {
+      method: 'GET',
+      path: `/api/v1${path}${text === '' ? '' : `?${text}`}`,
+      headers: { authorization: `Bearer ${token}` },
+    };
   };
   const targets = Array.from({ length: targetCount }, (_, target) => target);
   const scenario = (name: string, request: (target: number) => Request): Scenario => ({
     name,
     request: (index) => request(pick(targets, index)),
   });
-  const growing = (name: string, request: (target: number) => Request): Scenario => ({ ...scenario(name, request), grows: true });
+  const growing = (name: string, request: (target: number) => Request): Scenario => ({
+    ...scenario(name, request),
+    grows: true,
+  });
   const list = (path: string, ...queries: Readonly<Record<string, string | number>>[]): Scenario[] =>
     queries.map((query) => {
       const options = Object.entries(query).map(([key, value]) => `${key}=${value}`);
       const pathOf = (target: number): string =>
-        path.replace('{holon}', String(targetHolonId(sizes, target))).replace('{person}', String(personTarget(sizes, target)));
+        path
+          .replace('{holon}', String(targetHolonId(sizes, target)))
+          .replace('{person}', String(personTarget(sizes, target)));
       return scenario([path, ...options].join(' '), (target) => get(pathOf(target), query));
     });
   return { sizes, get, scenario, growing, list };
 }
 
-const word = (kind: Parameters<typeof plantedWord>[0], target: number): string => plantedWord(kind, target).toLowerCase();
-const emailOf = (sizes: NetworkSizes, target: number): string => `ada.bergendal${personTarget(sizes, target)}@example.org`;
+const word = (kind: Parameters<typeof plantedWord>[0], target: number): string =>
+  plantedWord(kind, target).toLowerCase();
+const emailOf = (sizes: NetworkSizes, target: number): string =>
+  `ada.bergendal${personTarget(sizes, target)}@example.org`;
 
 function describeSearch({ sizes, get, scenario }: RouteCall): Scenario[] {
   return [
@@ -76,7 +102,9 @@ function describeHolons({ sizes, get, scenario, growing, list }: RouteCall): Sce
   return [
     scenario('/holons name', (target) => get('/holons', { q: word('name', target) })),
     scenario('/holons description', (target) => get('/holons', { q: word('description', target) })),
-    scenario('/holons name in a class', (target) => get('/holons', { q: word('name', target), class: 'circle', sort: 'latest' })),
+    scenario('/holons name in a class', (target) =>
+      get('/holons', { q: word('name', target), class: 'circle', sort: 'latest' }),
+    ),
     scenario('/holons 2 characters, rare', (target) => get('/holons', { q: plantedPair(target) })),
     growing('/holons 2 characters, frequent', () => get('/holons', { q: 'an' })),
     growing('/holons frequent name', () => get('/holons', { q: 'meadow' })),
@@ -87,15 +115,31 @@ function describeHolons({ sizes, get, scenario, growing, list }: RouteCall): Sce
       { class: 'circle', sort: 'name' },
       { class: 'circle', sort: 'latest' },
     ),
-    scenario('/holons of a parent in a class', (target) => get('/holons', { class: 'circle', parent: sizes.holons / 20 + target })),
-    growing('/holons class=circle, updated_after', () => get('/holons', { class: 'circle', updated_after: day, sort: 'updated' })),
+    scenario('/holons of a parent in a class', (target) =>
+      get('/holons', { class: 'circle', parent: sizes.holons / 20 + target }),
+    ),
+    growing('/holons class=circle, updated_after', () =>
+      get('/holons', { class: 'circle', updated_after: day, sort: 'updated' }),
+    ),
   ];
 }
 
 function describeLists({ sizes, get, scenario, growing, list }: RouteCall): Scenario[] {
   return [
-    ...list('/holons/{holon}/memberships', {}, { sort: '-name' }, { sort: 'follow_up_after' }, { sort: 'person_created' }),
-    ...list('/holons/{holon}/memberships', { journey: 'journey-3' }, { follow_up: 'overdue' }, { follow_up: 'none' }, { q: 'ada' }),
+    ...list(
+      '/holons/{holon}/memberships',
+      {},
+      { sort: '-name' },
+      { sort: 'follow_up_after' },
+      { sort: 'person_created' },
+    ),
+    ...list(
+      '/holons/{holon}/memberships',
+      { journey: 'journey-3' },
+      { follow_up: 'overdue' },
+      { follow_up: 'none' },
+      { q: 'ada' },
+    ),
     ...list('/holons/{holon}/relationships', {}),
     ...list('/holons/{holon}/notes', {}),
     ...list('/people/{person}/memberships', {}),

@@ -1,6 +1,6 @@
 /**
- * Rows of a network for the open API. Objects used by a request do not depend on the size: each planted word is in 20 people and 20 holons,
- * a target holon has 50 members, a person 6 memberships and 10 notes. Only the rest grows.
+ * Rows of a network for the open API. Objects used by a request do not depend on the size: each planted word is in 20
+ * people and 20 holons, a target holon has 50 members, a person 6 memberships and 10 notes. Only the rest grows.
  */
 import type { Seed } from './fill.ts';
 
@@ -34,7 +34,8 @@ export const relationshipCount = (sizes: NetworkSizes): number => 2 * sizes.holo
 export const noteCount = (sizes: NetworkSizes): number => activePeople(sizes) * notesOfPerson;
 
 /** A reproducible number below `limit` for the row `n`. */
-const pick = (seed: number, limit: number, n = 'n'): string => `((hashint4extended(${n}, ${seed}) & 2147483647) % ${limit})::integer`;
+const pick = (seed: number, limit: number, n = 'n'): string =>
+  `((hashint4extended(${n}, ${seed}) & 2147483647) % ${limit})::integer`;
 
 const syllables = 20;
 /** At most two words with the same middle are planted. */
@@ -109,7 +110,8 @@ const ends = [
 /** Columns in which a word is planted. */
 const plantedKinds = ['name', 'description', 'channel'] as const;
 type PlantedKind = (typeof plantedKinds)[number];
-const middleOf = (kind: PlantedKind, target: number): number => (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
+const middleOf = (kind: PlantedKind, target: number): number =>
+  (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
 const endOf = (kind: PlantedKind, target: number): number => (target + middleOf(kind, target)) % syllables;
 
 /** A word whose last two syllables, and so each longer part of it, are in no other word. */
@@ -127,10 +129,14 @@ const otherEnds = middles.map((_, middle) => {
 export const plantedPair = (target: number): string => `x${String.fromCodePoint(98 + target)}`;
 
 const sqlList = (texts: readonly string[]): string => `array['${texts.join(`','`)}']`;
-const words = (kind: PlantedKind): string => sqlList(Array.from({ length: targetCount }, (_, target) => plantedWord(kind, target)));
+const words = (kind: PlantedKind): string =>
+  sqlList(Array.from({ length: targetCount }, (_, target) => plantedWord(kind, target)));
 const pairs = sqlList(Array.from({ length: targetCount }, (_, target) => plantedPair(target)));
 
-/** `planted` of a row: the target whose word it contains, or null; `stride` is the distance between rows with words of one kind. */
+/**
+ * `planted` of a row: the target whose word it contains, or null; `stride` is the distance between rows with words of
+ * one kind.
+ */
 const strideOf = (rows: number): number => rows / (targetCount * matchesOfWord);
 const plantedAt = (rows: number, offset: number): string =>
   `case when n % ${strideOf(rows)} = ${offset} then n / ${strideOf(rows)} % ${targetCount} + 1 end`;
@@ -149,8 +155,10 @@ const site = `lower(coalesce((${words('channel')})[in_channel], word || n))`;
 const times = `timestamptz '2024-01-01T00:00:00Z' + n % 1000000 * interval '1 minute', timestamptz '2025-12-01T00:00:00Z' + ${pick(4, 400_000)} * interval '1 minute'`;
 
 /** The holon with this number from 0 is a target: 50 members, 20 relationships. */
-const targetHolon = (sizes: NetworkSizes, target: string): string => `(${strideOf(sizes.holons)} * (100 + ${target}) + 4)`;
-export const targetHolonId = (sizes: NetworkSizes, target: number): number => strideOf(sizes.holons) * (100 + target) + 4;
+const targetHolon = (sizes: NetworkSizes, target: string): string =>
+  `(${strideOf(sizes.holons)} * (100 + ${target}) + 4)`;
+export const targetHolonId = (sizes: NetworkSizes, target: number): number =>
+  strideOf(sizes.holons) * (100 + target) + 4;
 /** A person with memberships. */
 export const personTarget = (sizes: NetworkSizes, target: number): number =>
   (sizes.people / targetCount / 10) * (3 + 7 * target) - (((sizes.people / targetCount / 10) * (3 + 7 * target)) % 2);
@@ -186,11 +194,21 @@ export function networkSeed(sizes: NetworkSizes): Seed {
       'person_notes',
       'holon_notes',
     ].map((table) => `directory.${table}`),
-    identities: ['people', 'object_classes', 'journeys', 'journey_steps', 'holons', 'memberships', 'relationships', 'notes'].map(
-      (table) => `directory.${table}`,
-    ),
+    identities: [
+      'people',
+      'object_classes',
+      'journeys',
+      'journey_steps',
+      'holons',
+      'memberships',
+      'relationships',
+      'notes',
+    ].map((table) => `directory.${table}`),
     steps: [
-      { what: 'triggers and foreign keys off: what they would keep is filled below', sql: 'set local session_replication_role = replica' },
+      {
+        what: 'triggers and foreign keys off: what they would keep is filled below',
+        sql: 'set local session_replication_role = replica',
+      },
       ...recordSteps(sizes),
       ...workflowSteps(sizes),
       ...configuredSteps(),
@@ -270,7 +288,10 @@ function workflowSteps(sizes: NetworkSizes): Seed['steps'] {
           from generate_series(1, ${relationships}) as n) as rows
         join directory.holons f on f.id = source join directory.holons t on t.id = target`,
     },
-    { what: 'statistics', sql: 'analyze directory.people, directory.holons, directory.memberships, directory.relationships' },
+    {
+      what: 'statistics',
+      sql: 'analyze directory.people, directory.holons, directory.memberships, directory.relationships',
+    },
     {
       what: `${noteCount(sizes)} notes`,
       sql: `insert into directory.notes (id, body, note_type, created_at, author_person_id, membership_id)
@@ -287,7 +308,9 @@ function workflowSteps(sizes: NetworkSizes): Seed['steps'] {
   ];
 }
 
-/** Tables that triggers maintain: channel values, usage counts, tallies (docs/performance-notes.md#worklist-tallies). */
+/**
+ * Tables that triggers maintain: channel values, usage counts, tallies (docs/performance-notes.md#worklist-tallies).
+ */
 function configuredSteps(): Seed['steps'] {
   const channels = [
     ['people', 'contact'],

@@ -15,12 +15,21 @@ import type { Scenario } from './scenarios.ts';
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
-type List = (name: string, path: string, query?: (target: number) => Readonly<Record<string, string | number>>) => Scenario;
+type List = (
+  name: string,
+  path: string,
+  query?: (target: number) => Readonly<Record<string, string | number>>,
+) => Scenario;
 
 /** @param token token of a member of `ops_viewers` */
 export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario[] {
   const list = createList(token);
-  return [{ ...list('', 'overview'), grows: true }, ...listJobs(list), ...listWebhooks(list), ...listPipelines(list, sizes)];
+  return [
+    { ...list('', 'overview'), grows: true },
+    ...listJobs(list),
+    ...listWebhooks(list),
+    ...listPipelines(list, sizes),
+  ];
 }
 
 function createList(token: string): List {
@@ -28,7 +37,10 @@ function createList(token: string): List {
   return (name, path, query = () => ({})) => ({
     name: `/${path} ${name}`.trim(),
     request: (index): Request => {
-      const values = Object.entries(query(pick(targets, index))).map(([key, value]): [string, string] => [key, String(value)]);
+      const values = Object.entries(query(pick(targets, index))).map(([key, value]): [string, string] => [
+        key,
+        String(value),
+      ]);
       return {
         method: 'GET',
         path: `/api/ops/${path}?${new URLSearchParams(values).toString()}`,
@@ -43,7 +55,10 @@ const hour = { created_after: daysAgo(5).toISOString(), created_before: daysAgo(
 
 const jobsBefore = (days: number): string => {
   const time = daysAgo(days).getTime().toString(16).padStart(12, '0');
-  return encodePosition({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
+  return encodePosition(
+    { name: 'jobs' },
+    { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' },
+  );
 };
 
 function listJobs(list: List): Scenario[] {
@@ -68,7 +83,11 @@ function listJobs(list: List): Scenario[] {
     list('by time', 'jobs', () => hour),
     list('dead by time', 'jobs', () => ({ ...hour, state: 'dead' })),
     list('of a service, a state and a time', 'jobs', () => ({ ...hour, service: 'media', state: 'succeeded' })),
-    list('by error, service and state', 'jobs', (target) => ({ error: plantedText(target), service: 'transcripts', state: 'dead' })),
+    list('by error, service and state', 'jobs', (target) => ({
+      error: plantedText(target),
+      service: 'transcripts',
+      state: 'dead',
+    })),
     list('by error, type and time', 'jobs', () => ({
       created_before: daysAgo(13.5).toISOString(),
       error: sameError,
@@ -99,8 +118,16 @@ function listWebhooks(list: List): Scenario[] {
     list('by a text that few have', 'webhooks', (target) => ({ q: plantedText(target) })),
     list('by a text that many have', 'webhooks', () => ({ q: 'booking_created' })),
     list('by a text that nobody has', 'webhooks', () => ({ q: 'no such booking' })),
-    list('by a text of a person', 'webhooks', (target) => ({ q: plantedText(target), person_id: plantedPerson(target) })),
-    list('by a text, a kind and a time', 'webhooks', () => ({ q: 'booking_created', kind: 'booking', from: day.from, to: day.to })),
+    list('by a text of a person', 'webhooks', (target) => ({
+      q: plantedText(target),
+      person_id: plantedPerson(target),
+    })),
+    list('by a text, a kind and a time', 'webhooks', () => ({
+      q: 'booking_created',
+      kind: 'booking',
+      from: day.from,
+      to: day.to,
+    })),
     list('by a text and a rare outcome', 'webhooks', (target) => ({ q: plantedText(target), outcome: 'stale' })),
     list('of a person in an outcome', 'webhooks', (target) => ({ person_id: plantedPerson(target), outcome: 'stale' })),
     list('one', `webhooks/${plantedCount}`),
@@ -122,7 +149,10 @@ function listPipelines(list: List, sizes: OperatorSizes): Scenario[] {
   ];
 }
 
-/** Operator actions on ten thousand jobs with one error: counts them, redrives them, and verifies that none are left (P3). */
+/**
+ * Operator actions on ten thousand jobs with one error: counts them, redrives them, and verifies that none are left
+ * (P3).
+ */
 export function operatorActs(): Act[] {
   const path = '/api/ops/jobs/redrive';
   const choice = { filter: { error: sameError, state: 'dead', service: 'media' } };
@@ -130,6 +160,10 @@ export function operatorActs(): Act[] {
     { name: 'redrive all of one error, dry run', path, body: { ...choice, dry_run: true } },
     { name: 'redrive all of one error', path, body: choice },
     { name: 'redrive them again', path, body: choice },
-    { name: 'replay a rare outcome, dry run', path: '/api/ops/webhooks/replay', body: { filter: { outcome: 'stale' }, dry_run: true } },
+    {
+      name: 'replay a rare outcome, dry run',
+      path: '/api/ops/webhooks/replay',
+      body: { filter: { outcome: 'stale' }, dry_run: true },
+    },
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * Data for operator lists (P7): jobs and receipts of two weeks, spread over the services, and conversations in a pipeline step. Rare rows
- * are old, so that a list that is newest first must skip everything else; each request matches the same number of rows at every size.
+ * Data for operator lists (P7): jobs and receipts of two weeks, spread over the services, and conversations in a
+ * pipeline step. Rare rows are old, so that a list that is newest first must skip everything else; each request matches
+ * the same number of rows at every size.
  */
 import type { Seed } from './fill.ts';
 
@@ -22,11 +23,16 @@ const deadImports = 20;
 const weeks = `interval '14 days'`;
 
 export const conversationCount = ({ jobs }: OperatorSizes): number => Math.ceil(jobs / 10);
-const jobsOf = ({ jobs }: OperatorSizes, service: keyof typeof shares): number => Math.round((jobs * shares[service]) / 10);
+const jobsOf = ({ jobs }: OperatorSizes, service: keyof typeof shares): number =>
+  Math.round((jobs * shares[service]) / 10);
 const bookingCount = ({ receipts }: OperatorSizes): number => Math.round((receipts * (10 - messages)) / 10);
 
-/** Dead jobs with one error, which operators redrive together: jobs of the media service that are newer than its other dead ones. */
-export const sameErrorCount = (sizes: OperatorSizes): number => Math.min(10_000, Math.floor(jobsOf(sizes, 'media') / 2));
+/**
+ * Dead jobs with one error, which operators redrive together: jobs of the media service that are newer than its other
+ * dead ones.
+ */
+export const sameErrorCount = (sizes: OperatorSizes): number =>
+  Math.min(10_000, Math.floor(jobsOf(sizes, 'media') / 2));
 export const sameError = 'The provider was away: no answer within 60 s';
 
 /** A text contained in one job and one receipt of each kind. */
@@ -38,7 +44,11 @@ export const plantedConversation = (target: number): number => 900_000_000 + tar
 export function operatorSeed(sizes: OperatorSizes): Seed {
   const services = Object.keys(shares) as (keyof typeof shares)[];
   return {
-    tables: [...services.map((service) => `${service}.jobs`), 'conversations.webhook_receipts', 'agents.webhook_receipts'],
+    tables: [
+      ...services.map((service) => `${service}.jobs`),
+      'conversations.webhook_receipts',
+      'agents.webhook_receipts',
+    ],
     identities: [
       'directory.people',
       'directory.journeys',
@@ -55,7 +65,10 @@ export function operatorSeed(sizes: OperatorSizes): Seed {
       })),
       { what: 'imports of transcripts', sql: importRows(sizes) },
       { what: `${bookingCount(sizes)} receipts of bookings`, sql: bookingRows(bookingCount(sizes)) },
-      { what: `${sizes.receipts - bookingCount(sizes)} receipts of messages`, sql: messageRows(sizes.receipts - bookingCount(sizes)) },
+      {
+        what: `${sizes.receipts - bookingCount(sizes)} receipts of messages`,
+        sql: messageRows(sizes.receipts - bookingCount(sizes)),
+      },
     ],
   };
 }
@@ -113,11 +126,17 @@ function messageRows(count: number): string {
     from generate_series(1, ${count}) n`;
 }
 
-/** An account for signing in, and conversations of which every tenth is in a step with a job: the oldest of these on a rare journey. */
+/**
+ * An account for signing in, and conversations of which every tenth is in a step with a job: the oldest of these on a
+ * rare journey.
+ */
 function pipelineSteps(sizes: OperatorSizes): Seed['steps'] {
   const isSeldom = `n % 10 = 0 and n <= ${10 * seldomCount}`;
   return [
-    { what: 'a person', sql: `insert into directory.people (id, key, name, contact) values (1, 'person-1', 'Operator', '{}')` },
+    {
+      what: 'a person',
+      sql: `insert into directory.people (id, key, name, contact) values (1, 'person-1', 'Operator', '{}')`,
+    },
     {
       what: `${conversationCount(sizes)} conversations`,
       sql: `with journey as (

@@ -24,7 +24,9 @@ export function renderLatencies(rows: readonly LatencyRow[]): string {
     const ratio = after / before;
     return [
       operation,
-      ...(['rows', 'matches'] as const).map((what) => answers.map((answer) => String(Math.round(answer[what] * 10) / 10)).join(' / ')),
+      ...(['rows', 'matches'] as const).map((what) =>
+        answers.map((answer) => String(Math.round(answer[what] * 10) / 10)).join(' / '),
+      ),
       ...[before, after].map((ms) => ms.toFixed(2)),
       ratio.toFixed(2),
       ...(grows ? ['', 'with the matches'] : [`≤ ${latencyGoal}`, ratio <= latencyGoal ? 'yes' : 'NO']),
@@ -32,7 +34,18 @@ export function renderLatencies(rows: readonly LatencyRow[]): string {
     ];
   });
   return renderTable(
-    ['operation', 'rows small / large', 'matches', 'small p50 ms', 'large p50 ms', 'ratio', 'goal', 'met', 'small p99', 'large p99'],
+    [
+      'operation',
+      'rows small / large',
+      'matches',
+      'small p50 ms',
+      'large p50 ms',
+      'ratio',
+      'goal',
+      'met',
+      'small p99',
+      'large p99',
+    ],
     lines,
   );
 }
@@ -48,7 +61,10 @@ export function renderTails(rows: readonly LatencyRow[], p95GoalMs: number): str
       ...(grows ? ['', 'with the matches'] : [`< ${p95GoalMs}`, p95 < p95GoalMs ? 'yes' : 'NO']),
     ];
   });
-  return renderTable(['list', 'rows small / large', 'small p50 ms', 'small p95', 'large p50 ms', 'large p95', 'goal', 'met'], lines);
+  return renderTable(
+    ['list', 'rows small / large', 'small p50 ms', 'small p95', 'large p50 ms', 'large p95', 'goal', 'met'],
+    lines,
+  );
 }
 
 export function renderActs(acts: readonly DoneAct[], goalSeconds: number): string {
@@ -80,7 +96,10 @@ export function renderStreams(streams: Readonly<Record<string, StreamResult & { 
     seconds.toFixed(1),
     remainingMs?.toFixed(0) ?? '',
   ]);
-  return renderTable(['search without a filter', 'items', 'MB', 'first byte ms', 'whole s', 'stopped after the reader left, ms'], lines);
+  return renderTable(
+    ['search without a filter', 'items', 'MB', 'first byte ms', 'whole s', 'stopped after the reader left, ms'],
+    lines,
+  );
 }
 
 export function renderMemory({ memory }: StreamResult): string {
@@ -98,7 +117,10 @@ export function renderMemory({ memory }: StreamResult): string {
 }
 
 export function renderTable(headings: readonly string[], lines: readonly (readonly string[])[]): string {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...lines.map((line) => line[column]?.length ?? 0)));
-  const render = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  const render = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [render(headings), render(widths.map((width) => '-'.repeat(width))), ...lines.map(render)].join('\n');
 }

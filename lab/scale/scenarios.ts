@@ -19,14 +19,23 @@ export interface Tokens {
 
 export function createScenarios(targets: Targets, tokens: Tokens): Scenario[] {
   const get = (token: string, path: string, query: Record<string, string | number> = {}): Request => {
-    const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString();
-    return { method: 'GET', path: `${base}${path}${text === '' ? '' : `?${text}`}`, headers: { authorization: `Bearer ${token}` } };
+    const text = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
+    return {
+      method: 'GET',
+      path: `${base}${path}${text === '' ? '' : `?${text}`}`,
+      headers: { authorization: `Bearer ${token}` },
+    };
   };
   const search = (query: Record<string, string | number>): Request => get(tokens.user, '/conversations/search', query);
   const conversationPath = (index: number): string => `/conversations/${pick(targets.conversationIds, index)}`;
   return [
     { name: 'single read', request: (index) => get(tokens.shared, conversationPath(index)) },
-    { name: 'find or create (hit)', request: (index) => get(tokens.shared, '/conversations', pick(targets.meetings, index)) },
+    {
+      name: 'find or create (hit)',
+      request: (index) => get(tokens.shared, '/conversations', pick(targets.meetings, index)),
+    },
     {
       name: 'PATCH',
       request: (index) => ({
@@ -37,11 +46,23 @@ export function createScenarios(targets: Targets, tokens: Tokens): Scenario[] {
       }),
     },
     { name: 'summary', request: (index) => get(tokens.user, `${conversationPath(index)}/summary`) },
-    { name: 'search holon_slug (event, 50 seen)', request: (index) => search({ holon_slug: pick(targets.events, index) }) },
-    { name: 'search holon_slug (place, 450 seen)', request: (index) => search({ holon_slug: pick(targets.locations, index) }) },
-    { name: 'search connected_holon_slug', request: (index) => search({ connected_holon_slug: pick(targets.linked, index) }) },
+    {
+      name: 'search holon_slug (event, 50 seen)',
+      request: (index) => search({ holon_slug: pick(targets.events, index) }),
+    },
+    {
+      name: 'search holon_slug (place, 450 seen)',
+      request: (index) => search({ holon_slug: pick(targets.locations, index) }),
+    },
+    {
+      name: 'search connected_holon_slug',
+      request: (index) => search({ connected_holon_slug: pick(targets.linked, index) }),
+    },
     { name: 'search person_id', request: (index) => search({ person_id: pick(targets.guests, index) }) },
-    { name: 'search person_id, date_asc', request: (index) => search({ person_id: pick(targets.guests, index), sort: 'date_asc' }) },
+    {
+      name: 'search person_id, date_asc',
+      request: (index) => search({ person_id: pick(targets.guests, index), sort: 'date_asc' }),
+    },
     { name: 'search with all filters', request: (index) => search(pick(targets.combinations, index)) },
     {
       name: 'browse a journey of 50',

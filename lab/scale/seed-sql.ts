@@ -1,8 +1,9 @@
 /**
- * Rows of a filled platform. The numbers that a request matches do not depend on the size: 50 conversations of a journey, 50 or 100 of an
- * event, 10 events below a location, about 10 conversations of a guest, 500 of a host, 30 links to a holon; 200 people and 20 linked holons
- * in the conversations of a location, since participants are drawn from neighbours; and texts of one length. Only the rest grows. The
- * conversations of a journey are spread as far apart in the table as possible.
+ * Rows of a filled platform. The numbers that a request matches do not depend on the size: 50 conversations of a
+ * journey, 50 or 100 of an event, 10 events below a location, about 10 conversations of a guest, 500 of a host, 30
+ * links to a holon; 200 people and 20 linked holons in the conversations of a location, since participants are drawn
+ * from neighbours; and texts of one length. Only the rest grows. The conversations of a journey are spread as far apart
+ * in the table as possible.
  */
 import type { Seed } from './fill.ts';
 
@@ -29,7 +30,8 @@ const hostCount = (sizes: SeedSizes): number => Math.max(1, Math.floor(sizes.peo
 const innerHolons = (sizes: SeedSizes): number => Math.floor((sizes.holons - 2) / childrenPerHolon) + 1;
 
 /** A reproducible number below `limit` for the row `n`. */
-const pick = (seed: number, limit: number | string): string => `((hashint4extended(n, ${seed}) & 2147483647) % ${limit})::integer`;
+const pick = (seed: number, limit: number | string): string =>
+  `((hashint4extended(n, ${seed}) & 2147483647) % ${limit})::integer`;
 /** Like `pick`, for one of `neighbours`, adjacent to those of the previous and next journey. */
 const pickNear = (sizes: SeedSizes, seed: number, count: number, limit: number): string =>
   `(((journey - 1)::bigint * ${limit} / ${journeyCount(sizes)} + ${pick(seed, count)}) % ${limit})::integer`;
@@ -42,7 +44,10 @@ const eventOf = (sizes: SeedSizes, journey: string): string =>
 export function conversationSeed(sizes: SeedSizes): Seed {
   const batches = Array.from({ length: Math.ceil(sizes.conversations / batchSize) }, (_, batch) => {
     const last = Math.min((batch + 1) * batchSize, sizes.conversations);
-    return { what: `${last} of ${sizes.conversations} conversations`, sql: conversationRows(sizes, batch * batchSize + 1, last) };
+    return {
+      what: `${last} of ${sizes.conversations} conversations`,
+      sql: conversationRows(sizes, batch * batchSize + 1, last),
+    };
   });
   const directory = ['people', 'object_classes', 'journeys', 'journey_steps', 'journey_questions', 'holons'];
   return {
@@ -106,12 +111,13 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
 }
 
 /**
- * Conversations `first` to `last`: a host and two guests, up to two linked holons, three years of dates; 1 in 100 without a start, 1 in 20
- * open-ended, 1 in 200 with more text than fits on a page.
+ * Conversations `first` to `last`: a host and two guests, up to two linked holons, three years of dates; 1 in 100
+ * without a start, 1 in 20 open-ended, 1 in 200 with more text than fits on a page.
  */
 function conversationRows(sizes: SeedSizes, first: number, last: number): string {
   const hosts = hostCount(sizes);
-  const visitor = (seed: number): string => `${hosts} + 1 + ${pickNear(sizes, seed, neighbours.guests, sizes.people - hosts)}`;
+  const visitor = (seed: number): string =>
+    `${hosts} + 1 + ${pickNear(sizes, seed, neighbours.guests, sizes.people - hosts)}`;
   const sentence = 'They spoke about what had changed since the last meeting and what each of them would try next. ';
   return `insert into conversations.conversations
       (id, journey_id, step_id, event_id, start_at, finish_at, participant_ids, connected_ids, infos, config, room, created_at, updated_at)

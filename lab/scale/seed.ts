@@ -3,7 +3,14 @@ import { fillDatabase } from './fill.ts';
 import { conversationSeed, type SeedSizes } from './seed-sql.ts';
 import { type TranscriptSizes, transcriptSeed } from './transcript-sql.ts';
 
-export function seedDatabase({ sizes, ...options }: { url: string; sizes: SeedSizes; log: (line: string) => void }): Promise<void> {
+export function seedDatabase({
+  sizes,
+  ...options
+}: {
+  url: string;
+  sizes: SeedSizes;
+  log: (line: string) => void;
+}): Promise<void> {
   return fillDatabase({ ...options, seed: conversationSeed(sizes) });
 }
 

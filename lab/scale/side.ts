@@ -50,7 +50,10 @@ export async function startSide(options: {
       user: await login(platform, pool, reader, ...(options.group === undefined ? [] : ['--group', options.group])),
       superuser: await login(platform, pool, superuser, '--superuser'),
     };
-    const services = [...platform.processes].map(([service, item]) => ({ name: service, pid: item.identity?.pid ?? 0 }));
+    const services = [...platform.processes].map(([service, item]) => ({
+      name: service,
+      pid: item.identity?.pid ?? 0,
+    }));
     const processes = [...services, { name: 'nats-server', pid: servers.nats.identity.pid }];
     const { baseUrl, settings } = platform;
     return { baseUrl, settings, tokens, pool, stop, stream: { baseUrl, userToken: tokens.user, processes } };
@@ -74,7 +77,10 @@ async function ensureDatabase(serverUrl: string, name: string): Promise<string> 
   return url.href;
 }
 
-/** Returns a token of an account of the first person, created if missing; neither superuser nor editor unless options say so. */
+/**
+ * Returns a token of an account of the first person, created if missing; neither superuser nor editor unless options
+ * say so.
+ */
 async function login(
   platform: BenchPlatform,
   pool: pg.Pool,
@@ -83,9 +89,12 @@ async function login(
 ): Promise<string> {
   const { rowCount } = await pool.query('select from directory.accounts where email = $1', [account.email]);
   if (rowCount === 0)
-    platform.cli(['accounts', 'create', account.email, '--person', '1', '--password-env', 'READER_PASSWORD', ...options], {
-      READER_PASSWORD: account.password,
-    });
+    platform.cli(
+      ['accounts', 'create', account.email, '--person', '1', '--password-env', 'READER_PASSWORD', ...options],
+      {
+        READER_PASSWORD: account.password,
+      },
+    );
   const answer = await fetch(`${platform.baseUrl}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-svc-api-key': platform.settings['API_LOGIN_SECRET'] ?? '' },

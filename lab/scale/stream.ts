@@ -67,7 +67,8 @@ export async function closeStream(target: StreamTarget, pool: Pool): Promise<num
   }
   const closedAt = performance.now();
   while ((await countQueries(pool)) > 0) {
-    if (performance.now() - closedAt > stopDeadlineMs) throw new Error(`The query still runs ${stopDeadlineMs} ms after its reader left`);
+    if (performance.now() - closedAt > stopDeadlineMs)
+      throw new Error(`The query still runs ${stopDeadlineMs} ms after its reader left`);
     await sleep(10);
   }
   return performance.now() - closedAt;
@@ -75,7 +76,8 @@ export async function closeStream(target: StreamTarget, pool: Pool): Promise<num
 
 async function open(client: Client, { userToken }: StreamTarget): Promise<Awaited<ReturnType<Client['request']>>> {
   const answer = await client.request({ method: 'GET', path, headers: { authorization: `Bearer ${userToken}` } });
-  if (answer.statusCode !== 200) throw new Error(`GET ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
+  if (answer.statusCode !== 200)
+    throw new Error(`GET ${path} answered ${answer.statusCode}: ${await answer.body.text()}`);
   return answer;
 }
 

@@ -24,7 +24,10 @@ export interface Surface {
   readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[]; readonly actSeconds: number };
   /** Run once each on the large side after all other measurements, since they change data. */
   readonly acts?: readonly Act[];
-  /** The same requests for both sides. @param most maximum number of distinct objects used by the requests of an operation */
+  /**
+   * The same requests for both sides. @param most maximum number of distinct objects used by the requests of an
+   * operation
+   */
   readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
 }
 
@@ -34,7 +37,8 @@ export function conversationSurface(large: SeedSizes, smallConversations: number
     people: Math.max(100, Math.round(smallConversations / 5)),
     holons: Math.ceil(smallConversations / conversationsPerJourney) + 1,
   };
-  const describe = (sizes: SeedSizes): string => `${sizes.conversations} conversations, ${sizes.people} people, ${sizes.holons} holons`;
+  const describe = (sizes: SeedSizes): string =>
+    `${sizes.conversations} conversations, ${sizes.people} people, ${sizes.holons} holons`;
   return {
     names: ['small', 'large'],
     seeds: [conversationSeed(small), conversationSeed(large)],
@@ -74,7 +78,11 @@ export function operatorSurface(large: OperatorSizes, smallRecords: number): Sur
     promise: {
       p95Ms: 200,
       actSeconds: 60,
-      unscanned: [...services.map((service) => `${service}.jobs`), 'agents.webhook_receipts', 'conversations.webhook_receipts'],
+      unscanned: [
+        ...services.map((service) => `${service}.jobs`),
+        'agents.webhook_receipts',
+        'conversations.webhook_receipts',
+      ],
     },
     readScenarios: (sides) =>
       Promise.resolve([operatorScenarios(small, sides[0].tokens.user), operatorScenarios(large, sides[1].tokens.user)]),

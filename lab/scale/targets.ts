@@ -1,6 +1,6 @@
 /**
- * Objects used by the measured requests, read from a filled database: visible to all callers, with the same number of conversations at
- * every size.
+ * Objects used by the measured requests, read from a filled database: visible to all callers, with the same number of
+ * conversations at every size.
  */
 import type { Pool } from 'pg';
 import { childrenPerHolon, conversationsPerJourney } from './seed-sql.ts';
@@ -25,11 +25,16 @@ export interface Targets {
 const usualLinks = 30;
 const usualMeetings = 10;
 
-/** Truncates each kind to the number that both sides have: with more objects, a side would measure its caches instead of its size. */
+/**
+ * Truncates each kind to the number that both sides have: with more objects, a side would measure its caches instead of
+ * its size.
+ */
 export function alignTargets(left: Targets, right: Targets): [Targets, Targets] {
   const shorten = (targets: Targets, other: Targets): Targets => {
     const entries = Object.entries(targets) as [keyof Targets, Targets[keyof Targets]][];
-    return Object.fromEntries(entries.map(([kind, list]) => [kind, list.slice(0, other[kind].length)])) as unknown as Targets;
+    return Object.fromEntries(
+      entries.map(([kind, list]) => [kind, list.slice(0, other[kind].length)]),
+    ) as unknown as Targets;
   };
   return [shorten(left, right), shorten(right, left)];
 }
@@ -41,7 +46,8 @@ export async function readTargets(pool: Pool, most: number): Promise<Targets> {
     if (rows.length === 0) throw new Error(`The filled database has no row for: ${sql}`);
     return rows;
   };
-  const values = async <Value>(sql: string): Promise<Value[]> => (await list<{ value: Value }>(sql)).map((row) => row.value);
+  const values = async <Value>(sql: string): Promise<Value[]> =>
+    (await list<{ value: Value }>(sql)).map((row) => row.value);
   const owned = `select event_id, count(*) as owned from conversations.conversations group by event_id`;
   const conversations = 'conversations.conversations c';
   const isOpen = (holon: string): string =>

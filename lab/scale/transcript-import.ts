@@ -39,7 +39,11 @@ export async function measureImport(options: {
     const startedAt = performance.now();
     for (let index = 0; index < conversationsPerRound; index++) {
       const id = firstId + round * conversationsPerRound + index;
-      await bus.call(installLegacy, { items: [{ conversation_id: id, rows: makeRows(id) }], dry_run: false }, newContext());
+      await bus.call(
+        installLegacy,
+        { items: [{ conversation_id: id, rows: makeRows(id) }], dry_run: false },
+        newContext(),
+      );
     }
     return (conversationsPerRound * rowsPerConversation) / ((performance.now() - startedAt) / 1_000);
   };
@@ -75,7 +79,9 @@ function makeRows(seed: number) {
     end_ms: index * 4_000 + 3_500,
     person_id: 1 + (index % 3),
     speaker: null,
-    text: Array.from({ length: 12 }, (_word, position) => wordOf((seed * 31 + index * 7919 + position * 104_729) % 160_000)).join(' '),
+    text: Array.from({ length: 12 }, (_word, position) =>
+      wordOf((seed * 31 + index * 7919 + position * 104_729) % 160_000),
+    ).join(' '),
   }));
 }
 

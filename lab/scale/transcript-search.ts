@@ -46,9 +46,19 @@ export async function measureTranscriptSearch(
     );
     print(renderTable(['question', 'p50 ms', 'p95 ms', 'p99 ms', `p95 < ${latencyGoalMs}`], lines));
     if (!options.selected('import')) return;
-    const speed = await measureImport({ settings: side.settings, pool: side.pool, firstId: transcriptCount(sizes) + 1, log });
+    const speed = await measureImport({
+      settings: side.settings,
+      pool: side.pool,
+      firstId: transcriptCount(sizes) + 1,
+      log,
+    });
     const ratio = speed.withIndex / speed.withoutIndex;
-    const cells = [speed.withIndex.toFixed(0), speed.withoutIndex.toFixed(0), ratio.toFixed(2), ratio >= importGoal ? 'yes' : 'NO'];
+    const cells = [
+      speed.withIndex.toFixed(0),
+      speed.withoutIndex.toFixed(0),
+      ratio.toFixed(2),
+      ratio >= importGoal ? 'yes' : 'NO',
+    ];
     print(
       renderTable(
         ['import, rows/s', 'without the index', 'ratio', `≥ ${importGoal}`, 'all found after, s'],
@@ -65,7 +75,9 @@ function renderLine(name: string, measured: Measurement): string[] {
   return [name, ...[p50, p95, p99].map((ms) => ms.toFixed(1)), p95 < latencyGoalMs ? 'yes' : 'NO'];
 }
 
-async function readSizes(pool: { query: (sql: string) => Promise<{ rows: Record<string, string>[] }> }): Promise<string> {
+async function readSizes(pool: {
+  query: (sql: string) => Promise<{ rows: Record<string, string>[] }>;
+}): Promise<string> {
   const { rows } = await pool.query(
     `select pg_size_pretty(pg_total_relation_size('transcripts.transcript_rows')) as rows, pg_size_pretty(pg_table_size('transcripts.search_segments')) as words,
        pg_size_pretty(pg_relation_size('transcripts.search_segments__words__index')) as index`,

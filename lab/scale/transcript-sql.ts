@@ -1,6 +1,6 @@
 /**
- * Transcripts for the search: 1,000 utterances each of 12 generated words. Word frequency follows rank, as in natural language: the first
- * is in more than half of the utterances, the last in one of a hundred thousand.
+ * Transcripts for the search: 1,000 utterances each of 12 generated words. Word frequency follows rank, as in natural
+ * language: the first is in more than half of the utterances, the last in one of a hundred thousand.
  */
 import type { Seed } from './fill.ts';
 import { conversationSeed } from './seed-sql.ts';
@@ -10,13 +10,35 @@ export const usualRowsPerConversation = 1_000;
 export const emptyConversations = 200;
 const wordsPerRow = 12;
 const rowsPerBatch = 250_000;
-const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ri', 'so', 'tu', 'va', 'we', 'xi', 'yo', 'zu'];
+const syllables = [
+  'ba',
+  'ce',
+  'di',
+  'fo',
+  'gu',
+  'ha',
+  'je',
+  'ki',
+  'lo',
+  'mu',
+  'na',
+  'pe',
+  'ri',
+  'so',
+  'tu',
+  'va',
+  'we',
+  'xi',
+  'yo',
+  'zu',
+];
 const syllablesPerWord = 4;
 export const vocabulary = syllables.length ** syllablesPerWord;
 
 /** Words with adjacent ranks have the same prefix. */
 export function wordOf(rank: number): string {
-  const at = (position: number): string => syllables[Math.floor(rank / syllables.length ** position) % syllables.length] ?? '';
+  const at = (position: number): string =>
+    syllables[Math.floor(rank / syllables.length ** position) % syllables.length] ?? '';
   return Array.from({ length: syllablesPerWord }, (_, index) => at(syllablesPerWord - 1 - index)).join('');
 }
 
@@ -25,7 +47,8 @@ export interface TranscriptSizes {
   readonly rowsPerConversation: number;
 }
 
-export const transcriptCount = ({ rows, rowsPerConversation }: TranscriptSizes): number => Math.ceil(rows / rowsPerConversation);
+export const transcriptCount = ({ rows, rowsPerConversation }: TranscriptSizes): number =>
+  Math.ceil(rows / rowsPerConversation);
 
 export function transcriptSeed(sizes: TranscriptSizes): Seed {
   const { rows } = sizes;
@@ -38,7 +61,10 @@ export function transcriptSeed(sizes: TranscriptSizes): Seed {
   });
   const batches = Array.from({ length: Math.ceil(rows / rowsPerBatch) }, (_, batch) => {
     const last = Math.min((batch + 1) * rowsPerBatch, rows);
-    return { what: `${last} of ${rows} utterances`, sql: utterances(sizes.rowsPerConversation, batch * rowsPerBatch + 1, last) };
+    return {
+      what: `${last} of ${rows} utterances`,
+      sql: utterances(sizes.rowsPerConversation, batch * rowsPerBatch + 1, last),
+    };
   });
   return {
     tables: [...tables, 'transcripts.transcript_rows', 'transcripts.search_segments'],
@@ -61,8 +87,8 @@ const facts = `insert into transcripts.search_conversations (conversation_id, st
   from conversations.conversations`;
 
 /**
- * Rows `first` to `last` with their words, as the importer and its index would store them: for words of a-z PostgreSQL's `simple` gives the
- * same result. `offset 0` generates each rank only once.
+ * Rows `first` to `last` with their words, as the importer and its index would store them: for words of a-z
+ * PostgreSQL's `simple` gives the same result. `offset 0` generates each rank only once.
  */
 function utterances(rowsPerConversation: number, first: number, last: number): string {
   const names = Array.from({ length: wordsPerRow }, (_, index) => index);
@@ -72,7 +98,8 @@ function utterances(rowsPerConversation: number, first: number, last: number): s
   const word = (name: string): string =>
     Array.from(
       { length: syllablesPerWord },
-      (_, position) => `(${list})[1 + ${name} / ${syllables.length ** (syllablesPerWord - 1 - position)} % ${syllables.length}]`,
+      (_, position) =>
+        `(${list})[1 + ${name} / ${syllables.length ** (syllablesPerWord - 1 - position)} % ${syllables.length}]`,
     ).join(' || ');
   return `with said as (
       select 1 + (n - 1) / ${rowsPerConversation} as conversation_id, ((n - 1) % ${rowsPerConversation})::integer as place,

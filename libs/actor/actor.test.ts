@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Actor } from '#libs/contract';
-import { AssertionRejected, assertionLifetimeMs, createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
+import {
+  AssertionRejected,
+  assertionLifetimeMs,
+  createActorSigner,
+  createActorVerifier,
+  generateActorKeys,
+} from '#libs/actor';
 
 const keys = generateActorKeys();
 const startMs = Date.UTC(2026, 0, 1);
@@ -95,13 +101,22 @@ describe('actor assertions', () => {
     const foreign = createActorSigner(generateActorKeys().signingKey, () => startMs).encode(ada);
     expect(reasonOf(() => verifier.decode(foreign))).toBe('unknown_key');
     const [header = '', payload = ''] = signer.encode(ada).split('.');
-    const other = sign(null, Buffer.from(`${header}.${payload}`), generateKeyPairSync('ed25519').privateKey).toString('base64url');
+    const other = sign(null, Buffer.from(`${header}.${payload}`), generateKeyPairSync('ed25519').privateKey).toString(
+      'base64url',
+    );
     expect(reasonOf(() => verifier.decode(`${header}.${payload}.${other}`))).toBe('bad_signature');
   });
 
   it('rejects malformed, empty and oversized assertions', () => {
     const { verifier } = createSides();
-    for (const text of [JSON.stringify(ada), '{"kind":"system","name":"x"}', '', '..', 'a.b.c.d', `a.${'b'.repeat(5_000)}.c`]) {
+    for (const text of [
+      JSON.stringify(ada),
+      '{"kind":"system","name":"x"}',
+      '',
+      '..',
+      'a.b.c.d',
+      `a.${'b'.repeat(5_000)}.c`,
+    ]) {
       expect(['malformed', 'unknown_key']).toContain(reasonOf(() => verifier.decode(text)));
     }
   });
@@ -121,7 +136,9 @@ describe('actor assertions', () => {
     expect(verifier.decodeFor(text, 'POST', '/internal/conversations/1/audio')).toEqual(ada);
     expect(reasonOf(() => verifier.decodeFor(text, 'PUT', '/internal/conversations/1/audio'))).toBe('other_request');
     expect(reasonOf(() => verifier.decodeFor(text, 'POST', '/internal/conversations/2/audio'))).toBe('other_request');
-    expect(reasonOf(() => verifier.decodeFor(signer.encode(ada), 'POST', '/internal/conversations/1/audio'))).toBe('other_request');
+    expect(reasonOf(() => verifier.decodeFor(signer.encode(ada), 'POST', '/internal/conversations/1/audio'))).toBe(
+      'other_request',
+    );
     const read = signer.encodeFor(ada, 'HEAD', '/a');
     expect(verifier.decodeFor(read, 'GET', '/a')).toEqual(ada);
     expect(verifier.encode(verifier.decodeFor(read, 'HEAD', '/a'))).toBe(read);

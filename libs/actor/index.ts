@@ -1,9 +1,17 @@
 /**
- * Signed actors (docs/adr/signed-actors.md): the gateway alone signs who acts, every other part verifies the assertion. An assertion is a
- * compact JWS (RFC 7515), so that common tools can read it.
+ * Signed actors (docs/adr/signed-actors.md): the gateway alone signs who acts, every other part verifies the assertion.
+ * An assertion is a compact JWS (RFC 7515), so that common tools can read it.
  */
 import type { Actor } from '#libs/contract';
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign as signBytes, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign as signBytes,
+  verify,
+} from 'node:crypto';
 import { isJsonObject } from '#libs/json';
 
 /** Seconds since the epoch, as in a JWT. */
@@ -15,7 +23,9 @@ interface Claims {
   readonly req?: string;
 }
 
-/** Lifetime of an assertion: an attacker in a service can act for its current users for this long, and for nobody else. */
+/**
+ * Lifetime of an assertion: an attacker in a service can act for its current users for this long, and for nobody else.
+ */
 export const assertionLifetimeMs = 120_000;
 /** Age at which the gateway signs a new assertion, so that an assertion outlives the request that carries it. */
 const renewAfterMs = assertionLifetimeMs / 2;
@@ -31,7 +41,14 @@ export interface ActorCodec {
 }
 
 /** Why an assertion is rejected; a label of metrics. */
-export const rejectionReasons = ['malformed', 'unknown_key', 'bad_signature', 'expired', 'early', 'other_request'] as const;
+export const rejectionReasons = [
+  'malformed',
+  'unknown_key',
+  'bad_signature',
+  'expired',
+  'early',
+  'other_request',
+] as const;
 type RejectionReason = (typeof rejectionReasons)[number];
 
 export class AssertionRejected extends Error {
@@ -61,15 +78,17 @@ export function generateActorKeys(): ActorKeys {
   };
 }
 
-/** Parses the signing key. Returns it with the header of its assertions. @throws Error when the text is not such a key */
+/**
+ * Parses the signing key. Returns it with the header of its assertions. @throws Error when the text is not such a key
+ */
 function readSigningKey(text: string): { key: KeyObject; header: string } {
   const key = createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' });
   return { key, header: headerOf(createPublicKey(key)) };
 }
 
 /**
- * The accepted public keys by the encoded header of their assertions: each key has one exact header, so that a sender cannot choose the
- * algorithm. Several keys, separated by white space, are accepted during a key rotation.
+ * The accepted public keys by the encoded header of their assertions: each key has one exact header, so that a sender
+ * cannot choose the algorithm. Several keys, separated by white space, are accepted during a key rotation.
  * @throws Error when the text contains anything else
  */
 function readPublicKeys(text: string): ReadonlyMap<string, KeyObject> {
@@ -162,8 +181,8 @@ const maxCachedVerifications = 10_000;
 const maxLength = 4_096;
 
 /**
- * Accepts assertions of any of `publicKeys` (separated by white space) and caches the verified ones. It can encode only actors that it
- * decoded, for nested calls on behalf of the same actor.
+ * Accepts assertions of any of `publicKeys` (separated by white space) and caches the verified ones. It can encode only
+ * actors that it decoded, for nested calls on behalf of the same actor.
  * @param now milliseconds of the wall clock
  * @throws Error when a key is invalid
  */
@@ -221,5 +240,9 @@ function verifyClaims(keys: ReadonlyMap<string, KeyObject>, text: string): Claim
 function isClaims(value: unknown): value is Claims {
   if (!isJsonObject(value) || typeof value['iat'] !== 'number' || typeof value['exp'] !== 'number') return false;
   const { actor, req } = value;
-  return isJsonObject(actor) && (actor['kind'] === 'shared' || actor['kind'] === 'user') && ['string', 'undefined'].includes(typeof req);
+  return (
+    isJsonObject(actor) &&
+    (actor['kind'] === 'shared' || actor['kind'] === 'user') &&
+    ['string', 'undefined'].includes(typeof req)
+  );
 }

@@ -17,7 +17,11 @@ function makeChain(length: number, anchor = start): AuditLink[] {
   return links;
 }
 
-function makeLink(id: number, previous: string, changes: AuditLink['changes'] = { paths: ['a.b'], count: 1 }): AuditLink {
+function makeLink(
+  id: number,
+  previous: string,
+  changes: AuditLink['changes'] = { paths: ['a.b'], count: 1 },
+): AuditLink {
   const link: AuditLink = {
     id,
     at: `2026-05-01T10:00:${String(id % 60).padStart(2, '0')}.000001Z`,
@@ -84,7 +88,10 @@ describe('verifyChain (A2)', () => {
   it('reports the first missing entry in the middle, at the start and at the end', async () => {
     expect(await breakOf(chain.filter(({ id }) => id !== 5 && id !== 6))).toEqual({ id: 5, problem: 'is missing' });
     expect(await breakOf(chain.slice(2))).toEqual({ id: 1, problem: 'is missing' });
-    expect(await breakOf(chain.slice(0, 7), chain[9])).toEqual({ id: 8, problem: 'is missing, with all entries up to 10' });
+    expect(await breakOf(chain.slice(0, 7), chain[9])).toEqual({
+      id: 8,
+      problem: 'is missing, with all entries up to 10',
+    });
     expect(await breakOf([], chain[9])).toMatchObject({ id: 1 });
   });
 
@@ -109,13 +116,20 @@ describe('verifyChain (A2)', () => {
     const late = makeLink(2, first?.hash ?? '');
     const older: AuditLink = { ...late, at: '2026-05-01T09:00:00Z' };
     const forged = { ...older, hash: hashLink(older) };
-    expect(await breakOf([first as AuditLink, forged])).toEqual({ id: 2, problem: 'is older than the entry before it' });
+    expect(await breakOf([first as AuditLink, forged])).toEqual({
+      id: 2,
+      problem: 'is older than the entry before it',
+    });
   });
 
   it('continues after an anchor that retention moves while reading', async () => {
     let anchor = start;
     const report = await verifyChain(async (after) => {
-      const page = { items: chain.filter(({ id }) => id > Math.max(after, anchor.id)).slice(0, 3), anchor, head: chain[9] as ChainEnd };
+      const page = {
+        items: chain.filter(({ id }) => id > Math.max(after, anchor.id)).slice(0, 3),
+        anchor,
+        head: chain[9] as ChainEnd,
+      };
       anchor = { id: 8, hash: chain[7]?.hash ?? '' };
       return page;
     });
@@ -125,7 +139,9 @@ describe('verifyChain (A2)', () => {
   it('reports any single changed entry, never an earlier one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 9 }), fc.string({ unit: 'binary', minLength: 1 }), async (place, text) => {
-        const changed = chain.map((link, index) => (index === place ? { ...link, action: `${link.action}${text}` } : link));
+        const changed = chain.map((link, index) =>
+          index === place ? { ...link, action: `${link.action}${text}` } : link,
+        );
         expect(await breakOf(changed)).toMatchObject({ id: place + 1 });
       }),
     );

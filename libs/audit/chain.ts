@@ -1,4 +1,7 @@
-/** The hash chain (A2; docs/adr/audit-log-hash-chain.md), verified without a database: computes the same hashes as `appendEntry`. */
+/**
+ * The hash chain (A2; docs/adr/audit-log-hash-chain.md), verified without a database: computes the same hashes as
+ * `appendEntry`.
+ */
 import { createHash } from 'node:crypto';
 import type { AuditLink } from '#libs/contract';
 import { toMicroseconds } from '#libs/cursor';
@@ -15,7 +18,10 @@ export interface ChainBreak {
   readonly problem: string;
 }
 
-/** SHA-256 of a JSON array of the previous hash and all columns, formatted as by PostgreSQL; `changes` is included as text. */
+/**
+ * SHA-256 of a JSON array of the previous hash and all columns, formatted as by PostgreSQL; `changes` is included as
+ * text.
+ */
 export function hashLink(link: AuditLink): string {
   const { actor, target, changes } = link;
   const parts = [
@@ -109,7 +115,8 @@ export async function verifyChain(
   for (let after = 0; ;) {
     const page = await readPage(after);
     // Retention may have removed the last read entry: continue from the anchor then.
-    if (verifier === undefined || (page.anchor.id > anchorId && page.anchor.id > after)) verifier = new ChainVerifier(page.anchor);
+    if (verifier === undefined || (page.anchor.id > anchorId && page.anchor.id > after))
+      verifier = new ChainVerifier(page.anchor);
     anchorId = page.anchor.id;
     for (const link of page.items) {
       onLink(link);

@@ -19,13 +19,24 @@ export function auditHandlers(db: Queryable) {
     before,
     limit,
   }: ListRequest) => {
-    const filter = { accountId, action, targetType, targetId, from, to, beforeAt: before?.at, beforeId: before?.id, limit };
+    const filter = {
+      accountId,
+      action,
+      targetType,
+      targetId,
+      from,
+      to,
+      beforeAt: before?.at,
+      beforeId: before?.id,
+      limit,
+    };
     return rawJson(`{"items":${(await listEntries(db, filter)).items}}`);
   };
   return {
     listAudit: async (request: ListRequest, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
       // The gateway has checked this already; audit entries justify a second check (A3).
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      if (!mayReadOps(actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return search(request);
     },
     searchAudit: search,
@@ -36,8 +47,11 @@ export function auditHandlers(db: Queryable) {
 
 /** Metrics of the last verification of a service's audit log. */
 export function measureAudit(metrics: Metrics, db: Queryable): void {
-  metrics.gauge('audit_log_broken', '1 when the last verification of the audit log found its chain broken', [], async (gauge) =>
-    gauge.set((await findVerification(db)).broken ? 1 : 0),
+  metrics.gauge(
+    'audit_log_broken',
+    '1 when the last verification of the audit log found its chain broken',
+    [],
+    async (gauge) => gauge.set((await findVerification(db)).broken ? 1 : 0),
   );
   const help = 'Seconds since the audit log was verified, or since its first entry where it never was';
   metrics.gauge('audit_log_verified_seconds', help, [], async (gauge) => {

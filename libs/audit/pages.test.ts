@@ -6,11 +6,26 @@ const services = ['agents', 'directory', 'media'];
 
 function entry(service: string, id: number, at: string): ServiceEntry {
   const actor = { kind: 'cli', account_id: null, key_id: null } as const;
-  return { service, id, at, actor, action: 'x', target: null, changes: null, request_id: null, ip: null, outcome: 'ok' };
+  return {
+    service,
+    id,
+    at,
+    actor,
+    action: 'x',
+    target: null,
+    changes: null,
+    request_id: null,
+    ip: null,
+    outcome: 'ok',
+  };
 }
 
 /** As a service answers: newest first, behind the position. */
-function ask(log: readonly ServiceEntry[], before: { at: string; id: number } | undefined, limit: number): ServiceEntry[] {
+function ask(
+  log: readonly ServiceEntry[],
+  before: { at: string; id: number } | undefined,
+  limit: number,
+): ServiceEntry[] {
   return log
     .filter(({ at, id }) => before === undefined || at < before.at || (at === before.at && id < before.id))
     .toSorted((left, right) => right.id - left.id)

@@ -20,7 +20,10 @@ export function mergeEntries(
   pages: readonly (readonly ServiceEntry[])[],
   limit: number,
 ): ReturnType<typeof merged.mergePages<ServiceEntry>> {
-  return merged.mergePages(pages, { limit, positionOf: (entry) => ({ at: merged.formatInstantKey(entry), source: entry.service }) });
+  return merged.mergePages(pages, {
+    limit,
+    positionOf: (entry) => ({ at: merged.formatInstantKey(entry), source: entry.service }),
+  });
 }
 
 /** Encodes a position as a client cursor. */

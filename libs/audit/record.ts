@@ -19,8 +19,8 @@ export interface NewAuditEntry {
   /** Changed object; absent for bulk operations. */
   readonly target?: { readonly type: string; readonly id: number | string } | undefined;
   /**
-   * Field names, dotted configuration paths, rights, ids and counts. Never secrets, configuration values or text that people wrote: entries
-   * remain when a person is erased.
+   * Field names, dotted configuration paths, rights, ids and counts. Never secrets, configuration values or text that
+   * people wrote: entries remain when a person is erased.
    */
   readonly changes?: Readonly<Record<string, unknown>> | undefined;
   /** Default `ok`. */
@@ -39,7 +39,8 @@ const maxField = 1_024;
 const maxListed = 100;
 
 /**
- * Adds an entry to the transaction. It is written right before the commit, so that the lock of the chain is held for one disk write only.
+ * Adds an entry to the transaction. It is written right before the commit, so that the lock of the chain is held for
+ * one disk write only.
  * @throws Error when the operation declares no `audit` or the actor cannot be determined: bugs
  */
 export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry): void {
@@ -83,7 +84,10 @@ interface BulkCounts {
 
 /** Entry of a bulk operation: its filter or first hundred ids, and counts; it has no target (D99). */
 export function describeBulkAct(
-  { filter, ids }: { readonly filter?: Readonly<Record<string, unknown>>; readonly ids?: readonly unknown[] | undefined },
+  {
+    filter,
+    ids,
+  }: { readonly filter?: Readonly<Record<string, unknown>>; readonly ids?: readonly unknown[] | undefined },
   { matched, changed, failed }: BulkCounts,
 ): NewAuditEntry & { readonly changes: Readonly<Record<string, unknown>> } {
   const choice = ids === undefined ? { filter: describeFilter(filter ?? {}) } : { ids: ids.slice(0, maxListed) };
@@ -91,7 +95,10 @@ export function describeBulkAct(
 }
 
 /** Names of the fields whose values differ. */
-export function changedFields(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
+export function changedFields(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).toSorted();
 }
@@ -103,7 +110,10 @@ function writeChanges(changes: Readonly<Record<string, unknown>>): string {
   const fields = Object.entries(changes).slice(0, maxFields);
   return JSON.stringify(
     Object.fromEntries(
-      fields.map(([name, value]) => [bounded(name), JSON.stringify(value).length > maxField ? 'too long to be stored' : value]),
+      fields.map(([name, value]) => [
+        bounded(name),
+        JSON.stringify(value).length > maxField ? 'too long to be stored' : value,
+      ]),
     ),
   );
 }

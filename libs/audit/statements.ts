@@ -16,8 +16,8 @@ const written = {
 };
 
 /**
- * Appends an entry. Locks the chain's head until the commit, so entries are serialized with non-decreasing instants. Hashes the same text
- * as `hashLink`.
+ * Appends an entry. Locks the chain's head until the commit, so entries are serialized with non-decreasing instants.
+ * Hashes the same text as `hashLink`.
  */
 export const appendEntry = statement.one({
   name: 'audit.append',
@@ -46,7 +46,9 @@ const listed = sql`'id', id, 'at', iso_utc(at), 'actor', json_build_object('kind
 
 const is = (column: string, value: SqlPart): Sql => sql`(${value} is null or ${sql.id(column)} = ${value})`;
 
-/** A page of entries, newest first; null = no filter. Planned per call, because the best index depends on the filters. */
+/**
+ * A page of entries, newest first; null = no filter. Planned per call, because the best index depends on the filters.
+ */
 export const listEntries = statement.one({
   name: 'audit.list',
   planned: 'each-call',
@@ -105,8 +107,8 @@ export const storeVerification = statement.none({
 });
 
 /**
- * Removes at most `limit` entries older than `days` days from the start of the chain, and records the last one as the new anchor. Entries
- * behind a younger entry are kept, whatever their instant.
+ * Removes at most `limit` entries older than `days` days from the start of the chain, and records the last one as the
+ * new anchor. Entries behind a younger entry are kept, whatever their instant.
  */
 export const removeOldEntries = statement.one({
   name: 'audit.remove-old',

@@ -1,7 +1,7 @@
 /**
- * Tables of the audit log in a service's schema (A1, A2; docs/adr/audit-log-hash-chain.md). `audit_log` is append-only: the service can
- * insert and read, only retention deletes. `audit_head` has one row: the end of the chain (its lock serializes appends), the last removed
- * entry, and the result of the last verification.
+ * Tables of the audit log in a service's schema (A1, A2; docs/adr/audit-log-hash-chain.md). `audit_log` is append-only:
+ * the service can insert and read, only retention deletes. `audit_head` has one row: the end of the chain (its lock
+ * serializes appends), the last removed entry, and the result of the last verification.
  */
 
 /** SQL of the tables, for a migration of each service. */

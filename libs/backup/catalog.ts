@@ -27,14 +27,23 @@ export async function isComplete(target: BackupTarget, id: string): Promise<bool
  * @param expected required digest
  * @throws BackupError when the backup does not exist, or its manifest does not match the stored digest
  */
-export async function openBackup(target: BackupTarget, id: string | undefined, expected?: string): Promise<OpenedBackup> {
+export async function openBackup(
+  target: BackupTarget,
+  id: string | undefined,
+  expected?: string,
+): Promise<OpenedBackup> {
   const chosen = id ?? (await findNewest(target));
   if (chosen === undefined) throw new BackupError(`${target.location} has no complete backup`);
   if (!isBackupId(chosen)) throw new BackupError(`"${chosen}" is not an id of a backup, as \`backup list\` shows it`);
-  const [digest, text] = [await readText(target, digestPath(chosen), 128), await readText(target, manifestPath(chosen), maxManifestBytes)];
+  const [digest, text] = [
+    await readText(target, digestPath(chosen), 128),
+    await readText(target, manifestPath(chosen), maxManifestBytes),
+  ];
   if (digest === undefined || text === undefined) {
     throw new BackupError(
-      (await listIds(target)).includes(chosen) ? `${chosen} was broken off: it is not complete` : `there is no backup ${chosen}`,
+      (await listIds(target)).includes(chosen)
+        ? `${chosen} was broken off: it is not complete`
+        : `there is no backup ${chosen}`,
     );
   }
   if (!digestFile.test(digest) || digest.trim() !== hashOf(text))
@@ -59,7 +68,10 @@ export async function findPrevious(target: BackupTarget, recipients: readonly st
   return undefined;
 }
 
-/** Ids of backups since `previous` that were interrupted after their database dump. Their objects need not be copied again. */
+/**
+ * Ids of backups since `previous` that were interrupted after their database dump. Their objects need not be copied
+ * again.
+ */
 export async function listAbandoned(
   target: BackupTarget,
   recipients: readonly string[],
@@ -68,7 +80,10 @@ export async function listAbandoned(
   const found: string[] = [];
   for (const id of await listIds(target)) {
     if (id === previous) break;
-    const text = id === current || (await isComplete(target, id)) ? undefined : await readText(target, draftPath(id), maxManifestBytes);
+    const text =
+      id === current || (await isComplete(target, id))
+        ? undefined
+        : await readText(target, draftPath(id), maxManifestBytes);
     if (text !== undefined && readManifest(text, id).encrypted_to.join() === recipients.join()) found.push(id);
   }
   return found;

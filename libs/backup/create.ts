@@ -1,5 +1,6 @@
 /**
- * Creates a backup: a database snapshot, then the objects, then the manifest. The digest is written last and marks the backup as complete.
+ * Creates a backup: a database snapshot, then the objects, then the manifest. The digest is written last and marks the
+ * backup as complete.
  */
 import { Readable } from 'node:stream';
 import { lastBackupKey, type ObjectStore } from '#libs/object-store';
@@ -39,12 +40,15 @@ const resumedForMs = 24 * 3_600_000;
 export async function createBackup(options: CreateOptions): Promise<OpenedBackup & { readonly resumed: boolean }> {
   const { target, seal, store, withObjects } = options;
   await store?.ensureBucket(); // as the media service does at startup
-  const begun = options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
+  const begun =
+    options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
   const draft = begun ?? (await dump(options));
   if (Object.keys(draft.schemas).length === 0) throw new BackupError('the database has no schema of the platform');
   if (withObjects && store === undefined) throw new BackupError('the objects cannot be read: S3_ENDPOINT is not set');
   const objects =
-    withObjects && store !== undefined ? await dumpObjects({ ...options, store, draft, known: await listKnown(options, draft.id) }) : null;
+    withObjects && store !== undefined
+      ? await dumpObjects({ ...options, store, draft, known: await listKnown(options, draft.id) })
+      : null;
   if (store !== undefined) await keepErasures(store, target);
   const manifest: Manifest = { ...draft, finished_at: new Date().toISOString(), objects };
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
@@ -57,10 +61,16 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
 }
 
 /** Lists objects that the target already has: from the previous complete backup first, then from interrupted ones. */
-async function listKnown({ target, seal: { recipients } }: CreateOptions, current: string): Promise<AsyncIterable<ObjectEntry>[]> {
+async function listKnown(
+  { target, seal: { recipients } }: CreateOptions,
+  current: string,
+): Promise<AsyncIterable<ObjectEntry>[]> {
   const previous = await findPrevious(target, recipients);
   const abandoned = await listAbandoned(target, recipients, { previous: previous?.id, current });
-  return [...(previous === undefined ? [] : [listObjects(target, previous)]), ...abandoned.map((id) => listDraftObjects(target, id))];
+  return [
+    ...(previous === undefined ? [] : [listObjects(target, previous)]),
+    ...abandoned.map((id) => listDraftObjects(target, id)),
+  ];
 }
 
 async function dump(options: CreateOptions): Promise<Draft> {

@@ -2,7 +2,15 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { loadTables, MigrationError, openSnapshot, advanceIdSequences, type CopyTable, type Loader, type TableRows } from '#libs/orm';
+import {
+  loadTables,
+  MigrationError,
+  openSnapshot,
+  advanceIdSequences,
+  type CopyTable,
+  type Loader,
+  type TableRows,
+} from '#libs/orm';
 import { BackupError } from './errors.ts';
 import { tablePath } from './layout.ts';
 import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.ts';
@@ -13,11 +21,13 @@ import { type BackupTarget, checked } from './target.ts';
 export type OnProgress = (what: string, bytes: number) => void;
 
 /**
- * Ids assigned after the backup are not assigned again: clients may have stored them (links, exports, events), and they must not refer to
- * other rows.
+ * Ids assigned after the backup are not assigned again: clients may have stored them (links, exports, events), and they
+ * must not refer to other rows.
  */
 export const idGap = 100_000;
-/** Positions of the feed, which clients store as cursors. An event with an already used position would not be delivered. */
+/**
+ * Positions of the feed, which clients store as cursors. An event with an already used position would not be delivered.
+ */
 const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position' }];
 
 /** Advances ids in a database that was restored with PostgreSQL's own tools, as `loadDatabase` does. */
@@ -57,7 +67,9 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
           {
             migrations: [...migrations],
             tables: [],
-            sequences: snapshot.sequences.filter((item) => item.schema === schema).map(({ name, value }) => ({ name, value })),
+            sequences: snapshot.sequences
+              .filter((item) => item.schema === schema)
+              .map(({ name, value }) => ({ name, value })),
           },
         ]),
       ),
@@ -101,7 +113,10 @@ async function storeOrEnd(target: BackupTarget, path: string, seal: Seal, body: 
   }
 }
 
-/** Fills the empty tables of the schemas with the rows of the backup: all rows, or none when anything differs from the manifest. */
+/**
+ * Fills the empty tables of the schemas with the rows of the backup: all rows, or none when anything differs from the
+ * manifest.
+ */
 export async function loadDatabase(options: {
   readonly url: string;
   readonly manifest: Manifest;
@@ -119,12 +134,18 @@ export async function loadDatabase(options: {
     for (const [schema, { sequences }] of Object.entries(manifest.schemas)) {
       for (const { name, value } of sequences) await loader.advance({ schema, name, value }, idGap);
     }
-    for (const counter of counters) if (manifest.schemas[counter.schema] !== undefined) await loader.raise(counter, idGap);
+    for (const counter of counters)
+      if (manifest.schemas[counter.schema] !== undefined) await loader.raise(counter, idGap);
   }).catch(refuse);
 }
 
 async function loadTable(
-  { manifest, target, unseal, onProgress }: { manifest: Manifest; target: BackupTarget; unseal: Unseal; onProgress: OnProgress },
+  {
+    manifest,
+    target,
+    unseal,
+    onProgress,
+  }: { manifest: Manifest; target: BackupTarget; unseal: Unseal; onProgress: OnProgress },
   loader: Loader,
   table: CopyTable,
   entry: TableEntry,
@@ -155,24 +176,35 @@ function isPacking(error: unknown): error is Error {
 /** Checks that the tables of this release at the migrations of the backup are exactly the tables of the backup. */
 function checkTables(manifest: Manifest, tables: readonly CopyTable[]): void {
   const expected = describeTables(
-    Object.entries(manifest.schemas).flatMap(([schema, item]) => item.tables.map(({ name, columns }) => ({ schema, name, columns }))),
+    Object.entries(manifest.schemas).flatMap(([schema, item]) =>
+      item.tables.map(({ name, columns }) => ({ schema, name, columns })),
+    ),
   );
   const found = describeTables(tables);
   if (hashOf(expected.join('\n')) === hashOf(found.join('\n'))) return;
-  const differing = [...expected.filter((item) => !found.includes(item)), ...found.filter((item) => !expected.includes(item))];
-  throw new BackupError(`the tables of the backup are not those that its migrations make: ${differing.slice(0, 3).join('; ')}`);
+  const differing = [
+    ...expected.filter((item) => !found.includes(item)),
+    ...found.filter((item) => !expected.includes(item)),
+  ];
+  throw new BackupError(
+    `the tables of the backup are not those that its migrations make: ${differing.slice(0, 3).join('; ')}`,
+  );
 }
 
 const describeTables = (tables: readonly CopyTable[]): string[] =>
   tables.map(({ schema, name, columns }) => `${schema}.${name} (${columns.toSorted().join(', ')})`).toSorted();
 
-function countBytes(onBytes: (bytes: number) => void, limit?: { path: string; bytes: number }): { stream: Transform; bytes: () => number } {
+function countBytes(
+  onBytes: (bytes: number) => void,
+  limit?: { path: string; bytes: number },
+): { stream: Transform; bytes: () => number } {
   let total = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       total += chunk.byteLength;
       onBytes(chunk.byteLength);
-      if (limit !== undefined && total > limit.bytes) done(new BackupError(`${limit.path} unpacks to more than its manifest says`));
+      if (limit !== undefined && total > limit.bytes)
+        done(new BackupError(`${limit.path} unpacks to more than its manifest says`));
       else done(null, chunk);
     },
   });

@@ -1,6 +1,6 @@
 /**
- * Erasure records, stored outside the database so that erasures can be repeated after a restore: small files of ids and digests, in the
- * object store and in the backup target. Each side is synchronised with the other.
+ * Erasure records, stored outside the database so that erasures can be repeated after a restore: small files of ids and
+ * digests, in the object store and in the backup target. Each side is synchronised with the other.
  */
 import { Readable } from 'node:stream';
 import { erasuresPrefix, type ObjectStore } from '#libs/object-store';
@@ -17,7 +17,8 @@ export async function keepErasures(store: ObjectStore, target: BackupTarget): Pr
   let copied = 0;
   for await (const { key, sizeBytes } of store.list(erasuresPrefix)) {
     const name = key.slice(erasuresPrefix.length);
-    if (!entryName.test(name) || sizeBytes > maxEntryBytes) throw new BackupError(`${key} is not an entry of the erasures`);
+    if (!entryName.test(name) || sizeBytes > maxEntryBytes)
+      throw new BackupError(`${key} is not an entry of the erasures`);
     const path = `${erasuresFolder}/${name}`;
     if ((await target.sizeOf(path)) === sizeBytes) continue;
     const object = await store.get(key);

@@ -97,14 +97,20 @@ async function removeEmptyFolders(root: string, location: string): Promise<void>
   }
 }
 
-async function* listFiles(root: string, folder: string, after: string): AsyncGenerator<{ path: string; sizeBytes: number }> {
+async function* listFiles(
+  root: string,
+  folder: string,
+  after: string,
+): AsyncGenerator<{ path: string; sizeBytes: number }> {
   const entries = await readFolder(join(root, ...folder.split('/')));
   // Sorts a folder by its name with a trailing slash, as a bucket does.
-  const sortKey = (entry: { name: string; isDirectory(): boolean }): string => (entry.isDirectory() ? `${entry.name}/` : entry.name);
+  const sortKey = (entry: { name: string; isDirectory(): boolean }): string =>
+    entry.isDirectory() ? `${entry.name}/` : entry.name;
   for (const entry of entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
     const path = `${folder}/${entry.name}`;
     // Skips a folder that sorts before `after`, unless `after` is inside it.
-    if (entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`))) yield* listFiles(root, path, after);
+    if (entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`)))
+      yield* listFiles(root, path, after);
     else if (entry.isFile() && path > after && !entry.name.endsWith(unfinished))
       yield { path, sizeBytes: (await lstat(join(root, path))).size };
   }

@@ -1,12 +1,10 @@
 /**
  * Names of files in a target:
  *
- * backups/<id>/manifest.json, manifest.sha256 complete when the second file exists
- * backups/<id>/draft.json database dump complete, objects may be missing
- * backups/<id>/database/<schema>/<table>.zst[.age]
- * backups/<id>/objects/<n>.jsonl objects that belong to the backup
- * objects/<pool>/<key> their bytes, once for all backups
- * erasures/<name>.json erasure records
+ * backups/<id>/manifest.json, manifest.sha256 complete when the second file exists backups/<id>/draft.json database
+ * dump complete, objects may be missing backups/<id>/database/<schema>/<table>.zst[.age] backups/<id>/objects/<n>.jsonl
+ * objects that belong to the backup objects/<pool>/<key> their bytes, once for all backups erasures/<name>.json erasure
+ * records
  */
 import { randomBytes } from 'node:crypto';
 import { poolOf } from './seal.ts';
@@ -35,7 +33,8 @@ export const folderOf = (id: string): string => `${backupsFolder}/${id}`;
 export const manifestPath = (id: string): string => `${folderOf(id)}/manifest.json`;
 export const digestPath = (id: string): string => `${folderOf(id)}/manifest.sha256`;
 export const draftPath = (id: string): string => `${folderOf(id)}/draft.json`;
-export const listPath = (id: string, index: number): string => `${folderOf(id)}/objects/${String(index).padStart(6, '0')}.jsonl`;
+export const listPath = (id: string, index: number): string =>
+  `${folderOf(id)}/objects/${String(index).padStart(6, '0')}.jsonl`;
 
 export function tablePath(
   backup: { readonly id: string; readonly encrypted_to: readonly string[] },

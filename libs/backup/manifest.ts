@@ -1,6 +1,7 @@
 /**
- * The manifest of a backup. Its content is untrusted input: anyone who can write to the target can write a manifest. So names are bounded,
- * paths are derived from names, and every value is validated here before it is used in a statement or a path.
+ * The manifest of a backup. Its content is untrusted input: anyone who can write to the target can write a manifest. So
+ * names are bounded, paths are derived from names, and every value is validated here before it is used in a statement
+ * or a path.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '#libs/contract';
@@ -29,7 +30,11 @@ const schema = Type.Object({
 });
 /** Maximum number of objects in a list. Objects are verified and copied list by list. */
 export const objectsOfList = 1_000;
-const objectList = Type.Object({ count: Type.Integer({ minimum: 1, maximum: objectsOfList }), bytes: size, sha256: digest });
+const objectList = Type.Object({
+  count: Type.Integer({ minimum: 1, maximum: objectsOfList }),
+  bytes: size,
+  sha256: digest,
+});
 
 export const manifestSchema = Type.Object({
   format: Type.Literal(1),
@@ -56,7 +61,10 @@ export type Draft = Omit<Manifest, 'finished_at' | 'objects'>;
 const checkManifest = compileSchema(manifestSchema);
 
 export const objectEntrySchema = Type.Object({
-  key: Type.String({ pattern: '^[a-z0-9][A-Za-z0-9._-]{0,200}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}){0,8}$', maxLength: 1_024 }),
+  key: Type.String({
+    pattern: '^[a-z0-9][A-Za-z0-9._-]{0,200}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}){0,8}$',
+    maxLength: 1_024,
+  }),
   bytes: size,
   stored_bytes: size,
   sha256: digest,
@@ -65,7 +73,8 @@ export type ObjectEntry = Static<typeof objectEntrySchema>;
 const checkEntry = compileSchema(objectEntrySchema);
 
 /** Whether an object with this key can be in a backup. */
-export const isObjectKey = (key: string): boolean => checkEntry({ key, bytes: 0, stored_bytes: 0, sha256: '0'.repeat(64) }) === undefined;
+export const isObjectKey = (key: string): boolean =>
+  checkEntry({ key, bytes: 0, stored_bytes: 0, sha256: '0'.repeat(64) }) === undefined;
 
 export const hashOf = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -73,9 +82,11 @@ export const hashOf = (bytes: Uint8Array | string): string => createHash('sha256
 export function readManifest(text: string, id: string): Manifest {
   const value = parse(text, `the manifest of ${id}`);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
-  if (typeof format === 'number' && format > 1) throw new BackupError(`${id} was made by a newer release (format ${format})`);
+  if (typeof format === 'number' && format > 1)
+    throw new BackupError(`${id} was made by a newer release (format ${format})`);
   const problem = checkManifest(value);
-  if (problem !== undefined) throw new BackupError(`the manifest of ${id} is not valid: ${problem.path.join('.')} ${problem.message}`);
+  if (problem !== undefined)
+    throw new BackupError(`the manifest of ${id} is not valid: ${problem.path.join('.')} ${problem.message}`);
   const manifest = value as Manifest;
   if (manifest.id !== id) throw new BackupError(`the manifest of ${id} is of another backup, ${manifest.id}`);
   return manifest;
@@ -90,7 +101,8 @@ export function readObjectEntries(text: string, what: string): ObjectEntry[] {
     .map((line) => {
       const entry = parse(line, what);
       const problem = checkEntry(entry);
-      if (problem !== undefined) throw new BackupError(`${what} is not valid: ${problem.path.join('.')} ${problem.message}`);
+      if (problem !== undefined)
+        throw new BackupError(`${what} is not valid: ${problem.path.join('.')} ${problem.message}`);
       const { key } = entry as ObjectEntry;
       if (key <= last) throw new BackupError(`${what} is not in order`);
       last = key;

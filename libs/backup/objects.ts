@@ -1,6 +1,6 @@
 /**
- * The object bytes of backups. Objects are immutable, so each is stored once for all backups. A backup references its objects in lists of a
- * thousand; existing lists are not written again, so an interrupted backup can resume.
+ * The object bytes of backups. Objects are immutable, so each is stored once for all backups. A backup references its
+ * objects in lists of a thousand; existing lists are not written again, so an interrupted backup can resume.
  */
 import { Readable } from 'node:stream';
 import { type ObjectStore, platformPrefix } from '#libs/object-store';
@@ -48,14 +48,18 @@ export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectLi
   const dump = new ObjectDump(options, lists, last);
   for await (const { key, sizeBytes } of store.list('', last)) {
     if (key.startsWith(platformPrefix)) continue;
-    if (!isObjectKey(key)) throw new BackupError(`the object store has an object that the platform did not make: ${JSON.stringify(key)}`);
+    if (!isObjectKey(key))
+      throw new BackupError(`the object store has an object that the platform did not make: ${JSON.stringify(key)}`);
     await dump.add(key, sizeBytes);
   }
   return dump.finish();
 }
 
 /** Returns the lists written before the interruption, and the last key in them. */
-async function readMadeLists({ target, draft }: DumpObjectsOptions): Promise<{ lists: ObjectList[]; last: string | undefined }> {
+async function readMadeLists({
+  target,
+  draft,
+}: DumpObjectsOptions): Promise<{ lists: ObjectList[]; last: string | undefined }> {
   const lists: ObjectList[] = [];
   let last: string | undefined;
   for await (const { text, entries } of readDraftLists(target, draft.id)) {
@@ -65,7 +69,10 @@ async function readMadeLists({ target, draft }: DumpObjectsOptions): Promise<{ l
   return { lists, last };
 }
 
-async function* readDraftLists(target: BackupTarget, id: string): AsyncGenerator<{ text: string; entries: ObjectEntry[] }> {
+async function* readDraftLists(
+  target: BackupTarget,
+  id: string,
+): AsyncGenerator<{ text: string; entries: ObjectEntry[] }> {
   for (let index = 0; ; index++) {
     const path = listPath(id, index);
     const text = await readText(target, path, maxListBytes);
@@ -79,7 +86,11 @@ export async function* listDraftObjects(target: BackupTarget, id: string): Async
   for await (const { entries } of readDraftLists(target, id)) yield* entries;
 }
 
-const describeList = (text: string, count: number): ObjectList => ({ count, bytes: Buffer.byteLength(text), sha256: hashOf(text) });
+const describeList = (text: string, count: number): ObjectList => ({
+  count,
+  bytes: Buffer.byteLength(text),
+  sha256: hashOf(text),
+});
 
 class ObjectDump {
   readonly #options: DumpObjectsOptions;
@@ -98,7 +109,8 @@ class ObjectDump {
     const pool = `${objectsFolder}/${poolOf(draft.encrypted_to)}`;
     const list = async function* listStored() {
       const from = after === undefined ? undefined : `${pool}/${after}`;
-      for await (const { path, sizeBytes } of target.list(pool, from)) yield { key: path.slice(pool.length + 1), sizeBytes };
+      for await (const { path, sizeBytes } of target.list(pool, from))
+        yield { key: path.slice(pool.length + 1), sizeBytes };
     };
     this.#options = options;
     this.#lists = lists;
@@ -143,7 +155,10 @@ class ObjectDump {
     const { store, target, seal, draft, onProgress } = this.#options;
     const object = await store.get(key);
     if (object === undefined) return undefined; // removed after it was listed
-    const stored = await target.write(objectPath(draft, key), await seal.seal(object.body as AsyncIterable<Uint8Array>));
+    const stored = await target.write(
+      objectPath(draft, key),
+      await seal.seal(object.body as AsyncIterable<Uint8Array>),
+    );
     onProgress('objects', object.sizeBytes);
     this.#copiedBytes += object.sizeBytes;
     return { key, bytes: object.sizeBytes, stored_bytes: stored.sizeBytes, sha256: stored.sha256 };

@@ -13,7 +13,12 @@ export interface Pruned {
 }
 
 /** Keeps complete backups younger than `keepDays`, always the newest one, and backups that may still be running. */
-export async function pruneBackups(target: BackupTarget, keepDays: number, now: Date, dryRun: boolean): Promise<Pruned> {
+export async function pruneBackups(
+  target: BackupTarget,
+  keepDays: number,
+  now: Date,
+  dryRun: boolean,
+): Promise<Pruned> {
   const retained: Manifest[] = [];
   const removed: string[] = [];
   let isUnderWay = false;

@@ -36,8 +36,8 @@ export interface Restored {
 const restOfRestore = 'run tools/migrate.ts, then `doctor --after-restore`, while no service runs';
 
 /**
- * Restores a backup. Database rows are loaded completely or not at all. After a failure before they are loaded, a second run skips what
- * exists; after a later failure it cannot restart, and the error states the remaining steps.
+ * Restores a backup. Database rows are loaded completely or not at all. After a failure before they are loaded, a
+ * second run skips what exists; after a later failure it cannot restart, and the error states the remaining steps.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { url, target, manifest, store, known, migrate } = options;
@@ -57,7 +57,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const objects = store === undefined || manifest.objects === null ? null : await loadObjects({ ...options, store });
   const erasures = store === undefined ? 0 : await bringErasures(store, target);
   await dropSchemas(url, schemas);
-  await migrate(Object.fromEntries(Object.entries(manifest.schemas).map(([schema, { migrations }]) => [schema, migrations])));
+  await migrate(
+    Object.fromEntries(Object.entries(manifest.schemas).map(([schema, { migrations }]) => [schema, migrations])),
+  );
   await loadDatabase(options);
   await afterRows(() => migrate(undefined));
   return { objects, erasures };
@@ -82,14 +84,19 @@ export async function afterRows<Result>(work: () => Promise<Result>): Promise<Re
 function checkRelease(manifest: Manifest, known: Readonly<Record<string, readonly string[]>>): void {
   for (const [schema, { migrations }] of Object.entries(manifest.schemas)) {
     const own = known[schema];
-    if (own === undefined) throw new BackupError(`the backup has a schema "${schema}", which this release does not know`);
+    if (own === undefined)
+      throw new BackupError(`the backup has a schema "${schema}", which this release does not know`);
     const replaced = replacedMigrations(schema);
     const unknown = withReplacements(migrations, replaced).find((name) => !own.includes(name));
     if (unknown !== undefined && Object.values(replaced).flat().includes(unknown)) {
-      throw new BackupError(`the backup was made between two releases, ${manifest.version}: restore it with that version, then upgrade`);
+      throw new BackupError(
+        `the backup was made between two releases, ${manifest.version}: restore it with that version, then upgrade`,
+      );
     }
     if (unknown !== undefined) {
-      throw new BackupError(`the backup was made by a newer release, ${manifest.version}: ${unknown} is not known here`);
+      throw new BackupError(
+        `the backup was made by a newer release, ${manifest.version}: ${unknown} is not known here`,
+      );
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Encryption of backups with age public keys. Creating a backup needs no secret and does not allow reading earlier ones; only a restore
- * needs the secret key.
+ * Encryption of backups with age public keys. Creating a backup needs no secret and does not allow reading earlier
+ * ones; only a restore needs the secret key.
  */
 import { Readable } from 'node:stream';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -23,7 +23,8 @@ export function createSeal(keys: readonly string[]): Seal {
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
     // The error does not repeat a secret key passed by mistake.
-    if (recipient.startsWith('AGE-SECRET-KEY-')) throw new BackupError('a secret key was given where a public one, age1…, is needed');
+    if (recipient.startsWith('AGE-SECRET-KEY-'))
+      throw new BackupError('a secret key was given where a public one, age1…, is needed');
     try {
       encrypter.addRecipient(recipient);
     } catch {
@@ -67,5 +68,6 @@ export async function generateKeys(): Promise<{ secret: string; recipient: strin
   return { secret, recipient: await identityToRecipient(secret) };
 }
 
-const toWeb = (body: AsyncIterable<Uint8Array>) => Readable.toWeb(Readable.from(body)) as unknown as globalThis.ReadableStream<Uint8Array>;
+const toWeb = (body: AsyncIterable<Uint8Array>) =>
+  Readable.toWeb(Readable.from(body)) as unknown as globalThis.ReadableStream<Uint8Array>;
 const fromWeb = (body: globalThis.ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> => Readable.fromWeb(body);

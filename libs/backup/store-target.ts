@@ -25,7 +25,8 @@ export function createStoreTarget(store: ObjectStore, prefix: string, location: 
     sizeOf: async (path) => (await store.head(keyOf(path)))?.sizeBytes,
     list: async function* list(folder, after) {
       const from = after === undefined ? undefined : keyOf(after);
-      for await (const { key, sizeBytes } of store.list(`${keyOf(folder)}/`, from)) yield { path: key.slice(prefix.length), sizeBytes };
+      for await (const { key, sizeBytes } of store.list(`${keyOf(folder)}/`, from))
+        yield { path: key.slice(prefix.length), sizeBytes };
     },
     folders: async (folder) => {
       const names: string[] = [];

@@ -9,10 +9,19 @@ describe('checkPath (rules/operations#backups)', () => {
     },
   );
 
-  it.each(['', '/etc/passwd', '../x', 'objects/../x', 'objects/./x', 'objects/.x', 'objects//x', 'objects/x/', 'a\u0000', 'a\\b', 'a b'])(
-    'rejects %j, which could leave the target',
-    (path) => {
-      expect(() => checkPath(path)).toThrow('is not a name of a file of a backup');
-    },
-  );
+  it.each([
+    '',
+    '/etc/passwd',
+    '../x',
+    'objects/../x',
+    'objects/./x',
+    'objects/.x',
+    'objects//x',
+    'objects/x/',
+    'a\u0000',
+    'a\\b',
+    'a b',
+  ])('rejects %j, which could leave the target', (path) => {
+    expect(() => checkPath(path)).toThrow('is not a name of a file of a backup');
+  });
 });

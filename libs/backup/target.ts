@@ -63,5 +63,6 @@ export async function* checked(
     yield chunk;
   }
   if (size < expected.bytes) throw new BackupError(`${expected.path} ends after ${size} of ${expected.bytes} bytes`);
-  if (hash.digest('hex') !== expected.sha256) throw new BackupError(`${expected.path} is not what was stored: its digest differs`);
+  if (hash.digest('hex') !== expected.sha256)
+    throw new BackupError(`${expected.path} is not what was stored: its digest differs`);
 }

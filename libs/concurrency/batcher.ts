@@ -1,6 +1,6 @@
 /**
- * Batches items added in one turn of the event loop, and items added while the maximum of batches runs: one round trip for many items under
- * load, no delay without it.
+ * Batches items added in one turn of the event loop, and items added while the maximum of batches runs: one round trip
+ * for many items under load, no delay without it.
  */
 export interface Batcher<Item, Result> {
   /** Resolves with the item's result, undefined when the batch has none for it. @throws the error of the batch */
@@ -80,6 +80,7 @@ export function createBatcher<Item, Result>(options: {
         waiting.push({ item, resolve, reject });
         schedule();
       }),
-    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => idleListeners.push(resolve))),
+    idle: () =>
+      running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => idleListeners.push(resolve)),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Lease renewal. A lease is a right in the database that expires unless its holder renews it. Work continues while the database is
- * unavailable, since nobody else can acquire the lease then. If the lease was lost anyway, the transaction that records the work detects
- * it.
+ * Lease renewal. A lease is a right in the database that expires unless its holder renews it. Work continues while the
+ * database is unavailable, since nobody else can acquire the lease then. If the lease was lost anyway, the transaction
+ * that records the work detects it.
  */
 export interface RenewalOptions {
   readonly leaseMs: number;
@@ -17,9 +17,12 @@ export interface Lease {
 }
 
 /**
- * Renews a lease until stopped. `renew` resolves with whether the lease is still held; `reason` creates the abort reason of a lost lease.
+ * Renews a lease until stopped. `renew` resolves with whether the lease is still held; `reason` creates the abort
+ * reason of a lost lease.
  */
-export function renewLease(options: RenewalOptions & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error }): Lease {
+export function renewLease(
+  options: RenewalOptions & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error },
+): Lease {
   const lost = new AbortController();
   const stop = renewPeriodically({
     ...options,
@@ -33,7 +36,11 @@ export function renewLease(options: RenewalOptions & { readonly renew: () => Pro
 }
 
 /** Calls `renew` every third of the lease, never concurrently. @returns stops it */
-export function renewPeriodically({ leaseMs, renew, onFailure }: RenewalOptions & { readonly renew: () => Promise<void> }): () => void {
+export function renewPeriodically({
+  leaseMs,
+  renew,
+  onFailure,
+}: RenewalOptions & { readonly renew: () => Promise<void> }): () => void {
   let renewing = false;
   const run = async (): Promise<void> => {
     if (renewing) return;

@@ -1,6 +1,6 @@
 /**
- * Polls for due work: periodically, immediately when woken, and a last time when stopped. After a failure it waits for the interval
- * although woken; of consecutive failures only the first is logged.
+ * Polls for due work: periodically, immediately when woken, and a last time when stopped. After a failure it waits for
+ * the interval although woken; of consecutive failures only the first is logged.
  */
 import type { Logger } from '#libs/logger';
 

@@ -1,7 +1,7 @@
 /**
- * A table for short-lived items. A long-lived `Set` or `Map` with high turnover keeps deleted entries alive: V8 replaces its table
- * repeatedly, and old tables reference their entries and the next table, so that all of them survive until a full collection
- * (docs/performance-notes.md#slab-for-in-flight-requests).
+ * A table for short-lived items. A long-lived `Set` or `Map` with high turnover keeps deleted entries alive: V8
+ * replaces its table repeatedly, and old tables reference their entries and the next table, so that all of them survive
+ * until a full collection (docs/performance-notes.md#slab-for-in-flight-requests).
  */
 export class Slab<Item> {
   readonly #items: (Item | undefined)[] = [];

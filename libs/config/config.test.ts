@@ -58,10 +58,18 @@ describe('settings in files (SECRETS_DIR)', () => {
 
 describe('loadConfig (architecture#configuration)', () => {
   it('reads text, numbers and booleans from the environment, and uses defaults otherwise', () => {
-    const config = loadConfig(schema, { NATS_URL: 'nats://localhost:4222', PORT: '9000', FORCE: 'TRUE', RATIO: '0.5', OTHER: 'x' });
+    const config = loadConfig(schema, {
+      NATS_URL: 'nats://localhost:4222',
+      PORT: '9000',
+      FORCE: 'TRUE',
+      RATIO: '0.5',
+      OTHER: 'x',
+    });
     const declared = Object.entries(telemetrySettings as Record<string, { readonly default?: unknown }>);
     expect(config).toEqual({
-      ...Object.fromEntries(declared.flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))),
+      ...Object.fromEntries(
+        declared.flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+      ),
       NATS_URL: 'nats://localhost:4222',
       NATS_SUBJECT_PREFIX: '',
       NODE_ENV: '',
@@ -129,9 +137,12 @@ describe('loadConfig (architecture#configuration)', () => {
     ]);
   });
 
-  it.each(['1e3', '0x10', '12 ', '1.0', ''])('rejects "%s" as a whole number, or uses the default when empty', (text) => {
-    expect(problemsOf({ NATS_URL: 'nats://x', PORT: text })).toHaveLength(text === '' ? 0 : 1);
-  });
+  it.each(['1e3', '0x10', '12 ', '1.0', ''])(
+    'rejects "%s" as a whole number, or uses the default when empty',
+    (text) => {
+      expect(problemsOf({ NATS_URL: 'nats://x', PORT: text })).toHaveLength(text === '' ? 0 : 1);
+    },
+  );
 
   it('never prints a value, which may be a secret', () => {
     const secret = 'hunter2-hunter2';

@@ -1,6 +1,6 @@
 /**
- * Configuration from environment variables with a schema (architecture#configuration): read once per process, before any connection; all
- * problems are reported together.
+ * Configuration from environment variables with a schema (architecture#configuration): read once per process, before
+ * any connection; all problems are reported together.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { compileSchema } from '#libs/schema';
@@ -40,9 +40,9 @@ export class ConfigError extends Error {
 export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<Properties>>>;
 
 /**
- * Reads the variables of `schema`. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) by type; an empty variable counts
- * as absent; an absent one has the schema's default. In production, or when listening on more than the loopback address, public and short
- * secrets are problems too.
+ * Reads the variables of `schema`. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) by type; an
+ * empty variable counts as absent; an absent one has the schema's default. In production, or when listening on more
+ * than the loopback address, public and short secrets are problems too.
  * @throws ConfigError with all problems
  */
 export function loadConfig<Properties extends TProperties>(
@@ -68,7 +68,8 @@ export function loadConfig<Properties extends TProperties>(
     const problem = compileSchema(property)(values[name]);
     if (problem !== undefined) problems.push(`${name} ${wording(property, problem.message)}${describe(property)}`);
   }
-  if (isExposed(schema.properties, values, env['NODE_ENV'])) problems.push(...findWeakSecrets(schema.properties, values));
+  if (isExposed(schema.properties, values, env['NODE_ENV']))
+    problems.push(...findWeakSecrets(schema.properties, values));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(values) as ConfigOf<Properties>;
 }
@@ -131,7 +132,8 @@ const host = (description: string) =>
     }),
   );
 
-const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
+const port = (description: string, fallback: number) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
 /** Parameters of NATS_URL by setting. */
 export const natsFileParameters = {
@@ -141,7 +143,8 @@ export const natsFileParameters = {
   NATS_TLS_KEY_FILE: 'tls_key_file',
   NATS_TLS_CA_FILE: 'tls_ca_file',
 } as const;
-const natsFile = (description: string) => Type.Optional(Type.String({ description: `${description}; read for each connection` }));
+const natsFile = (description: string) =>
+  Type.Optional(Type.String({ description: `${description}; read for each connection` }));
 
 /** NATS server, credentials, and the prefix that lets several installations share a server. */
 export const natsSettings = {
@@ -176,7 +179,9 @@ export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user =
   return parameters.length === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${parameters.join('&')}`;
 }
 
-/** Verification of actors (libs/actor). Not secret, but one half of a key pair: an installation stores both together. */
+/**
+ * Verification of actors (libs/actor). Not secret, but one half of a key pair: an installation stores both together.
+ */
 export const actorSettings = {
   ACTOR_PUBLIC_KEY: secret(
     Type.String({
@@ -222,11 +227,19 @@ export const databasePasswordSettings = {
   ),
 };
 
-/** DATABASE_URL with the source of its password (libs/orm). @throws ConfigError when two sources are set, or the command is malformed */
+/**
+ * DATABASE_URL with the source of its password (libs/orm). @throws ConfigError when two sources are set, or the command
+ * is malformed
+ */
 export function buildDatabaseUrl(settings: Readonly<Record<string, unknown>>): string {
-  const { DATABASE_URL: address, DATABASE_PASSWORD_FILE: file = '', DATABASE_PASSWORD_COMMAND: command = '' } = settings as Variables;
+  const {
+    DATABASE_URL: address,
+    DATABASE_PASSWORD_FILE: file = '',
+    DATABASE_PASSWORD_COMMAND: command = '',
+  } = settings as Variables;
   if (file === '' && command === '') return address ?? '';
-  if (file !== '' && command !== '') throw new ConfigError(['DATABASE_PASSWORD_FILE and DATABASE_PASSWORD_COMMAND: set one of them']);
+  if (file !== '' && command !== '')
+    throw new ConfigError(['DATABASE_PASSWORD_FILE and DATABASE_PASSWORD_COMMAND: set one of them']);
   const source =
     file === ''
       ? `password_command=${encodeURIComponent(JSON.stringify(splitCommand(command)))}`
@@ -256,7 +269,12 @@ export const databaseSettings = {
     ),
   ),
   ...databasePasswordSettings,
-  DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'connections of this process' }),
+  DATABASE_POOL_SIZE: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 1000,
+    description: 'connections of this process',
+  }),
   DATABASE_POOLER: Type.Union([Type.Literal('none'), Type.Literal('transaction')], {
     default: 'none',
     description: 'what DATABASE_URL leads to: `none` = PostgreSQL, `transaction` = a pooler in transaction mode',
@@ -280,13 +298,17 @@ export const s3Settings = {
     operatorSecret(Type.String({ description: 'secret key of the object store; set with S3_ACCESS_KEY_ID' })),
   ),
   S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys' }))),
-  S3_SESSION_TOKEN_FILE: Type.Optional(Type.String({ description: 'file instead of S3_SESSION_TOKEN, read every five minutes' })),
+  S3_SESSION_TOKEN_FILE: Type.Optional(
+    Type.String({ description: 'file instead of S3_SESSION_TOKEN, read every five minutes' }),
+  ),
   S3_SSE: Type.Optional(
     Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms'), Type.Literal('aws:kms:dsse')], {
       description: "encryption at rest; unset = the bucket's",
     }),
   ),
-  S3_SSE_KMS_KEY_ID: Type.Optional(Type.String({ description: 'key of S3_SSE=aws:kms; unset = the default key of the account' })),
+  S3_SSE_KMS_KEY_ID: Type.Optional(
+    Type.String({ description: 'key of S3_SSE=aws:kms; unset = the default key of the account' }),
+  ),
   S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
 };
 
@@ -372,9 +394,15 @@ export const webhookHostSettings = {
   WEBHOOK_ALLOWED_HOSTS: hostList('private hosts of webhook endpoints, also without TLS'),
 };
 
-/** Identity provider; used by the gateway for signing in and by the directory for identities (rules/access#identity-provider). */
+/**
+ * Identity provider; used by the gateway for signing in and by the directory for identities
+ * (rules/access#identity-provider).
+ */
 export const issuerSetting = Type.Optional(
-  url('identity provider (OpenID Connect), exactly the `iss` of its tokens; unset = email and password only', 'http|https'),
+  url(
+    'identity provider (OpenID Connect), exactly the `iss` of its tokens; unset = email and password only',
+    'http|https',
+  ),
 );
 
 /** The address of a service that listens, e.g. `hostSetting('public HTTP')`. */

@@ -24,7 +24,13 @@ const schema = Type.Object({
   PROVIDER_TOKEN: secret(Type.String({ default: '' })),
 });
 const long = 'x'.repeat(minSecretLength);
-const sound = { API_TOKEN: long, HOOK_SECRET: long, ROTATED: long, DATABASE_URL: 'postgresql://a:short@db/a', PROVIDER_TOKEN: 'short' };
+const sound = {
+  API_TOKEN: long,
+  HOOK_SECRET: long,
+  ROTATED: long,
+  DATABASE_URL: 'postgresql://a:short@db/a',
+  PROVIDER_TOKEN: 'short',
+};
 const production = { NODE_ENV: 'production' };
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -56,30 +62,37 @@ describe('secrets of a platform reachable from other machines', () => {
     ]);
     expect(problemsOf({ ...sound, ...env, HOOK_SECRET: '', ALLOW_UNSIGNED: 'true' })).toEqual([]);
     for (const hosts of ['postgres', 'one:5432,two:5432', 'one,postgresql://a:coherence@two']) {
-      expect(problemsOf({ ...sound, ...env, DATABASE_URL: `postgresql://coherence:coherence@${hosts}/coherence` })).toEqual([
-        expect.stringMatching(/^DATABASE_URL is, or holds, a password that anybody knows/),
-      ]);
+      expect(
+        problemsOf({ ...sound, ...env, DATABASE_URL: `postgresql://coherence:coherence@${hosts}/coherence` }),
+      ).toEqual([expect.stringMatching(/^DATABASE_URL is, or holds, a password that anybody knows/)]);
     }
     expect(problemsOf({ ...sound, ...env, DATABASE_URL: 'postgresql://a:short@one:5432,two:5432/a' })).toEqual([]);
   });
 
-  it.each([{}, { HOST: '127.0.0.1' }, { HOST: '127.8.9.1' }, { HOST: '::1' }, { HOST: 'localhost' }, { NODE_ENV: 'development' }])(
-    'may have any value on the loopback address: %j',
-    (env) => {
-      expect(problemsOf({ ...sound, HOOK_SECRET: '', ROTATED: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
+  it.each([
+    {},
+    { HOST: '127.0.0.1' },
+    { HOST: '127.8.9.1' },
+    { HOST: '::1' },
+    { HOST: 'localhost' },
+    { NODE_ENV: 'development' },
+  ])('may have any value on the loopback address: %j', (env) => {
+    expect(problemsOf({ ...sound, HOOK_SECRET: '', ROTATED: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
+  });
+
+  it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])(
+    'are never blank, on any listening address: %j',
+    (blank) => {
+      for (const env of [production, {}]) {
+        const given = { ...sound, ...env, API_TOKEN: blank, PROVIDER_TOKEN: blank, ROTATED: blank };
+        expect(problemsOf(given)).toEqual([
+          'API_TOKEN is blank: set a value, or leave it empty for none',
+          expect.stringMatching(/^ROTATED must be one value, or up to 4 separated by white space, and is blank: /),
+          'PROVIDER_TOKEN is blank: set a value, or leave it empty for none',
+        ]);
+      }
     },
   );
-
-  it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])('are never blank, on any listening address: %j', (blank) => {
-    for (const env of [production, {}]) {
-      const given = { ...sound, ...env, API_TOKEN: blank, PROVIDER_TOKEN: blank, ROTATED: blank };
-      expect(problemsOf(given)).toEqual([
-        'API_TOKEN is blank: set a value, or leave it empty for none',
-        expect.stringMatching(/^ROTATED must be one value, or up to 4 separated by white space, and is blank: /),
-        'PROVIDER_TOKEN is blank: set a value, or leave it empty for none',
-      ]);
-    }
-  });
 
   it('are reported together with all other problems, without their values', () => {
     const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2', ROTATED: long };
@@ -88,7 +101,8 @@ describe('secrets of a platform reachable from other machines', () => {
   });
 
   describe('secrets with several accepted values (K8)', () => {
-    const rotated = (values: string, env: object = production): readonly string[] => problemsOf({ ...sound, ...env, ROTATED: values });
+    const rotated = (values: string, env: object = production): readonly string[] =>
+      problemsOf({ ...sound, ...env, ROTATED: values });
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(minSecretLength));
 
     it('are each validated like a single value', () => {
@@ -106,7 +120,9 @@ describe('secrets of a platform reachable from other machines', () => {
 
     it('are limited to four on any address, and reported without their values', () => {
       for (const env of [production, {}]) {
-        expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env)[0]).toMatch(/^ROTATED must be one value, or up to 4 separated by white space/);
+        expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env)[0]).toMatch(
+          /^ROTATED must be one value, or up to 4 separated by white space/,
+        );
         expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env).join()).not.toContain('hunter2');
         expect(rotated('  ', env)[0]).toMatch(/^ROTATED must be one value/);
       }
@@ -132,9 +148,12 @@ describe('defaults of npm start on the loopback address', () => {
 });
 
 describe('the loopback address', () => {
-  it.each(['0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.org', '1270.0.0.1', 'example.org', ''])('is not %j', (host) => {
-    expect(isLoopback(host)).toBe(false);
-  });
+  it.each(['0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.org', '1270.0.0.1', 'example.org', ''])(
+    'is not %j',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
 });
 
 describe('replaceSecrets', () => {

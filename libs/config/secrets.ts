@@ -2,8 +2,8 @@ import { type TSchema, Type } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 
 /**
- * Strength of secrets in production and wherever a service listens on more than the loopback address. On a developer's machine anything is
- * allowed, and `npm start` uses the values below.
+ * Strength of secrets in production and wherever a service listens on more than the loopback address. On a developer's
+ * machine anything is allowed, and `npm start` uses the values below.
  */
 
 /** Used by `npm start` on the loopback address. */
@@ -61,15 +61,19 @@ export function accountName<Schema extends TSchema>(schema: Schema): Schema {
 }
 
 /**
- * Marks a secret chosen by the operator: exposed installations require a minimum length, and a value at all unless `neededUnless` is true.
+ * Marks a secret chosen by the operator: exposed installations require a minimum length, and a value at all unless
+ * `neededUnless` is true.
  */
-export function operatorSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
+export function operatorSecret<Schema extends TSchema>(
+  schema: Schema,
+  options: { neededUnless?: string } = {},
+): Schema {
   return { ...schema, writeOnly: true, chosenByUs: true, ...options };
 }
 
 /**
- * A secret with rotation: several values, separated by white space, are accepted together (K8). `listSecretValues` parses them; options as
- * those of `operatorSecret`.
+ * A secret with rotation: several values, separated by white space, are accepted together (K8). `listSecretValues`
+ * parses them; options as those of `operatorSecret`.
  */
 export function rotatedSecret(options: { description: string; default?: string; neededUnless?: string }) {
   const { neededUnless, description, ...rest } = options;
@@ -103,11 +107,17 @@ export function isExposed(
   environment: string | undefined,
 ): boolean {
   const listens = Object.entries<Marked>(properties).filter(([, { listensOn }]) => listensOn === true);
-  return environment === 'production' || listens.some(([name]) => typeof values[name] === 'string' && !isLoopback(values[name]));
+  return (
+    environment === 'production' ||
+    listens.some(([name]) => typeof values[name] === 'string' && !isLoopback(values[name]))
+  );
 }
 
 /** Problems of the secrets of an exposed process, without quoting them. */
-export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, values: Readonly<Record<string, unknown>>): string[] {
+export function findWeakSecrets(
+  properties: Readonly<Record<string, TSchema>>,
+  values: Readonly<Record<string, unknown>>,
+): string[] {
   return Object.entries<Marked>(properties).flatMap(([name, schema]) => {
     const value = values[name];
     if (schema.writeOnly !== true || schema.namesAccount === true || typeof value !== 'string') return [];
@@ -115,30 +125,39 @@ export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, v
       const { neededUnless } = schema;
       return neededUnless === undefined || values[neededUnless] === true
         ? []
-        : [`${name} is missing, so that anybody could send what it vouches for: ${remedy}; or allow that with ${neededUnless}=true`];
+        : [
+            `${name} is missing, so that anybody could send what it vouches for: ${remedy}; or allow that with ${neededUnless}=true`,
+          ];
     }
     const all = schema.mostValues === undefined ? [value] : listSecretValues(value);
     return all.flatMap((one, index) => {
       const problem = findWeakness(one, schema.chosenByUs === true);
-      return problem === undefined ? [] : [`${name}${all.length > 1 ? `, value ${index + 1},` : ''} ${problem}: ${remedy}`];
+      return problem === undefined
+        ? []
+        : [`${name}${all.length > 1 ? `, value ${index + 1},` : ''} ${problem}: ${remedy}`];
     });
   });
 }
 
 /** The problem of one secret, as the rest of a sentence after its name. */
 function findWeakness(value: string, chosenByUs: boolean): string | undefined {
-  if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret)) return 'is, or holds, a password that anybody knows';
+  if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret))
+    return 'is, or holds, a password that anybody knows';
   return chosenByUs && value.length < minSecretLength ? `is shorter than ${minSecretLength} characters` : undefined;
 }
 
-/** Passwords in an address such as `postgresql://user:password@host` or `nats://user:password@one,two`, which is not a valid URL. */
+/**
+ * Passwords in an address such as `postgresql://user:password@host` or `nats://user:password@one,two`, which is not a
+ * valid URL.
+ */
 function listPasswords(address: string): string[] {
   if (!address.includes('://')) return [];
   return [...address.matchAll(/(?:^|,)(?:\w+:\/\/)?[^:@/,]*:([^@/]*)@/g)].map(([, password = '']) => password);
 }
 
 /** Suffixes of secret names, e.g. `bot_token`, `webhookSecret`, `api_key`. */
-const secretName = /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
+const secretName =
+  /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
 
 /**
  * A copy with `{env: NAME}` in place of every secret, as in workspace files (rules/workspace#workspace-file).
@@ -150,7 +169,8 @@ export function replaceSecrets(value: unknown, prefix: string, names: Set<string
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([key, item]: [string, unknown]): [string, unknown] => {
     const name = `${prefix}_${key}`;
-    const isSecret = typeof item === 'string' && item !== '' && secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
+    const isSecret =
+      typeof item === 'string' && item !== '' && secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
     return [key, isSecret ? { env: takeName(name, names) } : replaceSecrets(item, name, names)];
   });
   return Object.fromEntries(entries);

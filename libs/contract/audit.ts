@@ -1,6 +1,7 @@
 /**
- * The audit log of a service as operations: pages for the gateway and the admin CLI, and its hash chain for `audit verify` and `audit
- * export` (A1, A2). Declared here, not in the audit library, so that importing a contract does not load the SQL statements.
+ * The audit log of a service as operations: pages for the gateway and the admin CLI, and its hash chain for `audit
+ * verify` and `audit export` (A1, A2). Declared here, not in the audit library, so that importing a contract does not
+ * load the SQL statements.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -15,7 +16,9 @@ export const auditActorKinds = ['account', 'key', 'cli', 'shared'] as const;
 export const auditOutcomes = ['ok', 'refused'] as const;
 
 const actorFacts = {
-  kind: Type.Enum([...auditActorKinds], { description: 'A person with a token, a service key, the admin CLI, or the shared token.' }),
+  kind: Type.Enum([...auditActorKinds], {
+    description: 'A person with a token, a service key, the admin CLI, or the shared token.',
+  }),
   account_id: nullable(Type.Integer({ description: 'Account that acted; null when nobody knows one.' })),
   key_id: nullable(Type.String({ description: 'Service key that acted for the account.' })),
 };
@@ -23,7 +26,10 @@ const actorFacts = {
 const entryFacts = {
   action: Type.String({ description: 'What was done, for example `login` or `jobs.redrive`.' }),
   target: nullable(
-    Type.Object({ type: Type.String(), id: Type.String() }, { description: 'To what it was done; null when there is no one thing.' }),
+    Type.Object(
+      { type: Type.String(), id: Type.String() },
+      { description: 'To what it was done; null when there is no one thing.' },
+    ),
   ),
   changes: nullable(
     Type.Object(
@@ -53,7 +59,10 @@ export type AuditEntry = Static<typeof auditEntry>;
 export const publicAuditEntry = Type.Object({
   id: Type.String({ description: '`<service>:<place in its log>`.' }),
   at: instant('When, by the clock of the database.'),
-  actor: Type.Object({ ...actorFacts, email: nullable(Type.String({ description: 'Of the account, as long as there is one.' })) }),
+  actor: Type.Object({
+    ...actorFacts,
+    email: nullable(Type.String({ description: 'Of the account, as long as there is one.' })),
+  }),
   ...entryFacts,
 });
 export type PublicAuditEntry = Static<typeof publicAuditEntry>;
@@ -92,7 +101,9 @@ export function auditRpcs(service: string) {
       callers: byUsers,
       summary: 'Entries of the audit log that match, newest first; for those who may see operations alone (A3)',
       ...page,
-      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' } },
+      errors: {
+        not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' },
+      },
     }),
     searchAudit: rpc({
       subject: `admin.${service}.audit.search`,

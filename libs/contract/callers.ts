@@ -1,8 +1,11 @@
-/** Actors, scopes, and the callers that an operation allows. The responder and the permissions of NATS users follow from these declarations. */
+/**
+ * Actors, scopes, and the callers that an operation allows. The responder and the permissions of NATS users follow from
+ * these declarations.
+ */
 
 /**
- * The authenticated user, shared token or service key of a request. Sent as a signed assertion in the `Actor` header of every call (libs/actor);
- * background work has no actor.
+ * The authenticated user, shared token or service key of a request. Sent as a signed assertion in the `Actor` header of
+ * every call (libs/actor); background work has no actor.
  */
 export type Actor =
   | { readonly kind: 'shared' }
@@ -20,15 +23,20 @@ export type Actor =
       readonly ops?: 'read' | 'act' | null;
       /** Session of the token that authenticated the call, revoked by logout. Not secret. */
       readonly sessionKey?: string;
-      /** The service key that authenticated the call; its scopes restrict the rights of the account (rules/access#service-keys; K2). */
+      /**
+       * The service key that authenticated the call; its scopes restrict the rights of the account
+       * (rules/access#service-keys; K2).
+       */
       readonly key?: { readonly id: string; readonly scopes: readonly string[] };
     };
 
 /** Whether the actor may read operator data: superusers, `ops_viewers` and `ops_operators` (rules/access#operators). */
-export const mayReadOps = (actor: Actor | undefined): boolean => mayActOps(actor) || (actor?.kind === 'user' && actor.ops === 'read');
+export const mayReadOps = (actor: Actor | undefined): boolean =>
+  mayActOps(actor) || (actor?.kind === 'user' && actor.ops === 'read');
 
 /** Whether the actor may run operator actions: superusers and `ops_operators`. */
-export const mayActOps = (actor: Actor | undefined): boolean => actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
+export const mayActOps = (actor: Actor | undefined): boolean =>
+  actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
 
 /** Kind of the actor of a call; `none`: the caller acts on its own behalf. */
 export type CallerKind = Actor['kind'] | 'none';
@@ -53,19 +61,26 @@ export const byGateway: Callers = { [gateway]: withoutActor };
 /** The admin CLI; requires a subject `admin.<service>.…`. */
 export const byOperators: Callers = { cli: withoutActor };
 
-/** @throws Error when no caller is declared, the subject does not fit the callers, or omitting the actor would be a privilege */
+/**
+ * @throws Error when no caller is declared, the subject does not fit the callers, or omitting the actor would be a
+ * privilege
+ */
 export function checkCallers(service: string, subject: string, callers: Callers): void {
   const names = Object.keys(callers);
   const fail = (problem: string): never => {
     throw new Error(`contract ${service}: callers of "${subject}": ${problem}`);
   };
-  if (names.length === 0 || names.some((name) => callers[name]?.length === 0)) fail('no caller, or a caller without a kind of call');
+  if (names.length === 0 || names.some((name) => callers[name]?.length === 0))
+    fail('no caller, or a caller without a kind of call');
   if (names.includes(service)) fail('the service itself');
-  if (subject.startsWith('admin.') !== (names.length === 1 && names[0] === 'cli')) fail('"admin." is for the admin CLI alone');
+  if (subject.startsWith('admin.') !== (names.length === 1 && names[0] === 'cli'))
+    fail('"admin." is for the admin CLI alone');
   const others = names.filter((name) => name !== gateway);
   const own = others.filter((name) => callers[name]?.includes('none') === true);
   if (own.length > 0 && own.length < others.length) {
-    fail(`${own.join(', ')} may omit the actor, and so could the other callers of this subject: declare a separate subject`);
+    fail(
+      `${own.join(', ')} may omit the actor, and so could the other callers of this subject: declare a separate subject`,
+    );
   }
 }
 

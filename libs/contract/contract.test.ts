@@ -27,7 +27,9 @@ describe('defineService (architecture#contracts)', () => {
   });
 
   it('rejects a subject, job or event of another service', () => {
-    expect(() => defineService({ service: 'other', rpcs: { get }, jobs: {}, events: {} })).toThrow('belongs to another service');
+    expect(() => defineService({ service: 'other', rpcs: { get }, jobs: {}, events: {} })).toThrow(
+      'belongs to another service',
+    );
     const jobs = { clean: job({ type: 'things.clean', summary: 'Clean', payload: empty }) };
     expect(() => defineService({ service: 'other', rpcs: {}, jobs, events: {} })).toThrow('belongs to another service');
     const events = { made: event({ subject: 'events.things.thing.made', summary: 'Made', payload: empty }) };
@@ -73,7 +75,15 @@ describe('defineService (architecture#contracts)', () => {
 });
 
 describe('route (architecture#contracts)', () => {
-  const base = { method: 'GET', path: '/a/{id}', operationId: 'a', tag: 't', summary: 's', auth: 'none', replies: {} } as const;
+  const base = {
+    method: 'GET',
+    path: '/a/{id}',
+    operationId: 'a',
+    tag: 't',
+    summary: 's',
+    auth: 'none',
+    replies: {},
+  } as const;
   const params = Type.Object({ id: Type.Integer() });
   const byId = rpc({ subject: 'things.thing.read', callers, summary: 'Read', request: params, reply: empty });
   const byName = rpc({

@@ -1,6 +1,6 @@
 /**
- * Contracts of services as frozen data: operations (rpc), jobs and events. Routes of the gateway are in route.ts. Validation, OpenAPI, docs,
- * clients and subscriptions are derived from these values.
+ * Contracts of services as frozen data: operations (rpc), jobs and events. Routes of the gateway are in route.ts.
+ * Validation, OpenAPI, docs, clients and subscriptions are derived from these values.
  */
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '#libs/errors';
@@ -23,7 +23,10 @@ export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = 
   readonly timeoutMs: number;
   /** Action of its audit log entries, such as `account.create` (A1); absent: not audited. */
   readonly audit?: string;
-  /** Accepts an `Idempotency-Key`: the response is stored in the transaction of its effect and replayed to repeated requests (I1). */
+  /**
+   * Accepts an `Idempotency-Key`: the response is stored in the transaction of its effect and replayed to repeated
+   * requests (I1).
+   */
   readonly idempotent?: true;
 }
 
@@ -125,7 +128,8 @@ export function event<Payload extends TSchema>(declaration: {
 
 /**
  * Declares the contract of a service.
- * @throws Error when a subject is declared twice or does not start with the service's name, or when the callers are missing or invalid
+ * @throws Error when a subject is declared twice or does not start with the service's name, or when the callers are
+ * missing or invalid
  */
 export function defineService<const C extends ServiceContract>(contract: C): C {
   const seen = new Set<string>();
@@ -136,7 +140,8 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
   ];
   for (const name of names) {
     if (seen.has(name)) throw new Error(`contract ${contract.service}: "${name}" is declared twice`);
-    if (!name.startsWith(`${contract.service}.`)) throw new Error(`contract ${contract.service}: "${name}" belongs to another service`);
+    if (!name.startsWith(`${contract.service}.`))
+      throw new Error(`contract ${contract.service}: "${name}" belongs to another service`);
     seen.add(name);
   }
   for (const { subject, callers } of Object.values(contract.rpcs)) checkCallers(contract.service, subject, callers);
@@ -144,7 +149,9 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
     if (!durable.startsWith(`${contract.service}-`))
       throw new Error(`contract ${contract.service}: consumer "${durable}" belongs to another service`);
     if (!filter.startsWith({ EVENTS: 'events.', WEBHOOKS: `webhooks.${contract.service}.`, FEED: 'feed.' }[stream]))
-      throw new Error(`contract ${contract.service}: consumer "${durable}" reads "${filter}", which belongs to another service`);
+      throw new Error(
+        `contract ${contract.service}: consumer "${durable}" reads "${filter}", which belongs to another service`,
+      );
   }
   return Object.freeze(contract);
 }

@@ -1,12 +1,20 @@
 /**
- * Public events (rules/events). The service that owns a change declares its events and writes them to its outbox; the events service serves them in the
- * feed. Documents, filters and client types are derived from these declarations.
+ * Public events (rules/events). The service that owns a change declares its events and writes them to its outbox; the
+ * events service serves them in the feed. Documents, filters and client types are derived from these declarations.
  */
 import type { Static, TSchema } from 'typebox';
 import { maxId, Type } from './type.ts';
 
 /** Types of event subjects. */
-export const feedSubjects = ['conversation', 'person', 'holon', 'membership', 'relationship', 'note', 'webhook_endpoint'] as const;
+export const feedSubjects = [
+  'conversation',
+  'person',
+  'holon',
+  'membership',
+  'relationship',
+  'note',
+  'webhook_endpoint',
+] as const;
 export type FeedSubject = (typeof feedSubjects)[number];
 
 export interface FeedEvent<Data extends TSchema = TSchema> {
@@ -40,7 +48,10 @@ export function feedEvent<Data extends TSchema>(declaration: {
 /** Subject to which a service publishes its outbox, in the stream FEED. */
 export const feedSubjectOf = (service: string): string => `feed.${service}`;
 
-/** Determines who can read a subject: callers must see all holons; people are participants. Set by the owner of the subject. */
+/**
+ * Determines who can read a subject: callers must see all holons; people are participants. Set by the owner of the
+ * subject.
+ */
 export interface FeedAccess {
   readonly holons: readonly number[];
   readonly people: readonly number[];

@@ -7,7 +7,14 @@ export { conversationAccess } from './callers.ts';
 export * from './declarations.ts';
 export * from './feed.ts';
 export * from './route.ts';
-export { type AuditEntry, type AuditLink, auditLink, auditRpcs, type PublicAuditEntry, publicAuditEntry } from './audit.ts';
+export {
+  type AuditEntry,
+  type AuditLink,
+  auditLink,
+  auditRpcs,
+  type PublicAuditEntry,
+  publicAuditEntry,
+} from './audit.ts';
 export * from './callers.ts';
 export {
   type JobChange,
@@ -25,7 +32,14 @@ export { listParameter } from './type.ts';
 export { idempotencyKeyHeader } from './route.ts';
 export { singleLine } from './type.ts';
 export { receiptFilter, receiptList, receiptReplay, receiptReplayResult } from './webhook-admin.ts';
-export { consumerLag, jobCount, type ProcessStatus, type ServiceStatus, statusRpcs, webhookCount } from './service-admin.ts';
+export {
+  consumerLag,
+  jobCount,
+  type ProcessStatus,
+  type ServiceStatus,
+  statusRpcs,
+  webhookCount,
+} from './service-admin.ts';
 export {
   maxReplayed,
   type WebhookChange,

@@ -1,6 +1,6 @@
 /**
- * Operator operations of every service with jobs: through the gateway (P2, P3), and for the admin CLI under separate subjects. Declared
- * here, not in the job library, so that importing a contract does not load the database.
+ * Operator operations of every service with jobs: through the gateway (P2, P3), and for the admin CLI under separate
+ * subjects. Declared here, not in the job library, so that importing a contract does not load the database.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers, type Callers } from './callers.ts';
@@ -35,20 +35,27 @@ const facts = {
 };
 
 /** One job without its payload. */
-export const jobSchema = Type.Object({ ...facts, attempts: Type.Integer({ description: 'Attempts begun in this life.' }) });
+export const jobSchema = Type.Object({
+  ...facts,
+  attempts: Type.Integer({ description: 'Attempts begun in this life.' }),
+});
 export type JobItem = Static<typeof jobSchema>;
 
 const attempt = Type.Object({
   started_at: instant('Begin.'),
   duration_ms: nullable(Type.Integer({ description: 'How long it took; null while it runs.' })),
   worker: nullable(Type.String({ description: 'Process that ran it.' })),
-  error: nullable(Type.String({ description: 'Why it did not succeed; null for one that did, that runs, or that was given back.' })),
+  error: nullable(
+    Type.String({ description: 'Why it did not succeed; null for one that did, that runs, or that was given back.' }),
+  ),
 });
 
 /** One job with all fields; secrets are redacted. */
 export const jobDetailsSchema = Type.Object({
   ...facts,
-  attempts: Type.Array(attempt, { description: 'Every attempt, those before a redrive too, oldest first; the newest thousand.' }),
+  attempts: Type.Array(attempt, {
+    description: 'Every attempt, those before a redrive too, oldest first; the newest thousand.',
+  }),
   payload: Type.Unknown({ description: 'What it works on; secrets in it are replaced by `[redacted]`.' }),
   result: Type.Unknown({ description: 'What it left, if anything; redacted as the payload is.' }),
   traceparent: nullable(Type.String({ description: 'W3C trace context of what caused it.' })),
@@ -73,7 +80,9 @@ export const maxJobIds = 10_000;
 const changeReply = Type.Object({
   matched: Type.Integer({ description: 'Jobs that the act could change.' }),
   changed: Type.Integer({ description: 'Jobs that it has changed; 0 in a dry run.' }),
-  failed: Type.Integer({ description: 'Ids without a job, and jobs that could not be changed since their attempt was just ending.' }),
+  failed: Type.Integer({
+    description: 'Ids without a job, and jobs that could not be changed since their attempt was just ending.',
+  }),
   items: Type.Array(jobSchema, { description: 'The first hundred that matched, newest first, as they are now.' }),
 });
 export type JobChange = Static<typeof changeReply>;
@@ -128,7 +137,10 @@ const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no suc
 
 /** Operator RPCs for jobs, to be spread into the service contract. */
 export function jobAdminRpcs(service: string) {
-  const forUsers = { callers: byUsers, errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } } } as const;
+  const forUsers = {
+    callers: byUsers,
+    errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } },
+  } as const;
   const forCli: { callers: Callers } = { callers: byOperators };
   const texts = {
     list: 'Lists jobs, newest first',
@@ -148,8 +160,19 @@ export function jobAdminRpcs(service: string) {
       summary: texts.redrive,
       ...change,
     }),
-    cancelJobs: rpc({ subject: `${service}.operations.cancel-jobs`, ...forUsers, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
-    findLatestJobs: rpc({ subject: `${service}.operations.find-latest-jobs`, ...forUsers, summary: texts.latest, ...latest }),
+    cancelJobs: rpc({
+      subject: `${service}.operations.cancel-jobs`,
+      ...forUsers,
+      audit: 'jobs.cancel',
+      summary: texts.cancel,
+      ...change,
+    }),
+    findLatestJobs: rpc({
+      subject: `${service}.operations.find-latest-jobs`,
+      ...forUsers,
+      summary: texts.latest,
+      ...latest,
+    }),
     retryJob: rpc({
       subject: `${service}.operations.retry-job`,
       callers: byUsers,
@@ -158,7 +181,12 @@ export function jobAdminRpcs(service: string) {
       summary: texts.retry,
       ...retry,
     }),
-    adminFindLatestJobs: rpc({ subject: `admin.${service}.jobs.find-latest`, ...forCli, summary: texts.latest, ...latest }),
+    adminFindLatestJobs: rpc({
+      subject: `admin.${service}.jobs.find-latest`,
+      ...forCli,
+      summary: texts.latest,
+      ...latest,
+    }),
     adminRetryJob: rpc({
       subject: `admin.${service}.jobs.retry`,
       ...forCli,
@@ -176,7 +204,13 @@ export function jobAdminRpcs(service: string) {
       summary: texts.redrive,
       ...change,
     }),
-    adminCancelJobs: rpc({ subject: `admin.${service}.jobs.cancel`, ...forCli, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
+    adminCancelJobs: rpc({
+      subject: `admin.${service}.jobs.cancel`,
+      ...forCli,
+      audit: 'jobs.cancel',
+      summary: texts.cancel,
+      ...change,
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * HTTP operations of the gateway as frozen data. `route()` infers the types of a declaration's functions and handler from its schemas and
- * checks them against the operation, so types are written only once.
+ * HTTP operations of the gateway as frozen data. `route()` infers the types of a declaration's functions and handler
+ * from its schemas and checks them against the operation, so types are written only once.
  */
 import type { Static, TSchema, TObject } from 'typebox';
 import type { Actor, Scope } from './callers.ts';
@@ -8,12 +8,25 @@ import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
 import { Type } from './type.ts';
 
 /**
- * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
- * `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, running operator actions (rules/access#operators).
+ * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only,
+ * `/api/v1`, the gate key `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, running
+ * operator actions (rules/access#operators).
  */
-export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops' | 'ops-act';
+export type AuthClass =
+  | 'none'
+  | 'shared-or-user'
+  | 'user'
+  | 'coherence'
+  | 'shared'
+  | 'v1'
+  | 'login-gate'
+  | 'ops'
+  | 'ops-act';
 
-/** Credentials that a route requires: a credential of its class, and for a service key this scope. Null: service keys are rejected. */
+/**
+ * Credentials that a route requires: a credential of its class, and for a service key this scope. Null: service keys
+ * are rejected.
+ */
 export type RouteAccess =
   | { readonly auth: TokenlessClass; readonly scope?: undefined }
   | { readonly auth: Exclude<AuthClass, TokenlessClass>; readonly scope: Scope | null };
@@ -58,33 +71,44 @@ interface RouteFacts {
   readonly documented?: false;
   /** Accepts login tokens only. Service keys and identity provider tokens get 403. */
   readonly loginOnly?: true;
-  /** Body fields kept for old clients. Requests that use one get `Deprecation: true` (rules/http#headers-of-every-answer). */
+  /**
+   * Body fields kept for old clients. Requests that use one get `Deprecation: true`
+   * (rules/http#headers-of-every-answer).
+   */
   readonly deprecatedFields?: readonly string[];
   /** Never rejected because the gateway is overloaded: the sender would not retry (D20). */
   readonly exemptFromShedding?: boolean;
-  /** May wait for minutes, e.g. for a language model. Has its own concurrency limit and does not use that of short requests. */
+  /**
+   * May wait for minutes, e.g. for a language model. Has its own concurrency limit and does not use that of short
+   * requests.
+   */
   readonly isLongRunning?: boolean;
   /** The handler reads the body itself, byte for byte. Neither body nor parameters are validated (D33d). */
   readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
   /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
   readonly upload?: { readonly part: string; readonly description: string };
-  /** Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200. */
+  /**
+   * Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200.
+   */
   readonly status?: number;
   readonly outcomes?: Readonly<Record<string, number>>;
   /**
-   * Representations of the default response by value of the query parameter `format`, preferred first. Without `format`, the Accept header
-   * decides; if nothing matches or the header is absent, the first is used (rules/http#formats).
+   * Representations of the default response by value of the query parameter `format`, preferred first. Without
+   * `format`, the Accept header decides; if nothing matches or the header is absent, the first is used
+   * (rules/http#formats).
    */
   readonly formats?: Readonly<Record<string, RouteFormat>>;
   /**
-   * Streams the same response as events for clients that accept `text/event-stream`. The operation takes the same request and replies with
-   * events. The response starts with the first event, so earlier failures return a normal error response (C4).
+   * Streams the same response as events for clients that accept `text/event-stream`. The operation takes the same
+   * request and replies with events. The response starts with the first event, so earlier failures return a normal
+   * error response (C4).
    */
   readonly events?: { readonly rpc: Rpc; readonly description: string; readonly example: string };
   /** Strong ETag for GET with If-None-Match; for single resources, read or written (rules/http#etag). */
   readonly etag?: boolean;
   /**
-   * Accepts an `Idempotency-Key` (I1). Set it on routes with a handler; other routes take it from their RPC. Declares the header and its errors.
+   * Accepts an `Idempotency-Key` (I1). Set it on routes with a handler; other routes take it from their RPC. Declares
+   * the header and its errors.
    */
   readonly idempotent?: true;
   /** Time for the whole request; default 15 000. */
@@ -94,8 +118,9 @@ interface RouteFacts {
 }
 
 /**
- * One HTTP operation as data, for code that treats all operations alike. Query, header and path schemas are objects of scalar schemas; the
- * http library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
+ * One HTTP operation as data, for code that treats all operations alike. Query, header and path schemas are objects of
+ * scalar schemas; the http library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive
+ * allowed) or `format: date-time-offset`.
  */
 export interface Route extends RouteFacts {
   readonly auth: AuthClass;
@@ -132,7 +157,11 @@ export interface CallingRoute extends Route {
 }
 
 /** A route served by a gateway handler; `InputOf` and `AnswerOf` are the handler's types. */
-export interface HandledRoute<Name extends string = string, Input extends RouteInput = RouteInput, Answer = unknown> extends Route {
+export interface HandledRoute<
+  Name extends string = string,
+  Input extends RouteInput = RouteInput,
+  Answer = unknown,
+> extends Route {
   readonly handler: Name;
   /** For the type checker only; does not exist at run time. */
   readonly types?: { readonly input: Input; readonly answer: Answer };
@@ -147,12 +176,12 @@ type Declared = TSchema | undefined;
 type NoFields = Readonly<Record<never, never>>;
 type FieldsOf<Schema extends Declared> = Schema extends TSchema ? Static<Schema> : NoFields;
 type BodyOf<Schema extends Declared> = Schema extends TSchema ? Static<Schema> : undefined;
-type InputBy<Params extends Declared, Query extends Declared, Headers extends Declared, Body extends Declared> = RouteInput<
-  FieldsOf<Params>,
-  FieldsOf<Query>,
-  FieldsOf<Headers>,
-  BodyOf<Body>
->;
+type InputBy<
+  Params extends Declared,
+  Query extends Declared,
+  Headers extends Declared,
+  Body extends Declared,
+> = RouteInput<FieldsOf<Params>, FieldsOf<Query>, FieldsOf<Headers>, BodyOf<Body>>;
 
 /** A value before it is serialized to JSON: undefined optional fields are omitted. */
 type BeforeJson<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
@@ -179,7 +208,9 @@ interface Calling<Operation extends Rpc, Input> {
 
 /** Requires `toRequest` when the merged fields do not match the operation's request. */
 type MustDeclareRequest<Operation extends Rpc, Input extends RouteInput> =
-  DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation> ? unknown : { readonly toRequest: unknown };
+  DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation>
+    ? unknown
+    : { readonly toRequest: unknown };
 
 interface Handled<Name, Input> {
   readonly rpc?: undefined;
@@ -188,7 +219,9 @@ interface Handled<Name, Input> {
 }
 
 type Replies = Readonly<Record<number, RouteReply>>;
-type AnswerBy<Given extends Replies> = Given extends { readonly 200: RouteReply<infer Schema> } ? Static<Schema> : unknown;
+type AnswerBy<Given extends Replies> = Given extends { readonly 200: RouteReply<infer Schema> }
+  ? Static<Schema>
+  : unknown;
 
 /** Declares a gateway route (architecture#contracts). @throws Error when it has neither rpc nor handler, or both. */
 export function route<

@@ -1,6 +1,6 @@
 /**
- * Status that a service reports to operators (P1): the same for every service, answered by the service runtime. Declared here so that
- * importing a contract does not load the runtime.
+ * Status that a service reports to operators (P1): the same for every service, answered by the service runtime.
+ * Declared here so that importing a contract does not load the runtime.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -14,7 +14,10 @@ const process = {
   uptime_seconds: Type.Integer({ description: 'Since the start of the process that answers.' }),
   ready: Type.Boolean({ description: 'Started, not stopping, and every dependency answers.' }),
   checks: Type.Array(
-    Type.Object({ name: Type.String(), problem: nullable(Type.String({ description: 'What is wrong; null when it answers.' })) }),
+    Type.Object({
+      name: Type.String(),
+      problem: nullable(Type.String({ description: 'What is wrong; null when it answers.' })),
+    }),
     { description: 'What it needs.' },
   ),
 };
@@ -49,7 +52,9 @@ const status = {
     jobs: Type.Array(jobCount),
     consumers: Type.Array(consumerLag),
     webhooks: Type.Optional(Type.Array(webhookCount, { description: 'Of services that receive some.' })),
-    failed_logins: Type.Optional(Type.Integer({ description: 'Logins that were refused within the last hour; of the directory alone.' })),
+    failed_logins: Type.Optional(
+      Type.Integer({ description: 'Logins that were refused within the last hour; of the directory alone.' }),
+    ),
   }),
 };
 export type ServiceStatus = Static<typeof status.reply>;
@@ -63,17 +68,29 @@ export function statusRpcs(service: string) {
       callers: byUsers,
       summary,
       ...status,
-      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' } },
+      errors: {
+        not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' },
+      },
     }),
-    adminDescribeService: rpc({ subject: `admin.${service}.service.describe`, callers: byOperators, summary, ...status }),
+    adminDescribeService: rpc({
+      subject: `admin.${service}.service.describe`,
+      callers: byOperators,
+      summary,
+      ...status,
+    }),
   };
 }
 
-/** One page of a workspace file list as it would be written now, for every service with such a list (rules/workspace#workspace-file). */
+/**
+ * One page of a workspace file list as it would be written now, for every service with such a list
+ * (rules/workspace#workspace-file).
+ */
 export const workspacePage = {
   request: { after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }) },
   reply: Type.Object({
-    items: Type.Array(Type.Unknown({ description: 'As in the file; secrets are `{env: NAME}`, passwords are left out.' })),
+    items: Type.Array(
+      Type.Unknown({ description: 'As in the file; secrets are `{env: NAME}`, passwords are left out.' }),
+    ),
     variables: Type.Array(Type.String(), { description: 'Names that stand in the place of secrets.' }),
     left_out: Type.Integer({ description: 'Rows that no file can name: people without a key, and what is theirs.' }),
     next: Type.Union([Type.Integer(), Type.Null()]),

@@ -7,10 +7,16 @@ type Builder = typeof Type;
 /** Builds the same schema with any given builders. */
 type Recipe = (build: Builder) => typebox.TSchema;
 
-const options = fc.record({ title: fc.string(), description: fc.string(), default: fc.jsonValue() }, { requiredKeys: [] });
+const options = fc.record(
+  { title: fc.string(), description: fc.string(), default: fc.jsonValue() },
+  { requiredKeys: [] },
+);
 const names = fc.constantFrom('a', 'b', 'toString', 'length', 'c d');
 const plain: fc.Arbitrary<Recipe> = fc
-  .tuple(fc.constantFrom('Boolean', 'Integer', 'Null', 'Number', 'String', 'Unknown'), fc.option(options, { nil: undefined }))
+  .tuple(
+    fc.constantFrom('Boolean', 'Integer', 'Null', 'Number', 'String', 'Unknown'),
+    fc.option(options, { nil: undefined }),
+  )
   .map(
     ([kind, given]) =>
       (build) =>
@@ -61,10 +67,18 @@ const { recipe } = fc.letrec<{ recipe: Recipe; object: Recipe }>((tie) => ({
     union(tie('recipe')),
   ),
   object: fc
-    .tuple(fc.dictionary(names, fc.tuple(tie('recipe'), fc.boolean())), fc.option(options, { nil: undefined }), names, fc.nat(2))
+    .tuple(
+      fc.dictionary(names, fc.tuple(tie('recipe'), fc.boolean())),
+      fc.option(options, { nil: undefined }),
+      names,
+      fc.nat(2),
+    )
     .map(([parts, given, name, way]) => (build) => {
       const properties = Object.fromEntries(
-        Object.entries(parts).map(([key, [part, isOptional]]) => [key, isOptional ? build.Optional(part(build)) : part(build)]),
+        Object.entries(parts).map(([key, [part, isOptional]]) => [
+          key,
+          isOptional ? build.Optional(part(build)) : part(build),
+        ]),
       );
       const whole = build.Object(properties, given);
       if (way === 0) return whole;

@@ -1,6 +1,6 @@
 /**
- * The TypeBox builders that contracts use. Results and types are those of TypeBox (`type.test.ts`), but the library's modules are not
- * loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
+ * The TypeBox builders that contracts use. Results and types are those of TypeBox (`type.test.ts`), but the library's
+ * modules are not loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
  */
 import type { TObject, TProperties, TSchema, Type as TypeBox, TString } from 'typebox';
 import { lineFormat, linePattern } from '#libs/text';
@@ -64,7 +64,14 @@ export function isPossibleId(id: number): boolean {
 }
 
 export const limitParameter = ({ usual, most, of = 'Items of a page' }: { usual: number; most: number; of?: string }) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: usual, description: `${of}, default ${usual}, at most ${most}.` }));
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: most,
+      default: usual,
+      description: `${of}, default ${usual}, at most ${most}.`,
+    }),
+  );
 
 interface ListOptions {
   readonly description: string;

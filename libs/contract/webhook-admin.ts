@@ -20,7 +20,9 @@ const facts = {
   conversation_id: nullable(Type.Integer({ description: 'The conversation that it has made or changed.' })),
   deliveries: Type.Integer({ description: 'Times that the same request came.' }),
   processed_at: nullable(instant('When it was worked last.')),
-  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
+  body_digest: nullable(
+    Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' }),
+  ),
   body_size: nullable(Type.Integer({ description: 'Bytes of the body as it came.' })),
 };
 export const webhookItem = Type.Object(facts);
@@ -28,7 +30,9 @@ export type WebhookItem = Static<typeof webhookItem>;
 
 export const webhookDetails = Type.Object({
   ...facts,
-  headers: Type.Record(Type.String(), Type.String(), { description: 'Those that were kept; secrets and signatures are `[redacted]`.' }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Those that were kept; secrets and signatures are `[redacted]`.',
+  }),
   body: nullable(Type.String({ description: 'As it came, but for secrets; null when it was not kept or is gone.' })),
 });
 
@@ -48,8 +52,12 @@ export const maxReplayed = 10_000;
 const changeReply = Type.Object({
   matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
   changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
-  failed: Type.Integer({ description: 'Ids without a webhook, and those whose agent does not exist or has no secret to judge them by.' }),
-  without_body: Type.Integer({ description: 'Those that match and whose body is not kept: nothing is done with them.' }),
+  failed: Type.Integer({
+    description: 'Ids without a webhook, and those whose agent does not exist or has no secret to judge them by.',
+  }),
+  without_body: Type.Integer({
+    description: 'Those that match and whose body is not kept: nothing is done with them.',
+  }),
   more: Type.Boolean({ description: 'More match than one call takes: the oldest were taken.' }),
   items: Type.Array(webhookItem, { description: 'The first hundred that matched, oldest first.' }),
 });
@@ -57,7 +65,9 @@ export type WebhookChange = Static<typeof changeReply>;
 
 /** RPCs to be spread into the contract of a service that receives webhooks. */
 export function webhookAdminRpcs(service: string) {
-  const notAnOperator = { not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' } } as const;
+  const notAnOperator = {
+    not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' },
+  } as const;
   return {
     listWebhooks: rpc({
       subject: `${service}.operations.list-webhooks`,
@@ -66,7 +76,10 @@ export function webhookAdminRpcs(service: string) {
       request: Type.Object({
         ...filter,
         before: Type.Optional(
-          Type.Object({ at: instant('Those of before then'), id: Type.Integer({ description: 'then: those with a lower id.' }) }),
+          Type.Object({
+            at: instant('Those of before then'),
+            id: Type.Integer({ description: 'then: those with a lower id.' }),
+          }),
         ),
         limit: Type.Integer({ minimum: 1, maximum: 201 }),
       }),
@@ -104,7 +117,9 @@ export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome
     since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
     until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
     outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only those with this outcome.' })),
-    text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, description: 'Only those whose body has this text.' })),
+    text: Type.Optional(
+      Type.String({ minLength: 3, maxLength: 200, description: 'Only those whose body has this text.' }),
+    ),
   };
 }
 
@@ -131,7 +146,9 @@ export function receiptReplay<Filter extends TProperties>(filter: Filter) {
 export const receiptReplayResult = Type.Object({
   matched: Type.Integer(),
   replayed: Type.Integer({ description: 'Those that are worked again.' }),
-  without_body: Type.Integer({ description: 'Those whose body was not kept or is gone, so that there is nothing to replay.' }),
+  without_body: Type.Integer({
+    description: 'Those whose body was not kept or is gone, so that there is nothing to replay.',
+  }),
   nothing_left: Type.Integer({ description: 'Those with which nothing is left to do.' }),
   more: Type.Boolean({ description: 'More match than `limit`: the oldest were taken.' }),
 });

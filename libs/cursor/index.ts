@@ -1,7 +1,8 @@
 /**
- * Cursors of lists, and lists merged from several services, newest first (P2). Every service returns items after a position; the first items of
- * all results are the page. A position is an item, not an offset, so new items do not shift pages: each item is returned once. A service that
- * does not respond continues later at its own position, so that none of its items are skipped.
+ * Cursors of lists, and lists merged from several services, newest first (P2). Every service returns items after a
+ * position; the first items of all results are the page. A position is an item, not an offset, so new items do not
+ * shift pages: each item is returned once. A service that does not respond continues later at its own position, so that
+ * none of its items are skipped.
  */
 
 export function encodeCursor(values: readonly unknown[]): string {
@@ -25,7 +26,10 @@ export interface Position {
   readonly source: string;
 }
 
-/** Where one source continues after a position of the merged list. `inclusive`: an item with the same `at` belongs to the next page. */
+/**
+ * Where one source continues after a position of the merged list. `inclusive`: an item with the same `at` belongs to
+ * the next page.
+ */
 export function cursorFor(source: string, position: Position): { before: string; inclusive: boolean } {
   return { before: position.at, inclusive: source > position.source };
 }
@@ -41,7 +45,10 @@ export function mergePages<Item>(
   return { items, next: last === undefined ? undefined : positionOf(last) };
 }
 
-/** Sources whose results end before the page does, though they may have more items. Each was asked for `requested` items. */
+/**
+ * Sources whose results end before the page does, though they may have more items. Each was asked for `requested`
+ * items.
+ */
 export function findTruncated<Source, Item>(
   parts: ReadonlyMap<Source, readonly Item[]>,
   { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
@@ -64,7 +71,8 @@ export interface MergedCursor {
 
 export const startCursor: MergedCursor = { position: 'beginning', late: new Map() };
 
-const positionIn = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] => late.get(source) ?? position;
+const positionIn = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] =>
+  late.get(source) ?? position;
 
 /** False when all items of the source were returned. */
 export function hasMore(cursor: MergedCursor, source: string): boolean {

@@ -52,8 +52,9 @@ function boundMessage(message: string): string {
 }
 
 /**
- * An expected error with a code. All other errors are unexpected: logged at the boundary and shown as `internal`.
- * On `/api`: `{error: reason, message, ...details}` with a reason, otherwise `{detail: message}` (rules/http#error-envelopes).
+ * An expected error with a code. All other errors are unexpected: logged at the boundary and shown as `internal`. On
+ * `/api`: `{error: reason, message, ...details}` with a reason, otherwise `{detail: message}`
+ * (rules/http#error-envelopes).
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -98,7 +99,12 @@ export function describeWithCause(error: Error): string {
 }
 
 /** An application error: `{error: reason, message, ...details}`. */
-export function appError(code: ErrorCode, reason: string, message: string, details?: Record<string, unknown>): AppError {
+export function appError(
+  code: ErrorCode,
+  reason: string,
+  message: string,
+  details?: Record<string, unknown>,
+): AppError {
   return new AppError({ code, reason, message, ...(details === undefined ? {} : { details }) });
 }
 
@@ -117,7 +123,10 @@ export function unavailable(message = 'Service unavailable', options?: ErrorOpti
   return new AppError({ code: 'unavailable', message }, options);
 }
 
-/** Converts anything thrown to an ErrorBody; unexpected errors become `internal` without their message, which may contain data. */
+/**
+ * Converts anything thrown to an ErrorBody; unexpected errors become `internal` without their message, which may
+ * contain data.
+ */
 export function toErrorBody(error: unknown): ErrorBody {
   return error instanceof AppError ? error.toBody() : { code: 'internal', message: 'Internal error' };
 }

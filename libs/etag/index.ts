@@ -1,6 +1,6 @@
 /**
- * Entity tags (rules/http#etag): digests of the representation, so that the gateway (`If-None-Match`) and services (`If-Match`, under their
- * lock) compute the same tag.
+ * Entity tags (rules/http#etag): digests of the representation, so that the gateway (`If-None-Match`) and services
+ * (`If-Match`, under their lock) compute the same tag.
  */
 import { hash } from 'node:crypto';
 
@@ -10,8 +10,8 @@ export function entityTag(representation: Uint8Array | string): string {
 }
 
 /**
- * Whether an `If-Match` (strong comparison) or `If-None-Match` (weak comparison) header matches the tag: `*`, one tag, or a list (RFC 9110
- * §13.1). Malformed tags match nothing.
+ * Whether an `If-Match` (strong comparison) or `If-None-Match` (weak comparison) header matches the tag: `*`, one tag,
+ * or a list (RFC 9110 §13.1). Malformed tags match nothing.
  */
 export function matchesEntityTag(header: string, tag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true;

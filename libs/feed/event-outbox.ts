@@ -49,10 +49,15 @@ export class EventOutbox {
   }
 
   /**
-   * Adds an event to the transaction. Events of a transaction are inserted together before it commits, in the order of the calls.
+   * Adds an event to the transaction. Events of a transaction are inserted together before it commits, in the order of
+   * the calls.
    * @throws Error when the data do not match the declaration
    */
-  add<Event extends FeedEvent>(tx: Tx, event: Event, { subject, data, access, isFinalEvent = event.isFinalEvent }: NewEvent<Event>): void {
+  add<Event extends FeedEvent>(
+    tx: Tx,
+    event: Event,
+    { subject, data, access, isFinalEvent = event.isFinalEvent }: NewEvent<Event>,
+  ): void {
     this.#check(event, data);
     const row = {
       type: event.type,
@@ -100,6 +105,8 @@ export class EventOutbox {
     if (check === undefined) this.#checks.set(event, (check = compileSchema(event.data)));
     const problem = check(data);
     if (problem !== undefined)
-      throw new Error(`data of ${event.type} do not match their declaration at /${problem.path.join('/')}: ${problem.message}`);
+      throw new Error(
+        `data of ${event.type} do not match their declaration at /${problem.path.join('/')}: ${problem.message}`,
+      );
   }
 }

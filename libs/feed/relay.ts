@@ -1,7 +1,7 @@
 /**
- * Publishes the outbox of a service to the stream FEED (V2). One process at a time publishes, in outbox order, one message after the other; a message
- * contains all pending rows. Rows are deleted after the broker has stored them. After a crash the next process publishes the same rows again; the
- * events service drops duplicates by their numbers.
+ * Publishes the outbox of a service to the stream FEED (V2). One process at a time publishes, in outbox order, one
+ * message after the other; a message contains all pending rows. Rows are deleted after the broker has stored them.
+ * After a crash the next process publishes the same rows again; the events service drops duplicates by their numbers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feedSubjectOf } from '#libs/contract';
@@ -12,7 +12,10 @@ import { type PollRun, Poller } from '#libs/concurrency';
 import { claimOutbox, findOutboxRow, lockOutbox, type OutboxRow, setLockTimeout } from './statements.ts';
 
 export interface RelayTuning {
-  /** Pause after a message in which further rows accumulate: one message per change would cost more than the change. Default 100. */
+  /**
+   * Pause after a message in which further rows accumulate: one message per change would cost more than the change.
+   * Default 100.
+   */
   readonly batchMs: number;
   /** Interval at which a process looks for rows of a process that died. Default 1 000. */
   readonly pollMs: number;
@@ -28,7 +31,13 @@ export class OutboxRelay {
   readonly #tuning: RelayTuning;
   readonly #poller: Poller;
 
-  constructor(deps: { service: string; db: Database; bus: Bus; logger: Logger; tuning?: Partial<RelayTuning> | undefined }) {
+  constructor(deps: {
+    service: string;
+    db: Database;
+    bus: Bus;
+    logger: Logger;
+    tuning?: Partial<RelayTuning> | undefined;
+  }) {
     this.#deps = deps;
     this.#tuning = { ...defaultTuning, ...deps.tuning };
     this.#poller = new Poller({
@@ -73,7 +82,10 @@ export class OutboxRelay {
       const rows = claimed.toSorted((a, b) => a.number - b.number);
       const [first] = rows;
       if (first === undefined) return 0;
-      const options = { msgId: `feed.${service}.${first.number}.${first.occurred_at}.${rows.length}`, timeoutMs: publishTimeoutMs };
+      const options = {
+        msgId: `feed.${service}.${first.number}.${first.occurred_at}.${rows.length}`,
+        timeoutMs: publishTimeoutMs,
+      };
       await bus.publishDurable(feedSubjectOf(service), `{"told":[${rows.map(stringifyRow).join(',')}]}`, options);
       return rows.length;
     });
@@ -82,7 +94,16 @@ export class OutboxRelay {
 
 /** Inserts JSON of the database as it is, without parsing it. */
 function stringifyRow(row: OutboxRow): string {
-  const { number, type, subject_type: subjectType, subject_id: subjectId, data, access, farewell, occurred_at: occurredAt } = row;
+  const {
+    number,
+    type,
+    subject_type: subjectType,
+    subject_id: subjectId,
+    data,
+    access,
+    farewell,
+    occurred_at: occurredAt,
+  } = row;
   const at = `${occurredAt.replace(' ', 'T')}Z`;
   const subject = `"subject_type":"${subjectType}","subject_id":${subjectId}`;
   return `{"number":${number},"type":"${type}",${subject},"data":${data},"access":${access ?? 'null'},"farewell":${farewell},"occurred_at":"${at}"}`;

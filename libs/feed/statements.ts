@@ -22,10 +22,13 @@ export const insertOutbox = statement.none({
 });
 
 /**
- * A `with` query that adds an event in the statement of the change, for changes that are one statement. It reads the subject from the rows that the
- * change returned, so the row of the subject is locked as `feedTables` requires.
+ * A `with` query that adds an event in the statement of the change, for changes that are one statement. It reads the
+ * subject from the rows that the change returned, so the row of the subject is locked as `feedTables` requires.
  */
-export function insertEventSql({ type, subject }: FeedEvent, { subjectId, from }: { subjectId: SqlPart; from: Sql }): Sql {
+export function insertEventSql(
+  { type, subject }: FeedEvent,
+  { subjectId, from }: { subjectId: SqlPart; from: Sql },
+): Sql {
   return sql`insert into feed_outbox (type, subject_type, subject_id, data)
     select ${sql.literal(type)}, ${sql.literal(subject)}, ${subjectId}, '{}' ${from}`;
 }
@@ -36,10 +39,14 @@ export const lockOutbox = statement.none({
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.feed', 0))`,
 });
 
-/** A process that hangs loses the lock. The commit does not wait for the disk: rows that reappear after a crash are published again. */
+/**
+ * A process that hangs loses the lock. The commit does not wait for the disk: rows that reappear after a crash are
+ * published again.
+ */
 export const setLockTimeout = statement.none({
   name: 'feed.limit-turn',
-  sql: () => sql`select set_config('idle_in_transaction_session_timeout', '4s', true), set_config('synchronous_commit', 'off', true)`,
+  sql: () =>
+    sql`select set_config('idle_in_transaction_session_timeout', '4s', true), set_config('synchronous_commit', 'off', true)`,
 });
 
 const outboxRow = {

@@ -1,4 +1,7 @@
-/** ffmpeg and ffprobe as child processes with limited input and output, killed with their job, and temporary directories for their results. */
+/**
+ * ffmpeg and ffprobe as child processes with limited input and output, killed with their job, and temporary directories
+ * for their results.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,7 +19,10 @@ interface InputLimits {
 /** Recordings are read in these containers only, through the local object port. */
 const recordingInput: InputLimits = { protocols: 'http,tcp', formats: 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm' };
 /** Formats of canonical audio, read from disk. */
-export const audioInput: InputLimits = { protocols: 'file', formats: 'aac,flac,mov,mp4,m4a,3gp,3g2,mj2,mp3,ogg,wav,matroska,webm' };
+export const audioInput: InputLimits = {
+  protocols: 'file',
+  formats: 'aac,flac,mov,mp4,m4a,3gp,3g2,mj2,mp3,ogg,wav,matroska,webm',
+};
 
 const quiet = ['-hide_banner', '-loglevel', 'error'] as const;
 const versionTimeoutMs = 10_000;
@@ -55,7 +61,10 @@ export interface Ffmpeg {
   version(): Promise<string | undefined>;
   /** Arguments that read an address or file within the limits, starting at `seekSeconds`. */
   input(url: string, seekSeconds?: number): string[];
-  /** Runs ffmpeg and returns its standard output. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's reason */
+  /**
+   * Runs ffmpeg and returns its standard output. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's
+   * reason
+   */
   run(args: readonly string[], options: RunOptions): Promise<Buffer>;
   /** Runs ffprobe in the same way. */
   probe(args: readonly string[], options: RunOptions): Promise<Buffer>;
@@ -75,7 +84,12 @@ export function createFfmpeg(path: string, { protocols, formats }: InputLimits =
         return undefined;
       }
     },
-    input: (url, seekSeconds) => [...inputLimits, ...(seekSeconds === undefined ? [] : ['-ss', seekSeconds.toFixed(6)]), '-i', url],
+    input: (url, seekSeconds) => [
+      ...inputLimits,
+      ...(seekSeconds === undefined ? [] : ['-ss', seekSeconds.toFixed(6)]),
+      '-i',
+      url,
+    ],
     run: (args, options) => {
       const progress = options.onProgress === undefined ? [] : ['-progress', 'pipe:1', '-nostats'];
       return runProgram(path, [...quiet, '-nostdin', '-y', ...progress, ...args], options);
@@ -92,7 +106,9 @@ async function runProgram(program: string, args: readonly string[], options: Run
   signal.addEventListener('abort', kill, { once: true });
   try {
     const [output, errors, end] = await Promise.all([
-      onProgress === undefined && onLine === undefined ? collect(child, maxOutputBytes) : followLines(child, { onProgress, onLine }),
+      onProgress === undefined && onLine === undefined
+        ? collect(child, maxOutputBytes)
+        : followLines(child, { onProgress, onLine }),
       collectTail(child),
       waitForEnd(child),
     ]);
@@ -113,7 +129,9 @@ function waitForEnd(child: ChildProcess): Promise<{ text: string; isKilled: bool
       reject(isMissing ? new PermanentJobError(ffmpegMissingMessage) : error);
     });
     child.once('close', (code, signal) =>
-      resolve(code === 0 ? undefined : { text: `exited with ${signal ?? `status ${code}`}`, isKilled: signal !== null }),
+      resolve(
+        code === 0 ? undefined : { text: `exited with ${signal ?? `status ${code}`}`, isKilled: signal !== null },
+      ),
     );
   });
 }
@@ -131,7 +149,8 @@ async function collect(child: ChildProcess, maxBytes: number): Promise<Buffer> {
 
 async function collectTail(child: ChildProcess): Promise<string> {
   let tail = '';
-  for await (const chunk of child.stderr as AsyncIterable<Buffer>) tail = (tail + chunk.toString('utf8')).slice(-maxErrorLength);
+  for await (const chunk of child.stderr as AsyncIterable<Buffer>)
+    tail = (tail + chunk.toString('utf8')).slice(-maxErrorLength);
   return tail;
 }
 
@@ -189,7 +208,10 @@ export function createScratchDirectory(dir: string, prefix: string, logger: Logg
   };
 }
 
-/** The first process of a container always has the same id, so a directory of "this" process can be left over from the previous container. */
+/**
+ * The first process of a container always has the same id, so a directory of "this" process can be left over from the
+ * previous container.
+ */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

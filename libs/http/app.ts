@@ -1,6 +1,6 @@
 /**
- * The HTTP edge as one koa middleware: request id, surface, CORS, one error mapper, one log line and one metric observation per request.
- * All other behaviour belongs to routes.
+ * The HTTP edge as one koa middleware: request id, surface, CORS, one error mapper, one log line and one metric
+ * observation per request. All other behaviour belongs to routes.
  */
 import Koa, { type Next } from 'koa';
 import { AppError, badRequest, notFound } from '#libs/errors';
@@ -56,7 +56,11 @@ function joinHeaders(names: readonly string[]): string {
 
 /** True for a CORS preflight request; it is answered before routing and authentication. */
 export function isPreflight({ req, method }: HttpContext): boolean {
-  return method === 'OPTIONS' && req.headers.origin !== undefined && req.headers['access-control-request-method'] !== undefined;
+  return (
+    method === 'OPTIONS' &&
+    req.headers.origin !== undefined &&
+    req.headers['access-control-request-method'] !== undefined
+  );
 }
 
 export interface AppOptions {
@@ -69,7 +73,13 @@ export interface AppOptions {
   /** Number of trusted proxies that append to `X-Forwarded-For`; 0 = use the socket address. */
   trustedProxyHops: number;
   /** Called once per request after the response is sent or aborted; `route` is a template. */
-  observe?: (observation: { method: string; route: string; status: number; seconds: number; traceparent: string }) => void;
+  observe?: (observation: {
+    method: string;
+    route: string;
+    status: number;
+    seconds: number;
+    traceparent: string;
+  }) => void;
   /** Called when a guard rejects a request or closes a connection. */
   refused?: (reason: Refusal) => void;
 }
@@ -130,7 +140,10 @@ export function createApp(options: AppOptions): HttpApp {
         const user = actor?.kind === 'user' ? actor : undefined;
         const who = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
-        logger.info({ requestId, ...ids, method: ctx.method, path: redactPath(path), route, status, ...who, durationMs }, 'request');
+        logger.info(
+          { requestId, ...ids, method: ctx.method, path: redactPath(path), route, status, ...who, durationMs },
+          'request',
+        );
       }
       endRequestSpan(span, ctx.method, route, status);
     });
@@ -159,14 +172,17 @@ export function createApp(options: AppOptions): HttpApp {
 }
 
 /**
- * Responds with the surface's error envelope. Once a response has started, the connection is closed instead, so that the response does not
- * look complete.
+ * Responds with the surface's error envelope. Once a response has started, the connection is closed instead, so that
+ * the response does not look complete.
  */
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
   // A service logged its own unexpected error, under the same request id.
   if (!(error instanceof AppError || error instanceof ClientDisconnected)) {
-    logger.error({ err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route }, 'request failed');
+    logger.error(
+      { err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route },
+      'request failed',
+    );
   }
   if (res.headersSent || res.destroyed) {
     ctx.respond = false;
@@ -175,7 +191,8 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   }
   const answer = renderError(state.surface, error);
   ctx.respond = true;
-  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag']) res.removeHeader(name);
+  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag'])
+    res.removeHeader(name);
   // Errors must not be cached like the successful response would be.
   res.setHeader('Cache-Control', 'no-store');
   ctx.status = answer.status;
@@ -190,5 +207,10 @@ export function respondNotFound(): never {
 }
 
 function hasClientClosed(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE' || error.code === 'ECANCELED';
+  return (
+    error.code === 'ECONNRESET' ||
+    error.code === 'EPIPE' ||
+    error.code === 'ERR_STREAM_PREMATURE_CLOSE' ||
+    error.code === 'ECANCELED'
+  );
 }

@@ -1,4 +1,6 @@
-/** Static files of pages: compressed once, on the first request that accepts compression, and served with a validator. */
+/**
+ * Static files of pages: compressed once, on the first request that accepts compression, and served with a validator.
+ */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -14,11 +16,20 @@ export interface Asset {
 
 export function createAsset(plain: Buffer, contentType: string): Asset {
   let packed: Promise<Buffer> | undefined;
-  return { plain, pack: () => (packed ??= promisify(gzip)(plain)), tag: hash('sha256', plain, 'base64url'), contentType };
+  return {
+    plain,
+    pack: () => (packed ??= promisify(gzip)(plain)),
+    tag: hash('sha256', plain, 'base64url'),
+    contentType,
+  };
 }
 
 /** @param cacheControl how long browsers and proxies may keep it. */
-export async function sendAsset(ctx: HttpContext, { plain, pack, tag, contentType }: Asset, cacheControl: string): Promise<void> {
+export async function sendAsset(
+  ctx: HttpContext,
+  { plain, pack, tag, contentType }: Asset,
+  cacheControl: string,
+): Promise<void> {
   const { res } = ctx;
   const packed = /\bgzip\b/.test(ctx.req.headers['accept-encoding'] ?? '') ? await pack() : undefined;
   res.setHeader('Cache-Control', cacheControl);

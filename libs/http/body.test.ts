@@ -48,7 +48,11 @@ describe('readRawBody (D62, D77)', () => {
   /** Responds with the body that was read, whether it was read synchronously, and whether the budget counted it. */
   const server = createServer((req, res) => {
     void (async () => {
-      const ctx = { req, res, state: { startedAt: performance.now(), countRefusal: () => undefined } } as unknown as HttpContext;
+      const ctx = {
+        req,
+        res,
+        state: { startedAt: performance.now(), countRefusal: () => undefined },
+      } as unknown as HttpContext;
       const reading = readRawBody(ctx, room);
       await new Promise(setImmediate);
       const wasHere = req.complete;
@@ -71,7 +75,8 @@ describe('readRawBody (D62, D77)', () => {
     const closed = once(socket, 'close');
     let answer = '';
     socket.on('data', (text: string) => (answer += text));
-    for (const piece of pieces) await new Promise<void>((resolve) => void socket.write(piece, 'latin1', () => setTimeout(resolve, 20)));
+    for (const piece of pieces)
+      await new Promise<void>((resolve) => void socket.write(piece, 'latin1', () => setTimeout(resolve, 20)));
     await closed;
     return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as unknown;
   }
@@ -91,7 +96,10 @@ describe('readRawBody (D62, D77)', () => {
   });
 
   it('reads at most the limit, and nothing from a request without a body', async () => {
-    expect(await send(head(`Content-Length: ${maxBodyBytes + 1}`) + body)).toMatchObject({ length: null, counted: false });
+    expect(await send(head(`Content-Length: ${maxBodyBytes + 1}`) + body)).toMatchObject({
+      length: null,
+      counted: false,
+    });
     expect(await send(head())).toMatchObject({ length: 0, counted: false });
   });
 });

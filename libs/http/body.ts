@@ -1,6 +1,6 @@
 /**
- * Reads request bodies as bytes and parses JSON from them. Bytes are not decoded first: invalid UTF-8 is rejected instead of replaced, and
- * large integers keep their precision (docs/adr/request-bodies.md).
+ * Reads request bodies as bytes and parses JSON from them. Bytes are not decoded first: invalid UTF-8 is rejected
+ * instead of replaced, and large integers keep their precision (docs/adr/request-bodies.md).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -30,8 +30,8 @@ const noop = (): Promise<void> => Promise.resolve();
 
 /**
  * Reads the body as bytes; the only reader of bodies in memory.
- * @throws ClientDisconnected immediately when the client disconnects; AppError request_timeout when it is too slow (D62), unavailable under
- * memory pressure
+ * @throws ClientDisconnected immediately when the client disconnects; AppError request_timeout when it is too slow
+ * (D62), unavailable under memory pressure
  */
 export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<BufferedBody> {
   const { req } = ctx;
@@ -48,7 +48,10 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   try {
     // koa-body receives only the bytes: the route decides which methods and types may have a body.
     const buffer = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
-    await buffer({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0], noop);
+    await buffer(
+      { method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0],
+      noop,
+    );
     return { bytes: request.body, release: release };
   } catch (error) {
     release();
@@ -84,8 +87,8 @@ const bytesPerValue = 64;
 
 /**
  * Parses JSON without losing precision of numbers, regardless of the Content-Type.
- * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or malformed JSON; 413 for numbers whose exponents expand
- * to too many digits
+ * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or malformed JSON; 413 for numbers
+ * whose exponents expand to too many digits
  */
 export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' };
@@ -94,7 +97,8 @@ export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   try {
     return { value: parseJson(text), text };
   } catch (error) {
-    if (error instanceof NumberExpansionError) throw new AppError({ code: 'payload_too_large', message: error.message });
+    if (error instanceof NumberExpansionError)
+      throw new AppError({ code: 'payload_too_large', message: error.message });
     throw new UnparsableBody();
   }
 }
@@ -104,8 +108,8 @@ export function tooLarge(): AppError {
 }
 
 /**
- * Estimates the number of values from commas and brackets; undefined when brackets nest deeper than `maxDepth`. Runs before parsing, so
- * that depth costs no memory.
+ * Estimates the number of values from commas and brackets; undefined when brackets nest deeper than `maxDepth`. Runs
+ * before parsing, so that depth costs no memory.
  */
 export function countValues(bytes: Uint8Array, maxDepth: number): number | undefined {
   let depth = 0;

@@ -26,7 +26,10 @@ function arrive(room: ByteBudget, ageMs = 0): RecordedTransfer {
 
 const longAgo = 60_000;
 
-/** Resolves after every budget has checked its transfers; all are checked together, and a budget that is full evicts one at the end. */
+/**
+ * Resolves after every budget has checked its transfers; all are checked together, and a budget that is full evicts one
+ * at the end.
+ */
 async function looked(): Promise<void> {
   const room = new ByteBudget(1);
   const guest = arrive(room, longAgo);

@@ -1,6 +1,7 @@
 /**
- * Limits the bytes of transfers in this process: request bodies being received, responses being read. Without free budget, new data waits;
- * under pressure the oldest transfer is aborted, i.e. the slow client, not the next one (D62, D77).
+ * Limits the bytes of transfers in this process: request bodies being received, responses being read. Without free
+ * budget, new data waits; under pressure the oldest transfer is aborted, i.e. the slow client, not the next one (D62,
+ * D77).
  */
 import { pollRegularly } from '#libs/transfer';
 
@@ -89,7 +90,8 @@ export class ByteBudget {
     let moving = 0;
     for (const { bytes } of this.#active) moving += bytes;
     for (const holder of this.#active) {
-      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - holder.since < evictableAfterMs) return;
+      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - holder.since < evictableAfterMs)
+        return;
       moving -= holder.bytes;
       holder.evict();
     }

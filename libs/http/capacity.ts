@@ -1,6 +1,6 @@
 /**
- * Concurrency and memory limits of requests. Anonymous requests have separate limits and cannot exhaust those of authenticated callers;
- * bodies that are still being received count separately (D62, D77).
+ * Concurrency and memory limits of requests. Anonymous requests have separate limits and cannot exhaust those of
+ * authenticated callers; bodies that are still being received count separately (D62, D77).
  */
 import { unavailable } from '#libs/errors';
 import type { Metrics } from '#libs/telemetry';
@@ -118,6 +118,8 @@ export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
 
 /** Returns a function that counts one refusal. */
 export function countRefusals(metrics: Metrics): (reason: Refusal) => void {
-  const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', { reason: refusals });
+  const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', {
+    reason: refusals,
+  });
   return (reason) => total.inc({ reason }, 1);
 }

@@ -8,7 +8,11 @@ let refused: string[];
 const anonymous = new WeakSet<Socket>();
 beforeEach(() => {
   refused = [];
-  connections = new Connections({ max: 4, refused: (reason) => refused.push(reason), isAnonymous: ({ socket }) => anonymous.has(socket) });
+  connections = new Connections({
+    max: 4,
+    refused: (reason) => refused.push(reason),
+    isAnonymous: ({ socket }) => anonymous.has(socket),
+  });
 });
 
 function open(): Socket {
@@ -34,7 +38,8 @@ const openKept = (): Socket => {
   connections.end(socket);
   return socket;
 };
-const closedOf = (sockets: readonly Socket[]): number[] => sockets.flatMap((socket, index) => (socket.destroyed ? [index] : []));
+const closedOf = (sockets: readonly Socket[]): number[] =>
+  sockets.flatMap((socket, index) => (socket.destroyed ? [index] : []));
 
 describe('Connections (D62)', () => {
   it('closes the least valuable connection for a new one: silent ones first, then idle ones, then anonymous ones', () => {

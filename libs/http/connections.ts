@@ -24,8 +24,8 @@ interface Connection {
 }
 
 /**
- * A linked list of connections of one kind, ordered by the time of entering. Every request enters and leaves one, so removal must be cheap
- * (docs/performance-notes.md#slab-for-in-flight-requests).
+ * A linked list of connections of one kind, ordered by the time of entering. Every request enters and leaves one, so
+ * removal must be cheap (docs/performance-notes.md#slab-for-in-flight-requests).
  */
 class Line {
   first: Connection | undefined;
@@ -100,7 +100,9 @@ export class Connections {
     return ++connection.running;
   }
 
-  /** Writes the rejection of malformed data in order: after the responses of earlier requests, never into one of them. */
+  /**
+   * Writes the rejection of malformed data in order: after the responses of earlier requests, never into one of them.
+   */
   refuse(socket: Socket, write: () => void): void {
     const connection = this.#open.get(socket);
     const current = connection?.running === 0 ? undefined : connection?.current;

@@ -1,6 +1,7 @@
 /**
- * The browser script of the API reference, extracted from its Fastify plugin: the script's own package would install the 240 packages that
- * it was bundled from. A worker thread loads the plugin, so that its memory is released afterwards.
+ * The browser script of the API reference, extracted from its Fastify plugin: the script's own package would install
+ * the 240 packages that it was bundled from. A worker thread loads the plugin, so that its memory is released
+ * afterwards.
  */
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -30,7 +31,12 @@ export async function readDocsBundle(): Promise<Buffer> {
 async function sendBundle(): Promise<void> {
   const { default: plugin }: { default: Plugin } = await import('@scalar/fastify-api-reference');
   const routes: Route[] = [];
-  const server = { initialConfig: {}, log: console, hasPlugin: () => false, route: (route: Route) => routes.push(route) };
+  const server = {
+    initialConfig: {},
+    log: console,
+    hasPlugin: () => false,
+    route: (route: Route) => routes.push(route),
+  };
   plugin(server, { configuration: { url: '/' } }, () => undefined);
   const reply: Reply = { header: () => reply, send: (text) => parentPort?.postMessage(text) };
   const route = routes.find(({ url }) => url.endsWith('.js'));

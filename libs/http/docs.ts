@@ -1,4 +1,7 @@
-/** The live documents and their pages, served by this process only: no fonts, scripts, proxies or telemetry from other servers. */
+/**
+ * The live documents and their pages, served by this process only: no fonts, scripts, proxies or telemetry from other
+ * servers.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { notFound } from '#libs/errors';
@@ -33,7 +36,10 @@ const contentSecurityPolicy = [
 const assetsPath = '/api/docs/assets';
 const pageFolder = join(import.meta.dirname, 'docs-page');
 
-/** Sends a document as JSON, with a validator. It is built on the first request, because most replicas of a gateway never get one. */
+/**
+ * Sends a document as JSON, with a validator. It is built on the first request, because most replicas of a gateway
+ * never get one.
+ */
 export function createDocument(build: () => object): (ctx: HttpContext) => void {
   let json: Buffer | undefined;
   return (ctx) => {
@@ -75,7 +81,9 @@ function composePage({ info, components }: OpenApiDocument, documentPath: string
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** Serves the reference's script and our own files of its page; each is read and compressed once, at its first request. */
+/**
+ * Serves the reference's script and our own files of its page; each is read and compressed once, at its first request.
+ */
 export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<void> {
   const files: Readonly<Record<string, { read: () => Promise<Buffer>; contentType: string }>> = {
     'reference.js': { read: readDocsBundle, contentType: javascript },

@@ -3,7 +3,8 @@ import { appError, AppError, badRequest } from '#libs/errors';
 import { invalidInput, renderError, type ValidationItem } from './envelope.ts';
 
 const item = (...loc: (string | number)[]): ValidationItem => ({ type: 'missing', loc, msg: 'Field required' });
-const detailOf = (error: Error): ValidationItem[] => (JSON.parse(renderError('api', error).body) as { detail: ValidationItem[] }).detail;
+const detailOf = (error: Error): ValidationItem[] =>
+  (JSON.parse(renderError('api', error).body) as { detail: ValidationItem[] }).detail;
 
 describe('renderError (D60)', () => {
   it('lists at most fifty problems', () => {
@@ -25,7 +26,9 @@ describe('renderError (D60)', () => {
   });
 
   it.each(['api', 'v1'] as const)('truncates the details of an operation error on %s', (surface) => {
-    const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_value, index) => [`${'k'.repeat(50)}${index}`, 'is no setting']));
+    const fields = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_value, index) => [`${'k'.repeat(50)}${index}`, 'is no setting']),
+    );
     const { body } = renderError(
       surface,
       appError('bad_request', 'invalid_step_config', 'It does not fit.', { fields, huge: 'x'.repeat(1e6), count: 5 }),
@@ -47,7 +50,10 @@ describe('renderError (D60)', () => {
     ['unsupported_media_type', 415],
   ] as const)('answers %s with {detail} on every surface', (code, status) => {
     for (const surface of ['api', 'v1'] as const) {
-      expect(renderError(surface, new AppError({ code, message: 'why' }))).toMatchObject({ status, body: '{"detail":"why"}' });
+      expect(renderError(surface, new AppError({ code, message: 'why' }))).toMatchObject({
+        status,
+        body: '{"detail":"why"}',
+      });
     }
   });
 });

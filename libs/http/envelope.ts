@@ -1,5 +1,13 @@
 /** Maps every error to a response: status, headers and the envelope of the surface (rules/http#error-envelopes). */
-import { AppError, truncateText, type ErrorBody, errorCodes, maxQuoteLength, ReplayedError, toErrorBody } from '#libs/errors';
+import {
+  AppError,
+  truncateText,
+  type ErrorBody,
+  errorCodes,
+  maxQuoteLength,
+  ReplayedError,
+  toErrorBody,
+} from '#libs/errors';
 import type { Surface } from './exchange.ts';
 
 export interface ErrorResponse {
@@ -13,8 +21,8 @@ export const maxProblems = 50;
 /** Maximum bytes of an error body (D60). */
 const maxErrorBytes = 65_536;
 /**
- * Statuses whose body is `{detail}` on every surface when the error does not have a specific reason: the request was rejected before it
- * became an API call.
+ * Statuses whose body is `{detail}` on every surface when the error does not have a specific reason: the request was
+ * rejected before it became an API call.
  */
 export const frameworkStatuses = new Set([408, 413, 415, 417, 422, 431]);
 
@@ -55,7 +63,10 @@ const defaultRetryAfterSeconds: Partial<Record<number, string>> = { 429: '60', 5
 export function renderError(surface: Surface, error: unknown): ErrorResponse {
   const body = toErrorBody(error);
   const status = errorCodes[body.code].status;
-  const { retry_after: retryAfter, ...details } = (body.details ?? {}) as { retry_after?: string | number } & Record<string, unknown>;
+  const { retry_after: retryAfter, ...details } = (body.details ?? {}) as { retry_after?: string | number } & Record<
+    string,
+    unknown
+  >;
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (error instanceof MethodNotAllowed) headers['Allow'] = error.allow;
@@ -67,14 +78,21 @@ export function renderError(surface: Surface, error: unknown): ErrorResponse {
   return {
     status,
     headers,
-    body: writeBounded(details, (reported) => (framework ? toApiEnvelope(body, reported) : toV1Envelope(body, reported))),
+    body: writeBounded(details, (reported) =>
+      framework ? toApiEnvelope(body, reported) : toV1Envelope(body, reported),
+    ),
   };
 }
 
 /** The envelope as JSON: with all details if they fit, otherwise with part of them, otherwise without. */
-function writeBounded(details: Record<string, unknown>, envelope: (details: Record<string, unknown>) => unknown): string {
+function writeBounded(
+  details: Record<string, unknown>,
+  envelope: (details: Record<string, unknown>) => unknown,
+): string {
   const { items } = details;
-  const reported = Array.isArray(items) ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) } : details;
+  const reported = Array.isArray(items)
+    ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) }
+    : details;
   const whole = JSON.stringify(envelope(reported));
   if (Buffer.byteLength(whole) <= maxErrorBytes) return whole;
   const fitting = JSON.stringify(envelope(fitDetails(reported)));
@@ -82,7 +100,10 @@ function writeBounded(details: Record<string, unknown>, envelope: (details: Reco
 }
 
 function cutItem(item: ValidationItem): ValidationItem {
-  return { ...item, loc: item.loc.map((part) => (typeof part === 'string' ? truncateText(part, maxQuoteLength) : part)) };
+  return {
+    ...item,
+    loc: item.loc.map((part) => (typeof part === 'string' ? truncateText(part, maxQuoteLength) : part)),
+  };
 }
 
 /** Shortens lists and objects to the entries that fit; omits the other details when they alone are too large. */

@@ -50,7 +50,9 @@ describe('a response as event stream (C1, C4)', () => {
       yield bytes('event: a\ndata: {}\n\n');
       await next.promise;
       yield bytes('event: b\nda');
-      await once(new Readable({ read: () => undefined }), 'never', { signal: AbortSignal.timeout(60) }).catch(() => undefined);
+      await once(new Readable({ read: () => undefined }), 'never', { signal: AbortSignal.timeout(60) }).catch(
+        () => undefined,
+      );
       yield bytes('ta: {}\n\n');
     }
     const { response } = await open(source(), 20);
@@ -69,7 +71,8 @@ describe('a response as event stream (C1, C4)', () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     const readUntil = async (end: RegExp): Promise<void> => {
-      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) if (end.test((text += part.value))) return;
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+        if (end.test((text += part.value))) return;
     };
     await readUntil(/^(:\n\n){3}/);
     asked.resolve(
@@ -85,7 +88,9 @@ describe('a response as event stream (C1, C4)', () => {
     const late = await open(failing.promise, 20);
     expect(late.response.status).toBe(200);
     failing.reject(unavailable('The agent cannot answer now'));
-    expect(await late.response.text()).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot answer now"\}\n\n$/);
+    expect(await late.response.text()).toMatch(
+      /^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot answer now"\}\n\n$/,
+    );
     expect((await open(Promise.reject(unavailable('The agent cannot answer now')), 60_000)).response.status).toBe(503);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments prevent idle timeouts between them, and an error during the
- * stream is its last event.
+ * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments prevent idle timeouts between them, and an
+ * error during the stream is its last event.
  */
 import type { RawReply } from '#libs/nats';
 import { renderError } from './envelope.ts';
@@ -19,11 +19,15 @@ const headers = {
 } as const;
 
 /**
- * Responds with the events of an operation. An error within `silenceMs` is an ordinary error response; later the response has started with
- * comments, and an error is its last event (D96).
- * Resolves when everything is sent or the client has disconnected. A disconnect does not cancel the operation (C2).
+ * Responds with the events of an operation. An error within `silenceMs` is an ordinary error response; later the
+ * response has started with comments, and an error is its last event (D96). Resolves when everything is sent or the
+ * client has disconnected. A disconnect does not cancel the operation (C2).
  */
-export async function sendEvents(ctx: HttpContext, requested: Promise<RawReply>, silenceMs = keepAliveMs): Promise<void> {
+export async function sendEvents(
+  ctx: HttpContext,
+  requested: Promise<RawReply>,
+  silenceMs = keepAliveMs,
+): Promise<void> {
   const { res } = ctx;
   const events = new EventWriter(ctx, silenceMs);
   const isLate = await waitsLonger(requested, silenceMs);

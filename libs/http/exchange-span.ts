@@ -44,5 +44,8 @@ function methodOf(method = ''): Record<string, string> {
 function addressOf(host = ''): Record<string, string | number> {
   const [, name = '', port] = /^(\[[\d:.A-Fa-f]+\]|[^:/?#@\s[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === '' || name.length > maxHostLength) return {};
-  return { 'server.address': name.replace(/^\[(.*)\]$/, '$1'), ...(port === undefined ? {} : { 'server.port': Number(port) }) };
+  return {
+    'server.address': name.replace(/^\[(.*)\]$/, '$1'),
+    ...(port === undefined ? {} : { 'server.port': Number(port) }),
+  };
 }

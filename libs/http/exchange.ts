@@ -6,8 +6,8 @@ import type { ByteBudget } from './byte-budget.ts';
 import { isIP } from 'node:net';
 
 /**
- * Error format of a path: `/api/*` uses `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` use `{code, message, retryable}` and
- * have no CORS (rules/http#error-envelopes).
+ * Error format of a path: `/api/*` uses `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` use `{code,
+ * message, retryable}` and have no CORS (rules/http#error-envelopes).
  */
 export type Surface = 'api' | 'v1' | 'other';
 
@@ -85,8 +85,8 @@ export function rewritePath(ctx: HttpContext, path: string): void {
 }
 
 /**
- * The client address for rate limits (`toAddressBlock`): the peer, or with trusted proxies the `X-Forwarded-For` entry that the outermost
- * of them appended. Entries to the left of it are set by the client and ignored.
+ * The client address for rate limits (`toAddressBlock`): the peer, or with trusted proxies the `X-Forwarded-For` entry
+ * that the outermost of them appended. Entries to the left of it are set by the client and ignored.
  */
 export function clientAddressOf(ctx: HttpContext): string {
   const peer = ctx.req.socket.remoteAddress ?? '';
@@ -106,8 +106,8 @@ export function redactPath(path: string): string {
 }
 
 /**
- * An IPv4 address, or the /64 block of an IPv6 address, in canonical form: the owner of an IPv6 address usually has the whole block (D71).
- * IPv4-mapped addresses count as IPv4. Ports are removed; invalid addresses count as one client.
+ * An IPv4 address, or the /64 block of an IPv6 address, in canonical form: the owner of an IPv6 address usually has the
+ * whole block (D71). IPv4-mapped addresses count as IPv4. Ports are removed; invalid addresses count as one client.
  */
 export function toAddressBlock(text: string): string {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;

@@ -1,4 +1,6 @@
-/** Selects the representation of a response: the requested `format`, otherwise by `Accept` (rules/http#formats; T1, T5). */
+/**
+ * Selects the representation of a response: the requested `format`, otherwise by `Accept` (rules/http#formats; T1, T5).
+ */
 import type { RouteFormat } from '#libs/contract';
 
 type Formats = Readonly<Record<string, RouteFormat>>;
@@ -11,8 +13,8 @@ interface Range {
 }
 
 /**
- * Prepares content negotiation by `Accept`: returns the name of the most preferred format; the first one for equal preference or without a
- * header.
+ * Prepares content negotiation by `Accept`: returns the name of the most preferred format; the first one for equal
+ * preference or without a header.
  */
 export function compileFormats(formats: Formats): (accept: string | undefined) => string {
   const types = Object.fromEntries(Object.entries(formats).map(([name, { contentType }]) => [name, contentType]));
@@ -22,11 +24,17 @@ export function compileFormats(formats: Formats): (accept: string | undefined) =
 }
 
 /**
- * Returns the name of the most preferred content type, the first one for equal preference or without a header; undefined when the client
- * accepts none.
+ * Returns the name of the most preferred content type, the first one for equal preference or without a header;
+ * undefined when the client accepts none.
  */
-export function chooseFormat<Name extends string>(types: Readonly<Record<Name, string>>, accept: string | undefined): Name | undefined {
-  const offers = Object.entries<string>(types).map(([name, contentType]) => ({ name: name as Name, ...readType(contentType) }));
+export function chooseFormat<Name extends string>(
+  types: Readonly<Record<Name, string>>,
+  accept: string | undefined,
+): Name | undefined {
+  const offers = Object.entries<string>(types).map(([name, contentType]) => ({
+    name: name as Name,
+    ...readType(contentType),
+  }));
   if (accept === undefined) return offers[0]?.name;
   const ranges = readAccept(accept);
   const liked = offers.map((offer) => ({ name: offer.name, quality: findQuality(offer, ranges) }));

@@ -7,12 +7,16 @@ import type { Transfer, ByteBudget } from './byte-budget.ts';
 
 /** Time limit for a body that is buffered as a whole (D62). */
 const deadlineMs = 30_000;
-/** A body can arrive as millions of one-byte chunks with a hundred bytes of overhead each; chunks are joined to at least this size. */
+/**
+ * A body can arrive as millions of one-byte chunks with a hundred bytes of overhead each; chunks are joined to at least
+ * this size.
+ */
 const pieceBytes = 16_384;
 
 /**
- * The request body as a stream without the headers that describe it. Its bytes count in the budget until `leave`. It fails immediately when
- * the client disconnects (ClientDisconnected), when it is too slow (request_timeout) and under memory pressure (unavailable).
+ * The request body as a stream without the headers that describe it. Its bytes count in the budget until `leave`. It
+ * fails immediately when the client disconnects (ClientDisconnected), when it is too slow (request_timeout) and under
+ * memory pressure (unavailable).
  */
 export class IncomingBody extends Readable {
   /** Empty, so that no reader acts on them: nothing is decompressed (D61), and the route decides the type. */

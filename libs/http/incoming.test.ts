@@ -24,7 +24,12 @@ function begin(status: number) {
   const refused: string[] = [];
   const state = { startedAt: performance.now(), countRefusal: (reason: string) => void refused.push(reason) };
   const res = { headersSent: false, writableEnded: true, setHeader: () => undefined };
-  const ctx = { req: Object.assign(req, { isPaused: () => false, pause: () => undefined }), res, state, status } as unknown as HttpContext;
+  const ctx = {
+    req: Object.assign(req, { isPaused: () => false, pause: () => undefined }),
+    res,
+    state,
+    status,
+  } as unknown as HttpContext;
   /** Advances the clock by these seconds, with this number of bytes received in each. */
   const pass = (seconds: number, bytes: number): void => {
     for (let second = 0; second < seconds; second++) {

@@ -1,10 +1,15 @@
-/** Receiving request bodies: minimum pace, and draining the rest of a body after its request was answered (D62, D77). */
+/**
+ * Receiving request bodies: minimum pace, and draining the rest of a body after its request was answered (D62, D77).
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '#libs/errors';
 import { bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from '#libs/transfer';
 import type { HttpContext, HttpExchange } from './exchange.ts';
 
-/** Time to drain the rest of a body after the response. Closing the connection earlier would reset it and could lose the response. */
+/**
+ * Time to drain the rest of a body after the response. Closing the connection earlier would reset it and could lose the
+ * response.
+ */
 const drainMs = 30_000;
 
 /** The client disconnected during its request: there is no response to send, and it is not an error of the server. */
@@ -25,7 +30,9 @@ export function awaitsContinue({ headers }: IncomingMessage): boolean {
   return headers.expect !== undefined;
 }
 
-/** Sends `100 Continue` when the body is first read. A response without reading the body closes the connection (D107). */
+/**
+ * Sends `100 Continue` when the body is first read. A response without reading the body closes the connection (D107).
+ */
 export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): void {
   const { shouldKeepAlive } = res;
   res.shouldKeepAlive = false;
@@ -38,8 +45,8 @@ export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): v
 }
 
 /**
- * Calls `onSlow` once when the body falls below the minimum pace. Start it right before reading; call the returned function when the body
- * is complete.
+ * Calls `onSlow` once when the body falls below the minimum pace. Start it right before reading; call the returned
+ * function when the body is complete.
  */
 export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => void, rule = bodyPace): () => void {
   const give = (): void => {
@@ -57,7 +64,10 @@ export function bodyTimeout({ res, state }: HttpExchange, reason: 'body_too_slow
   return new AppError({ code: 'request_timeout', message: 'The request body did not arrive in time' });
 }
 
-/** Discards the rest of a body after its response, at the minimum pace and for a limited time; then the connection is closed. */
+/**
+ * Discards the rest of a body after its response, at the minimum pace and for a limited time; then the connection is
+ * closed.
+ */
 export function drainRequest(ctx: HttpContext): void {
   const { req } = ctx;
   if (req.complete || req.destroyed || !hasBody(req) || awaitsContinue(req)) return;
@@ -75,8 +85,8 @@ export function drainRequest(ctx: HttpContext): void {
 }
 
 /**
- * Delays `res.end` until the returned function is called: node closes the connection with the end of its last response, although the body
- * is still arriving. The client sees a complete response by its length.
+ * Delays `res.end` until the returned function is called: node closes the connection with the end of its last response,
+ * although the body is still arriving. The client sees a complete response by its length.
  */
 function deferEnd({ res, state }: HttpContext): () => void {
   if (res.writableEnded) return () => undefined;

@@ -1,10 +1,18 @@
 /**
- * HTTP servers and their guards; for the gateway also the app with its edge, routes from the table, the OpenAPI documents and their pages.
+ * HTTP servers and their guards; for the gateway also the app with its edge, routes from the table, the OpenAPI
+ * documents and their pages.
  */
 export { createApp } from './app.ts';
 export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { readRawBody } from './body.ts';
-export { type HttpContext, clientAddressOf, rewritePath, type Refusal, type HttpExchange, redactPath } from './exchange.ts';
+export {
+  type HttpContext,
+  clientAddressOf,
+  rewritePath,
+  type Refusal,
+  type HttpExchange,
+  redactPath,
+} from './exchange.ts';
 export { countRefusals } from './capacity.ts';
 export { createDocs, createDocsAssets, createDocument } from './docs.ts';
 export { endRequestSpan, startRequestSpan, unmatchedRoute } from './exchange-span.ts';

@@ -1,4 +1,7 @@
-/** The input of one route: path, query, headers and JSON body, parsed and validated together (rules/http#order-of-checks). */
+/**
+ * The input of one route: path, query, headers and JSON body, parsed and validated together
+ * (rules/http#order-of-checks).
+ */
 import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
 import { parseBody } from './body.ts';
 import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
@@ -19,7 +22,9 @@ function compilePick(schema: TSchema): (body: unknown) => unknown {
   const fields = Object.keys(properties);
   return (body) => {
     const source = body as Record<string, unknown>;
-    return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
+    return Object.fromEntries(
+      fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]),
+    );
   };
 }
 
@@ -30,7 +35,13 @@ interface Given {
   readonly headers: HttpContext['req']['headers'];
 }
 
-type Finish = (ctx: HttpContext, actor: Actor | undefined, given: Given, body: unknown, bodyProblems: ValidationItem[]) => RouteInput;
+type Finish = (
+  ctx: HttpContext,
+  actor: Actor | undefined,
+  given: Given,
+  body: unknown,
+  bodyProblems: ValidationItem[],
+) => RouteInput;
 
 function compileFinish(route: Route): Finish {
   const readParameters = compileParameters(route);
@@ -61,7 +72,9 @@ export function compileArguments(
 }
 
 /** Validates all parts of a request together, except a raw body. @throws AppError 400, 404, 422. */
-export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
+export function compileInput(
+  route: Route,
+): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
   const finish = compileFinish(route);
   const { body } = route;
   if (body === undefined) return (ctx, actor) => finish(ctx, actor, readGiven(ctx), undefined, []);
@@ -70,11 +83,19 @@ export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | un
   const deprecated = route.deprecatedFields ?? [];
   return (ctx, actor, bytes = empty) => {
     const { value, text } = parseBody(bytes, body.optional === true);
-    if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
+    if (
+      deprecated.length > 0 &&
+      typeof value === 'object' &&
+      value !== null &&
+      deprecated.some((field) => Object.hasOwn(value, field))
+    ) {
       ctx.res.setHeader('Deprecation', 'true');
     }
     const broken = check(value);
-    const problems = [...broken, ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems - broken.length)];
+    const problems = [
+      ...broken,
+      ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems - broken.length),
+    ];
     return finish(ctx, actor, readGiven(ctx), problems.length === 0 ? pick(value) : undefined, problems);
   };
 }

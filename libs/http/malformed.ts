@@ -6,7 +6,10 @@ import type { HttpExchange } from './exchange.ts';
 /** A single token; empty for a target without authority (RFC 9112 §3.2). Code that uses the host validates it. */
 const hostPattern = /^[\x21-\x7e]*$/;
 
-/** Rejects a malformed request and closes its connection, because the start of the next request is uncertain. @throws AppError 400, 417 */
+/**
+ * Rejects a malformed request and closes its connection, because the start of the next request is uncertain. @throws
+ * AppError 400, 417
+ */
 export function rejectMalformed({ req, res }: Pick<HttpExchange, 'req' | 'res'>): void {
   const problem = findProblem(req);
   if (problem === undefined) return;
@@ -36,8 +39,8 @@ function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * Normalizes the request target to path and query without unnecessary percent-encoding. The host of an absolute target replaces the Host
- * header.
+ * Normalizes the request target to path and query without unnecessary percent-encoding. The host of an absolute target
+ * replaces the Host header.
  * @returns false for an invalid target, which becomes `/`
  */
 export function normalizeTarget(req: IncomingMessage): boolean {

@@ -1,6 +1,6 @@
 /**
- * Compiles the route table into middleware. Order of checks: route → 405 → authentication and scope → body parse 400 → validation 422 →
- * handler (rules/http#order-of-checks). Everything that depends only on the route is computed once.
+ * Compiles the route table into middleware. Order of checks: route → 405 → authentication and scope → body parse 400 →
+ * validation 422 → handler (rules/http#order-of-checks). Everything that depends only on the route is computed once.
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
@@ -35,7 +35,9 @@ export interface HandlerCall<Input = RouteInput, Answer = never> {
   readonly call: CallContext;
   readonly answer: (body: Answer) => void;
 }
-export type RouteHandler<Input = RouteInput, Answer = never> = (call: HandlerCall<Input, Answer>) => Promise<void> | void;
+export type RouteHandler<Input = RouteInput, Answer = never> = (
+  call: HandlerCall<Input, Answer>,
+) => Promise<void> | void;
 
 /** One handler per name in a route table. */
 export type RouteHandlers<R extends Route> = {
@@ -45,12 +47,19 @@ type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, ReplyBody
 
 export interface MountOptions<R extends Route> {
   /** Authenticates the caller. @throws AppError unauthenticated or permission_denied. */
-  authenticate: (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
-  /** Calls the operation, normally the bus's `callRaw`. A call that only waits may release the request slot (`beginResponse`). */
+  authenticate: (
+    route: Pick<Route, 'auth' | 'scope'>,
+    ctx: HttpContext,
+  ) => Actor | undefined | Promise<Actor | undefined>;
+  /**
+   * Calls the operation, normally the bus's `callRaw`. A call that only waits may release the request slot
+   * (`beginResponse`).
+   */
   callRaw: (rpc: Rpc, request: unknown, context: CallContext, ctx: HttpContext) => Promise<RawReply>;
   handlers: RouteHandlers<R>;
   /**
-   * Maximum concurrent requests with a credential, and of anonymous ones; further ones get 503, except on routes with `exemptFromShedding`.
+   * Maximum concurrent requests with a credential, and of anonymous ones; further ones get 503, except on routes with
+   * `exemptFromShedding`.
    */
   maxInFlight: number;
 }
@@ -103,11 +112,17 @@ function createRouter(): { router: Router; route: Middleware<ExchangeState> } {
 /** Number of slashes, without a trailing one. */
 function countSegments(path: string): number {
   let count = 0;
-  for (let index = path.indexOf('/'); index !== -1 && index < path.length - 1; index = path.indexOf('/', index + 1)) count++;
+  for (let index = path.indexOf('/'); index !== -1 && index < path.length - 1; index = path.indexOf('/', index + 1))
+    count++;
   return count;
 }
 
-function dispatch(ctx: HttpContext, path: string, operations: ReadonlyMap<string, Operation>, allow: string): Promise<void> {
+function dispatch(
+  ctx: HttpContext,
+  path: string,
+  operations: ReadonlyMap<string, Operation>,
+  allow: string,
+): Promise<void> {
   ctx.state.route = path;
   const operation = operations.get(ctx.method);
   if (operation !== undefined) return operation.run(ctx);
@@ -140,7 +155,8 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
       throw new Error(`route ${position}: there is no handler "${route.handler}"`);
     }
     // The credential is not checked again during a stream (D89).
-    if (route.events !== undefined && route.auth !== 'none') throw new Error(`route ${position}: an event stream takes no credential`);
+    if (route.events !== undefined && route.auth !== 'none')
+      throw new Error(`route ${position}: an event stream takes no credential`);
     positions.add(position);
     operations.add(route.operationId);
     if (route.handler !== undefined) named.add(route.handler);
@@ -151,7 +167,8 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
 function compileOperation(route: Route, options: Mounting, capacities: Capacities): Operation {
   const authenticate = compileAuthenticate(route, options, capacities);
   const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
-  const begin = (ctx: HttpContext) => (route.isLongRunning === true ? capacities.acquireWait(ctx) : capacity.acquire(ctx));
+  const begin = (ctx: HttpContext) =>
+    route.isLongRunning === true ? capacities.acquireWait(ctx) : capacity.acquire(ctx);
   const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
@@ -208,7 +225,10 @@ function compileAuthenticate(
 }
 
 /** The body with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
-async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
+async function receiveJson(
+  ctx: HttpContext,
+  { bodies }: Capacity,
+): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
   const { bytes, release } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
   const weight = estimateJsonBytes(bytes);
@@ -222,10 +242,16 @@ function refuseEncoding({ req, state }: HttpContext): void {
   const encoding = req.headers['content-encoding'];
   if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
   state.countRefusal('content_encoding');
-  throw new AppError({ code: 'unsupported_media_type', message: 'Content-Encoding is not supported; send the body as it is' });
+  throw new AppError({
+    code: 'unsupported_media_type',
+    message: 'Content-Encoding is not supported; send the body as it is',
+  });
 }
 
-function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, input: RouteInput, call: CallContext) => Promise<void> | void {
+function compilePerform(
+  route: Route,
+  options: Mounting,
+): (ctx: HttpContext, input: RouteInput, call: CallContext) => Promise<void> | void {
   const { rpc, handler: name } = route;
   const shapes = compileShapes(route);
   if (rpc === undefined) {
@@ -233,7 +259,8 @@ function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, inp
     if (handler === undefined) throw new Error(`route ${route.path}: there is no handler "${name}"`);
     const shape = shapes(undefined, undefined);
     return (ctx, input, call) => {
-      const answer = (body: unknown): void => sendBytes(ctx, Buffer.from(JSON.stringify(body), 'utf8'), undefined, shape);
+      const answer = (body: unknown): void =>
+        sendBytes(ctx, Buffer.from(JSON.stringify(body), 'utf8'), undefined, shape);
       return handler({ ctx, route, input, call, answer });
     };
   }
@@ -246,7 +273,8 @@ function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, inp
     const reply = await options.callRaw(rpc, toRequest(input), call, ctx);
     if (reply.etag !== undefined) ctx.res.setHeader('ETag', reply.etag);
     if (reply.replayed === true) ctx.res.setHeader('Idempotent-Replayed', 'true');
-    for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {})) ctx.res.setHeader(header, value);
+    for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {}))
+      ctx.res.setHeader(header, value);
     if (route.formats !== undefined) ctx.vary('Accept');
     await sendReply(ctx, reply, shapes(reply.outcome, input.query['format']));
   };

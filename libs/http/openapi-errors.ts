@@ -1,4 +1,6 @@
-/** Error responses of an operation, derived from its declarations and the checks before it (rules/http#order-of-checks). */
+/**
+ * Error responses of an operation, derived from its declarations and the checks before it (rules/http#order-of-checks).
+ */
 import type { Route } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
 import { frameworkStatuses } from './envelope.ts';
@@ -22,7 +24,11 @@ const inputProblem = {
   required: ['type', 'loc', 'msg'],
   properties: {
     type: { type: 'string', description: 'For example `missing`, `int_parsing`, `string_type`, `enum`.' },
-    loc: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Source and path, e.g. `["query", "limit"]`.' },
+    loc: {
+      type: 'array',
+      items: { type: ['string', 'integer'] },
+      description: 'Source and path, e.g. `["query", "limit"]`.',
+    },
     msg: { type: 'string' },
     ctx: { type: 'object', additionalProperties: true },
   },
@@ -45,8 +51,8 @@ const general: Readonly<Record<number, string>> = {
 };
 
 /**
- * Describes every error status of the route, in ascending order, except 500, which is omitted from all documents, and statuses that are
- * already in `described`. Adds the envelopes used to `schemas`.
+ * Describes every error status of the route, in ascending order, except 500, which is omitted from all documents, and
+ * statuses that are already in `described`. Adds the envelopes used to `schemas`.
  */
 export function describeErrors(
   route: Route,
@@ -67,13 +73,17 @@ export function describeErrors(
       const lines = own.map(({ reason, when }) => (isPlain(reason) ? `- ${when}` : `- \`${reason}\`: ${when}`));
       const description = [route.replies[status]?.description ?? general[status] ?? 'Refused.', ...lines].join('\n');
       const codes = [...listGateReasons(route, status), ...named.map(({ reason }) => reason)];
-      return { status, description, schema: surface === 'v1' ? chooseV1(status, codes, schemas) : chooseApi(status, codes, schemas) };
+      return {
+        status,
+        description,
+        schema: surface === 'v1' ? chooseV1(status, codes, schemas) : chooseApi(status, codes, schemas),
+      };
     });
 }
 
 /**
- * A schema that a route declares for an error status describes one error, identified by the constant of `code`; the other errors with that
- * status are added as alternatives.
+ * A schema that a route declares for an error status describes one error, identified by the constant of `code`; the
+ * other errors with that status are added as alternatives.
  */
 export function addOwnErrors(
   published: unknown,
@@ -85,11 +95,14 @@ export function addOwnErrors(
   const { code } = (schema.properties ?? {}) as { code?: { const?: unknown } };
   const others = reasons.filter(({ reason }) => surface === 'v1' && code?.const !== undefined && reason !== code.const);
   if (others.length === 0) return published;
-  return { anyOf: [published, ...others.map(({ reason }) => addComponent(nameError(reason), v1Error(reason), schemas))] };
+  return {
+    anyOf: [published, ...others.map(({ reason }) => addComponent(nameError(reason), v1Error(reason), schemas))],
+  };
 }
 
 /**
- * The name of a general code documents when the operation returns it, but is not in the response's `error`; `precondition_failed` is (D9).
+ * The name of a general code documents when the operation returns it, but is not in the response's `error`;
+ * `precondition_failed` is (D9).
  */
 function isGeneral(reason: string): boolean {
   return Object.hasOwn(errorCodes, reason) && reason !== 'precondition_failed';
@@ -171,13 +184,28 @@ function nameError(code: string): string {
 function applicationError(code: string): Json {
   const extra = extraFields(code);
   const properties = { error: { type: 'string', const: code }, message: { type: 'string' }, ...extra };
-  return { type: 'object', properties, required: ['error', 'message', ...Object.keys(extra)], additionalProperties: true };
+  return {
+    type: 'object',
+    properties,
+    required: ['error', 'message', ...Object.keys(extra)],
+    additionalProperties: true,
+  };
 }
 
 function v1Error(code: string): Json {
   const extra = extraFields(code);
-  const properties = { code: { type: 'string', const: code }, message: { type: 'string' }, retryable: { type: 'boolean' }, ...extra };
-  return { type: 'object', required: ['code', 'message', 'retryable', ...Object.keys(extra)], properties, additionalProperties: true };
+  const properties = {
+    code: { type: 'string', const: code },
+    message: { type: 'string' },
+    retryable: { type: 'boolean' },
+    ...extra,
+  };
+  return {
+    type: 'object',
+    required: ['code', 'message', 'retryable', ...Object.keys(extra)],
+    properties,
+    additionalProperties: true,
+  };
 }
 
 /** Machine-readable fields of an error besides its code. */

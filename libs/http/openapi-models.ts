@@ -6,13 +6,14 @@ import { lineFormat } from '#libs/text';
 type Json = Record<string, unknown>;
 
 /**
- * Converts a schema for the document: every object with fields gets a name and moves to `components`; custom formats become standard ones
- * or are omitted. An object's name is its `$id`, or is derived from `name` and its path within it.
+ * Converts a schema for the document: every object with fields gets a name and moves to `components`; custom formats
+ * become standard ones or are omitted. An object's name is its `$id`, or is derived from `name` and its path within it.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
   const properties = copy['properties'] as Record<string, Json> | undefined;
-  for (const field of deprecated) if (properties?.[field] !== undefined) properties[field] = { ...properties[field], deprecated: true };
+  for (const field of deprecated)
+    if (properties?.[field] !== undefined) properties[field] = { ...properties[field], deprecated: true };
   return convertNode(copy, schemas, name);
 }
 
@@ -23,7 +24,8 @@ function convertNode(node: Json, schemas: Json, place: string): Json {
   const { $id, ...rest } = node;
   const name = typeof $id === 'string' ? $id : place;
   const published: Json = {};
-  for (const [key, value] of Object.entries(rest)) published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
+  for (const [key, value] of Object.entries(rest))
+    published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
   if (published['format'] === 'date-time-offset') published['format'] = 'date-time';
   if (published['format'] === lineFormat) delete published['format'];
   if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(published);
@@ -34,8 +36,8 @@ function convertNode(node: Json, schemas: Json, place: string): Json {
 }
 
 /**
- * Choices that the operation checks itself, with a specific error instead of 422: `choices` of a string, `listOf` of a string that is a
- * list of them (`listParameter`), or of any words if it is empty. `x-refused-with` is the status.
+ * Choices that the operation checks itself, with a specific error instead of 422: `choices` of a string, `listOf` of a
+ * string that is a list of them (`listParameter`), or of any words if it is empty. `x-refused-with` is the status.
  */
 function describeOwnChoices({ choices, listOf, type, default: usual, maxLength: _maxLength, ...rest }: Json): Json {
   const isText = typeof usual === 'string';
@@ -57,9 +59,14 @@ function readChoices({ anyOf }: Json): Choice[] | undefined {
   return branches.length > 1 && branches.every(isChoice) ? (branches as unknown as Choice[]) : undefined;
 }
 
-/** Converts a union of strings to an enum, which every tool supports, and adds the meaning of each value to the description. */
+/**
+ * Converts a union of strings to an enum, which every tool supports, and adds the meaning of each value to the
+ * description.
+ */
 function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices: readonly Choice[]): Json {
-  const meanings = choices.flatMap((choice) => (choice.description === undefined ? [] : [`- \`${choice.const}\`: ${choice.description}`]));
+  const meanings = choices.flatMap((choice) =>
+    choice.description === undefined ? [] : [`- \`${choice.const}\`: ${choice.description}`],
+  );
   const lines = [...(typeof description === 'string' ? [description] : []), ...meanings];
   return {
     type: 'string',
@@ -72,7 +79,8 @@ function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices:
 /** @throws Error when another schema has the name */
 export function addComponent(name: string, schema: Json, schemas: Json): Json {
   const known = schemas[name];
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`schema "${name}" is defined twice`);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+    throw new Error(`schema "${name}" is defined twice`);
   schemas[name] = schema;
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -81,9 +89,12 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
   if (typeof value !== 'object' || value === null) return value;
   if (key === 'properties') {
     const fields = Object.entries(value as Record<string, Json>);
-    return Object.fromEntries(fields.map(([field, schema]) => [field, convertNode(schema, schemas, name + pascal(field))]));
+    return Object.fromEntries(
+      fields.map(([field, schema]) => [field, convertNode(schema, schemas, name + pascal(field))]),
+    );
   }
-  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return (value as Json[]).map((branch) => convertNode(branch, schemas, name));
+  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf')
+    return (value as Json[]).map((branch) => convertNode(branch, schemas, name));
   if (key === 'items') return convertNode(value as Json, schemas, `${name}Item`);
   return key === 'additionalProperties' ? convertNode(value as Json, schemas, `${name}Value`) : value;
 }

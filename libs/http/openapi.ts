@@ -1,6 +1,6 @@
 /**
- * Builds OpenAPI 3.1 from the route table (architecture#contracts), so the document and the server use the same data. Both use JSON Schema
- * 2020-12, so schemas are included unchanged, named ones once under `components`.
+ * Builds OpenAPI 3.1 from the route table (architecture#contracts), so the document and the server use the same data.
+ * Both use JSON Schema 2020-12, so schemas are included unchanged, named ones once under `components`.
  */
 import type { ErrorReasons, Route, RouteReply, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
@@ -59,7 +59,9 @@ const classes: Record<Route['auth'], Record<string, string[]>[]> = {
 
 /** Lists the alternative credentials; a key is listed with its required scope (K3). */
 function listSecurity({ auth, scope, loginOnly }: Route): Record<string, string[]>[] {
-  return scope === undefined || loginOnly === true ? classes[auth] : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
+  return scope === undefined || loginOnly === true
+    ? classes[auth]
+    : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
 }
 
 const securitySchemes: Json = {
@@ -73,20 +75,32 @@ const securitySchemes: Json = {
   serviceKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A service key, `svc_key_…`, from `POST /api/v1/keys`. The scope that an operation needs stands beside it.',
+    description:
+      'A service key, `svc_key_…`, from `POST /api/v1/keys`. The scope that an operation needs stands beside it.',
   },
-  loginGate: { type: 'apiKey', in: 'header', name: 'X-Svc-Api-Key', description: "The server's login gate key, `API_LOGIN_SECRET`." },
+  loginGate: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Api-Key',
+    description: "The server's login gate key, `API_LOGIN_SECRET`.",
+  },
 };
 
 const headers: Json = {
-  RequestId: { description: 'The `X-Request-Id` of the request, or one made here.', schema: { type: 'string', maxLength: 128 } },
+  RequestId: {
+    description: 'The `X-Request-Id` of the request, or one made here.',
+    schema: { type: 'string', maxLength: 128 },
+  },
   ETag: { description: "Strong validator: a digest of the resource's bytes.", schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'string' } },
   IdempotentReplayed: {
     description: '`true` when the answer was given before, under the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
-  Deprecation: { description: '`true` when the call used a field kept for old clients.', schema: { type: 'string', const: 'true' } },
+  Deprecation: {
+    description: '`true` when the call used a field kept for old clients.',
+    schema: { type: 'string', const: 'true' },
+  },
   WWWAuthenticate: { description: '`Bearer`.', schema: { type: 'string' } },
 };
 
@@ -98,7 +112,11 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
   const documented = routes.filter((route) => route.documented !== false);
   for (const route of documented) {
     const item = (paths[route.path] ??= {});
-    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), route, examples[route.operationId]);
+    item[route.method.toLowerCase()] = addExamples(
+      describeOperation(route, surface, schemas),
+      route,
+      examples[route.operationId],
+    );
   }
   const publishedPaths = JSON.stringify(paths);
   const used = new Set(documented.flatMap((route) => listSecurity(route).flatMap((entry) => Object.keys(entry))));
@@ -106,12 +124,17 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
     openapi: '3.1.1',
     info: { ...shown, license: { name: license, identifier: license } },
     servers: [{ url: '/' }],
-    tags: [...new Set(documented.map((route) => route.tag))].map((name) => ({ name, description: describeTag(name, tags) })),
+    tags: [...new Set(documented.map((route) => route.tag))].map((name) => ({
+      name,
+      description: describeTag(name, tags),
+    })),
     paths,
     components: {
       schemas,
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
-      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => publishedPaths.includes(`#/components/headers/${name}`))),
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => publishedPaths.includes(`#/components/headers/${name}`)),
+      ),
     },
   };
 }
@@ -144,7 +167,11 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
 }
 
 /** Adds each part of an example next to its schema. */
-function addExamples(operation: Json, { formats = {}, status = 200 }: Route, example: OperationExample | undefined): Json {
+function addExamples(
+  operation: Json,
+  { formats = {}, status = 200 }: Route,
+  example: OperationExample | undefined,
+): Json {
   if (example === undefined) return operation;
   for (const parameter of (operation['parameters'] ?? []) as Json[]) {
     const value = example.parameters[String(parameter['name'])];
@@ -205,7 +232,9 @@ function describeBody(route: Route, schemas: Json): Json | undefined {
     const file = { type: 'string', format: 'binary', description };
     return {
       required: true,
-      content: { 'multipart/form-data': { schema: { type: 'object', properties: { [part]: file }, required: [part] } } },
+      content: {
+        'multipart/form-data': { schema: { type: 'object', properties: { [part]: file }, required: [part] } },
+      },
     };
   }
   if (route.rawBody === undefined) return undefined;
@@ -213,20 +242,26 @@ function describeBody(route: Route, schemas: Json): Json | undefined {
   return {
     required: false,
     description,
-    content: { [contentType]: schema === undefined ? {} : { schema: publishSchema(schema as unknown as Json, schemas, bodyName) } },
+    content: {
+      [contentType]:
+        schema === undefined ? {} : { schema: publishSchema(schema as unknown as Json, schemas, bodyName) },
+    },
   };
 }
 
 function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): Json {
   const responses: Json = {};
   const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
-  const deprecation = route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
+  const deprecation =
+    route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
   const publishReply = (schema: TSchema): unknown =>
     publishSchema(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
   const ofSuccess = {
     ...etag,
-    ...(route.idempotent === true ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {}),
+    ...(route.idempotent === true
+      ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
+      : {}),
   };
   const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {
@@ -242,18 +277,30 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
     };
   }
   if (route.etag === true && route.method === 'GET')
-    responses['304'] ??= { description: 'The caller holds this representation already.', headers: { ...requestId, ...etag } };
+    responses['304'] ??= {
+      description: 'The caller holds this representation already.',
+      headers: { ...requestId, ...etag },
+    };
   for (const { status, description, schema } of describeErrors(route, surface, reasons, schemas, responses)) {
     const extra: Json = {};
     if (status === 401) extra['WWW-Authenticate'] = { $ref: '#/components/headers/WWWAuthenticate' };
     if (status === 429 || status === 503) extra['Retry-After'] = { $ref: '#/components/headers/RetryAfter' };
-    responses[String(status)] ??= { description, headers: { ...requestId, ...extra }, content: { 'application/json': { schema } } };
+    responses[String(status)] ??= {
+      description,
+      headers: { ...requestId, ...extra },
+      content: { 'application/json': { schema } },
+    };
   }
   return responses;
 }
 
 /** Returns the body of a response, or its formats; undefined without a body. */
-function describeBodies(route: Route, status: number, reply: RouteReply, publishReply: (schema: TSchema) => unknown): Json | undefined {
+function describeBodies(
+  route: Route,
+  status: number,
+  reply: RouteReply,
+  publishReply: (schema: TSchema) => unknown,
+): Json | undefined {
   if (route.formats !== undefined && status === (route.status ?? 200))
     return Object.fromEntries(
       Object.values(route.formats).map(({ contentType, schema }) => [contentType, { schema: publishReply(schema) }]),
@@ -267,12 +314,19 @@ function describeBodies(route: Route, status: number, reply: RouteReply, publish
 
 /** Lists a suffixed media type together with the general one, for tools that do not know suffixes. */
 function describeContent(contentType: string, schema: unknown): Json {
-  return { ...(contentType.endsWith('/*') ? { 'application/octet-stream': { schema } } : {}), [contentType]: { schema } };
+  return {
+    ...(contentType.endsWith('/*') ? { 'application/octet-stream': { schema } } : {}),
+    [contentType]: { schema },
+  };
 }
 
 /** Application errors of the operation and of the route, by status. */
 function joinReasons(route: Route): Map<number, { reason: string; when: string }[]> {
   const reasons: ErrorReasons = { ...route.rpc?.errors, ...route.errors };
-  const entries = Object.entries(reasons).map(([reason, { code, when }]) => ({ status: errorCodes[code].status, reason, when }));
+  const entries = Object.entries(reasons).map(([reason, { code, when }]) => ({
+    status: errorCodes[code].status,
+    reason,
+    when,
+  }));
   return Map.groupBy(entries, (entry) => entry.status);
 }

@@ -4,11 +4,15 @@ import type { Refusal, HttpExchange } from './exchange.ts';
 import type { Transfer } from './byte-budget.ts';
 
 /**
- * Aborts the response when the client reads too slowly, or when it is the oldest one while the budget is exhausted. Not needed for
- * responses that fit in one write.
+ * Aborts the response when the client reads too slowly, or when it is the oldest one while the budget is exhausted. Not
+ * needed for responses that fit in one write.
  * @param waitingBytes unread bytes of the response in this process
  */
-export function enforceResponsePace({ req, res, state }: HttpExchange, waitingBytes: () => number, rule = answerPace): void {
+export function enforceResponsePace(
+  { req, res, state }: HttpExchange,
+  waitingBytes: () => number,
+  rule = answerPace,
+): void {
   const { socket } = req;
   const { responseBudget: answers, countRefusal: refused } = state;
   const takenBytes = (): number => socket.bytesWritten - socket.writableLength;

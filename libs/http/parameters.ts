@@ -1,4 +1,7 @@
-/** Path, query and header parameters: text coerced by the declared type, then checked like a body (rules/http#ids, rules/http#datetimes-in). */
+/**
+ * Path, query and header parameters: text coerced by the declared type, then checked like a body (rules/http#ids,
+ * rules/http#datetimes-in).
+ */
 import { parse as parseQuery } from 'node:querystring';
 import { maxId, type Route, type TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
@@ -88,7 +91,10 @@ const bracket = /\[|%5b/i;
 /** `types[]`, or `types[0]` as some libraries encode it. */
 const bracketed = /^([^[]+)\[\d*\]$/;
 
-/** Collects the values of each name in order. A list combines all parameters of its name, with brackets or without (D103). */
+/**
+ * Collects the values of each name in order. A list combines all parameters of its name, with brackets or without
+ * (D103).
+ */
 function readQuery(query: string, lists: ReadonlySet<string>): Record<string, string | string[] | undefined> {
   const parsed = parseQuery(query, '&', '=', { maxKeys: 0 });
   if (lists.size === 0 || !bracket.test(query)) return parsed;
@@ -131,7 +137,8 @@ function readGroup(
   for (const item of group.check(values)) {
     const name = String(item.loc[1]);
     if (failed.has(name)) continue;
-    if (group.source === 'path' && (item.type === 'greater_than_equal' || item.type === 'less_than_equal')) found.absent = true;
+    if (group.source === 'path' && (item.type === 'greater_than_equal' || item.type === 'less_than_equal'))
+      found.absent = true;
     else problems.push(item.loc.length > 2 ? { ...item, loc: [group.source, name] } : item);
   }
   return values;
@@ -154,7 +161,8 @@ function coerce(
     const number = readInteger(text);
     if (number === undefined) return { ...intParsing, loc };
     if (parameter.unbounded && source === 'path' && (number < 1 || number > maxId)) found.absent = true;
-    if (!Number.isSafeInteger(number) && !parameter.unbounded && source === 'query') return outOfRange(number, loc, parameter.schema);
+    if (!Number.isSafeInteger(number) && !parameter.unbounded && source === 'query')
+      return outOfRange(number, loc, parameter.schema);
     values[parameter.name] = parameter.unbounded && source === 'query' ? toPossibleId(number) : number;
   } else if (parameter.type === 'number') {
     const number = text.trim() === '' ? Number.NaN : Number(text);
@@ -171,7 +179,10 @@ function coerce(
   return undefined;
 }
 
-/** Joins repeated values (D103); trims tokens, drops empty ones, and counts duplicate integers before removing them (D18). */
+/**
+ * Joins repeated values (D103); trims tokens, drops empty ones, and counts duplicate integers before removing them
+ * (D18).
+ */
 function coerceList(
   parameter: Parameter,
   given: string | string[],
@@ -201,8 +212,8 @@ function coerceList(
 }
 
 /**
- * Numbers beyond the range of a double become the largest double, which is outside every range too; infinity would become null in a
- * request.
+ * Numbers beyond the range of a double become the largest double, which is outside every range too; infinity would
+ * become null in a request.
  */
 function readInteger(text: string): number | undefined {
   if (!/^\s*[+-]?[0-9]+\s*$/.test(text)) return undefined;

@@ -130,7 +130,8 @@ async function sendStream(
   enforceResponsePace(ctx, () => res.writableLength);
   try {
     while (next.done !== true && !res.destroyed) {
-      if (!res.write(next.value) && (res.writableLength > readAheadBytes || ctx.state.responseBudget.isOverHalf)) await waitForDrain(res);
+      if (!res.write(next.value) && (res.writableLength > readAheadBytes || ctx.state.responseBudget.isOverHalf))
+        await waitForDrain(res);
       next = await iterator.next();
     }
     res.end();

@@ -1,4 +1,7 @@
-/** Calls the operation of a route for another handler (rules/mcp#tools), with the input checks of the route and without an HTTP request. */
+/**
+ * Calls the operation of a route for another handler (rules/mcp#tools), with the input checks of the route and without
+ * an HTTP request.
+ */
 import type { Actor, Route, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { CallContext, RawReply } from '#libs/nats';
@@ -29,8 +32,8 @@ export type CallRoute = (
 ) => Promise<RouteCallResult>;
 
 /**
- * Compiles calls of one GET route with an operation. Arguments have the names of path and query parameters. Errors are returned as
- * responses.
+ * Compiles calls of one GET route with an operation. Arguments have the names of path and query parameters. Errors are
+ * returned as responses.
  */
 export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxBytes }: RouteCallOptions): CallRoute {
   const { rpc } = route;
@@ -50,10 +53,13 @@ export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxB
   };
 }
 
-const namesOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+const namesOf = (schema: unknown): string[] =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
 /** Converts arguments to path and query text. @throws AppError unprocessable for values without a text form */
-function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {
+function compileTexts(
+  route: Route,
+): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {
   const [inPath, inQuery] = [new Set(namesOf(route.params)), new Set(namesOf(route.query))];
   return (given) => {
     const path: Record<string, string> = {};
@@ -75,7 +81,8 @@ function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) 
 }
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
-const invalid = (type: string, name: string, msg: string): AppError => invalidInput([{ type, loc: ['arguments', name], msg }]);
+const invalid = (type: string, name: string, msg: string): AppError =>
+  invalidInput([{ type, loc: ['arguments', name], msg }]);
 
 async function collect(reply: RawReply, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];

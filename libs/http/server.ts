@@ -46,7 +46,10 @@ const maxRequestsPerConnection = 10_000;
 const maxPipelined = 16;
 /** Server, log, guards and response streams all listen for its end. */
 const maxListeners = 20;
-/** Time for a rejected client to read the response. Closing the connection with unread bytes would reset it and could lose the response. */
+/**
+ * Time for a rejected client to read the response. Closing the connection with unread bytes would reset it and could
+ * lose the response.
+ */
 const drainMs = 1_000;
 const allMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 /** Time after which a client that reads nothing of a response is disconnected. */
@@ -119,7 +122,12 @@ function refusePipelined(res: ServerResponse, apiVersion: string | undefined): v
     socket.pause();
     setTimeout(() => socket.destroy(), drainMs).unref();
   };
-  res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
+  res.writeHead(503, {
+    ...plainHeaders(apiVersion),
+    'Content-Length': body.length,
+    'Retry-After': '1',
+    Connection: 'close',
+  });
   res.end(body);
 }
 
@@ -139,7 +147,10 @@ interface ParseError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** Requests that the parser rejects never reach koa. They get the error envelope of their surface as far as the path can be read. */
+/**
+ * Requests that the parser rejects never reach koa. They get the error envelope of their surface as far as the path can
+ * be read.
+ */
 function refuseMalformed(error: ParseError, socket: Socket, apiVersion: string | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
@@ -148,7 +159,8 @@ function refuseMalformed(error: ParseError, socket: Socket, apiVersion: string |
   const headers = plainHeaders(apiVersion);
   if (error.code === 'HPE_HEADER_OVERFLOW')
     writePlain(socket, '431 Request Header Fields Too Large', toDetail('Request header fields too large'), headers);
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') writePlain(socket, '408 Request Timeout', toDetail('Request timeout'), headers);
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    writePlain(socket, '408 Request Timeout', toDetail('Request timeout'), headers);
   else writePlain(socket, '400 Bad Request', renderError(readSurface(error), badRequest('Bad request')).body, headers);
 }
 
@@ -160,7 +172,10 @@ function readSurface({ rawPacket }: ParseError): Surface {
 /** This server is not a proxy. */
 function refuseConnect(socket: Socket, apiVersion: string | undefined): void {
   socket.on('error', () => undefined);
-  writePlain(socket, '405 Method Not Allowed', toDetail('Method not allowed'), { Allow: allMethods, ...plainHeaders(apiVersion) });
+  writePlain(socket, '405 Method Not Allowed', toDetail('Method not allowed'), {
+    Allow: allMethods,
+    ...plainHeaders(apiVersion),
+  });
 }
 
 const toDetail = (detail: string): string => JSON.stringify({ detail });

@@ -8,7 +8,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 const items = {
   null_character: { type: 'string_unicode', msg: 'Input should be a valid string without U+0000' },
-  lone_surrogate: { type: 'string_unicode', msg: 'Input should be a valid string, unable to parse raw data as a unicode string' },
+  lone_surrogate: {
+    type: 'string_unicode',
+    msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+  },
   number_range: { type: 'finite_number', msg: 'Input should be a number that can be stored' },
   depth: { type: 'recursion_loop', msg: 'Input is nested too deeply' },
 } as const;
@@ -22,10 +25,17 @@ export function nullCharacter(location: Location): ValidationItem {
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])|(?<![0-9])[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
 
 /**
- * Returns the first `max` problems; `text` cheaply shows whether a search is needed. Undeclared fields are checked for U+0000 only, and
- * reported as one problem. Lists and objects that are too large are not searched, because the schema check reports their size.
+ * Returns the first `max` problems; `text` cheaply shows whether a search is needed. Undeclared fields are checked for
+ * U+0000 only, and reported as one problem. Lists and objects that are too large are not searched, because the schema
+ * check reports their size.
  */
-export function listUnstorable(schema: TSchema, value: unknown, text: string, location: Location, max: number): ValidationItem[] {
+export function listUnstorable(
+  schema: TSchema,
+  value: unknown,
+  text: string,
+  location: Location,
+  max: number,
+): ValidationItem[] {
   if (max <= 0 || !suspicious.test(text)) return [];
   const search = new Search(location, max);
   search.visit(schema as Json, value);
@@ -45,10 +55,13 @@ class Search {
 
   visit(schema: Json, value: unknown): void {
     if (this.found.length >= this.#max) return;
-    const shape = Array.isArray(value) ? findShape(schema, 'items') : findShape(schema, 'properties', 'additionalProperties');
+    const shape = Array.isArray(value)
+      ? findShape(schema, 'items')
+      : findShape(schema, 'properties', 'additionalProperties');
     if (typeof value !== 'object' || value === null || shape === undefined) this.#report(value);
     else if (isOverSize(shape, value)) return;
-    else if (Array.isArray(value)) for (const [index, item] of value.entries()) this.#visitPart(index, shape['items'], item);
+    else if (Array.isArray(value))
+      for (const [index, item] of value.entries()) this.#visitPart(index, shape['items'], item);
     else this.#visitFields(shape, value as Json);
   }
 

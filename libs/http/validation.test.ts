@@ -34,7 +34,12 @@ describe('422 items of unions (rules/http#validation-items)', () => {
   it('report literals, including null, as one item', () => {
     const schema = Type.Object({ a: Type.Union([Type.Literal('x'), Type.Literal('y'), Type.Null()]) });
     expect(compileCheck(schema, ['body', 'payload'])({ a: 'z' })).toEqual([
-      { type: 'enum', loc: ['body', 'payload', 'a'], msg: "Input should be 'x' or 'y'", ctx: { expected: "'x' or 'y'" } },
+      {
+        type: 'enum',
+        loc: ['body', 'payload', 'a'],
+        msg: "Input should be 'x' or 'y'",
+        ctx: { expected: "'x' or 'y'" },
+      },
     ]);
   });
 });
@@ -43,7 +48,11 @@ describe('422 items of lists (rules/http#validation-items)', () => {
   it('name equal items of a list with unique items', () => {
     const schema = Type.Object({ ids: Type.Array(Type.Integer(), { uniqueItems: true }) });
     expect(compileCheck(schema, ['body', 'payload'])({ ids: [4, 5, 4] })).toEqual([
-      { type: 'value_error', loc: ['body', 'payload', 'ids'], msg: 'List should have no item twice; items 0 and 2 are the same' },
+      {
+        type: 'value_error',
+        loc: ['body', 'payload', 'ids'],
+        msg: 'List should have no item twice; items 0 and 2 are the same',
+      },
     ]);
     expect(compileCheck(schema, ['body', 'payload'])({ ids: [4, 5] })).toEqual([]);
   });

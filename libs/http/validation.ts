@@ -1,4 +1,6 @@
-/** Schema violations as 422 items, in the vocabulary and sentences that API clients know (rules/http#validation-items). */
+/**
+ * Schema violations as 422 items, in the vocabulary and sentences that API clients know (rules/http#validation-items).
+ */
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
@@ -51,7 +53,11 @@ function describe({ keyword, params, value, schema }: SchemaViolation): Descript
     case 'const':
       return describeEnum([params['allowedValue']]);
     case 'minimum':
-      return { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${limit}`, ctx: { ge: bound } };
+      return {
+        type: 'greater_than_equal',
+        msg: `Input should be greater than or equal to ${limit}`,
+        ctx: { ge: bound },
+      };
     case 'maximum':
       return { type: 'less_than_equal', msg: `Input should be less than or equal to ${limit}`, ctx: { le: bound } };
     case 'exclusiveMinimum':
@@ -78,10 +84,18 @@ function describe({ keyword, params, value, schema }: SchemaViolation): Descript
 
 function describeSize(keyword: string, limit: number, value: unknown): Description | undefined {
   if (keyword === 'minLength') {
-    return { type: 'string_too_short', msg: `String should have at least ${count(limit, 'character')}`, ctx: { min_length: limit } };
+    return {
+      type: 'string_too_short',
+      msg: `String should have at least ${count(limit, 'character')}`,
+      ctx: { min_length: limit },
+    };
   }
   if (keyword === 'maxLength') {
-    return { type: 'string_too_long', msg: `String should have at most ${count(limit, 'character')}`, ctx: { max_length: limit } };
+    return {
+      type: 'string_too_long',
+      msg: `String should have at most ${count(limit, 'character')}`,
+      ctx: { max_length: limit },
+    };
   }
   const list = Array.isArray(value);
   const actual = list ? value.length : Object.keys(value ?? {}).length;
@@ -94,7 +108,9 @@ function describeSize(keyword: string, limit: number, value: unknown): Descripti
     const msg = `${kind} should have at most ${count(limit, 'item')} after validation, not ${actual}`;
     return { type: 'too_long', msg, ctx: { field_type: kind, max_length: limit, actual_length: actual } };
   }
-  return keyword === 'additionalProperties' ? { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' } : undefined;
+  return keyword === 'additionalProperties'
+    ? { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }
+    : undefined;
 }
 
 const count = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`;
@@ -105,7 +121,8 @@ function describeType(expected: unknown, value: unknown, schema: Readonly<Record
   const numeric = typeof value === 'number' || isRawNumber(value);
   switch (type) {
     case 'integer':
-      if (numeric) return { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' };
+      if (numeric)
+        return { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' };
       return text ? intParsing : { type: 'int_type', msg: 'Input should be a valid integer' };
     case 'number':
       return text
@@ -114,7 +131,8 @@ function describeType(expected: unknown, value: unknown, schema: Readonly<Record
     case 'boolean':
       return typeof value === 'string' ? boolParsing : { type: 'bool_type', msg: 'Input should be a valid boolean' };
     case 'string':
-      if (String(schema['format']).startsWith('date-time')) return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
+      if (String(schema['format']).startsWith('date-time'))
+        return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
       return schema['format'] === 'date'
         ? { type: 'date_type', msg: 'Input should be a valid date' }
         : { type: 'string_type', msg: 'Input should be a valid string' };
@@ -133,10 +151,14 @@ export const intParsing: Description = {
   msg: 'Input should be a valid integer, unable to parse string as an integer',
 };
 /** Text that should be a boolean. */
-export const boolParsing: Description = { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' };
+export const boolParsing: Description = {
+  type: 'bool_parsing',
+  msg: 'Input should be a valid boolean, unable to interpret input',
+};
 
 function describePattern(pattern: string): Description {
-  const msg = pattern === linePattern ? 'String should have no control characters' : `String should match pattern '${pattern}'`;
+  const msg =
+    pattern === linePattern ? 'String should have no control characters' : `String should match pattern '${pattern}'`;
   return { type: 'string_pattern_mismatch', msg, ctx: { pattern } };
 }
 

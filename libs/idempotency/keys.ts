@@ -6,14 +6,20 @@ import { type KeyStatements, removeExcess, removeExpired } from './statements.ts
 
 interface ScopedKey {
   readonly keys: KeyStatements;
-  /** Row that the key belongs to. The transaction holds its lock, so that concurrent calls with one key run one after the other. */
+  /**
+   * Row that the key belongs to. The transaction holds its lock, so that concurrent calls with one key run one after
+   * the other.
+   */
   readonly scopeId: number;
   readonly operation: string;
   /** Null when the client sent none; every such call takes effect. */
   readonly key: string | null;
 }
 
-/** Runs `work` and records the key, or runs `replay` when the key was recorded before. When either throws, the key stays unused. */
+/**
+ * Runs `work` and records the key, or runs `replay` when the key was recorded before. When either throws, the key stays
+ * unused.
+ */
 export async function runOncePerKey<Reply>(
   tx: Tx,
   { keys, scopeId, operation, key }: ScopedKey,
@@ -40,8 +46,8 @@ const defaultMaxBytes = 67_108_864;
 const rowBytes = 512;
 
 /**
- * Removes expired records of `IdempotencyStore`. An account with more than `maxBytes` also loses its oldest records, so that no client can
- * fill the disk.
+ * Removes expired records of `IdempotencyStore`. An account with more than `maxBytes` also loses its oldest records, so
+ * that no client can fill the disk.
  */
 export async function removeOldRecords(
   db: Queryable,
@@ -52,6 +58,10 @@ export async function removeOldRecords(
 }
 
 /** Removes expired keys of `runOncePerKey`. */
-export async function removeExpiredKeys(db: Queryable, keys: Pick<KeyStatements, 'removeExpired'>, signal?: AbortSignal): Promise<void> {
+export async function removeExpiredKeys(
+  db: Queryable,
+  keys: Pick<KeyStatements, 'removeExpired'>,
+  signal?: AbortSignal,
+): Promise<void> {
   await removeInBatches({ remove: async (limit) => (await keys.removeExpired(db, { limit })).count, signal });
 }

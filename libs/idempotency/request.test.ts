@@ -71,7 +71,10 @@ describe('listNamedPeople (I4)', () => {
       memberships: [{ person_id: 3 }, { person_id: 3 }],
       into: { person_ids: [4] },
     };
-    const answer = { person: { id: 5, actor_kind: 'human' }, note: { id: 88, author_person: { id: 6, actor_kind: 'human' } } };
+    const answer = {
+      person: { id: 5, actor_kind: 'human' },
+      note: { id: 88, author_person: { id: 6, actor_kind: 'human' } },
+    };
     expect(ordered(request, answer)).toEqual([2, 3, 4, 5, 6]);
     expect(ordered({ existing_person_ids: [7] })).toEqual([7]);
   });

@@ -19,9 +19,13 @@ function write(value: unknown): string {
   return `{${ordered.map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`).join(',')}}`;
 }
 
-/** Writes digits without leading and trailing zeros, and the power of ten of the last digit: `1`, `1.0` and `10e-1` are equal. */
+/**
+ * Writes digits without leading and trailing zeros, and the power of ten of the last digit: `1`, `1.0` and `10e-1` are
+ * equal.
+ */
 function writeNumber(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   const significant = digits.replace(/(?<!0)0+$/, '');
   if (significant === '') return '0';

@@ -127,8 +127,8 @@ function removeExpiredFrom(name: string, table: Sql): RemoveExpired {
 }
 
 /**
- * SQL that creates the table of idempotency records in a service's schema, for a migration of each service that has idempotent operations. The
- * account has no foreign key, since it may belong to another service.
+ * SQL that creates the table of idempotency records in a service's schema, for a migration of each service that has
+ * idempotent operations. The account has no foreign key, since it may belong to another service.
  */
 export function idempotencyRecordsTable(schema: string): string[] {
   return [

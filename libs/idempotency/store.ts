@@ -16,7 +16,10 @@ export interface IdempotentCall {
 }
 
 interface RunOptions {
-  /** The caller's access to the operation was checked before: `work` need not check it again before a stored response is replayed. */
+  /**
+   * The caller's access to the operation was checked before: `work` need not check it again before a stored response is
+   * replayed.
+   */
   readonly isAuthorized?: boolean;
 }
 
@@ -51,10 +54,11 @@ export class IdempotencyStore {
   }
 
   /**
-   * Runs `work` in one transaction that also stores its response, or replays the stored response. A reply of `undefined` is not stored. Without a
-   * key it is a plain transaction. Before a replay, `work` runs in a transaction that is rolled back, so that it checks the caller's access (D89).
-   * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; what `work` throws, also as a replay; 401, 403 and 404 for a
-   *   repeated call of a caller that has lost access
+   * Runs `work` in one transaction that also stores its response, or replays the stored response. A reply of
+   * `undefined` is not stored. Without a key it is a plain transaction. Before a replay, `work` runs in a transaction
+   * that is rolled back, so that it checks the caller's access (D89).
+   * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; what `work` throws, also as a replay;
+   * 401, 403 and 404 for a repeated call of a caller that has lost access
    */
   async run<Reply>(
     call: IdempotentCall,
@@ -65,7 +69,8 @@ export class IdempotencyStore {
     const key = keyOf(call);
     if (key === undefined) return this.#database.transaction(work);
     const fingerprint = fingerprintOf(request);
-    const insert = (tx: Tx, response: Response): Promise<void> => insertResponse(tx, { ...response, fingerprint, ...key }, request);
+    const insert = (tx: Tx, response: Response): Promise<void> =>
+      insertResponse(tx, { ...response, fingerprint, ...key }, request);
     let reply: Reply | StoredResponse;
     try {
       reply = await this.#database.transaction(async (tx) => {
@@ -94,8 +99,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Returns the stored response, if any; for operations with effects outside the transaction, before these start. The caller's access was
-   * checked before.
+   * Returns the stored response, if any; for operations with effects outside the transaction, before these start. The
+   * caller's access was checked before.
    * @throws AppError as `run`
    */
   async find(call: IdempotentCall, request: Request): Promise<TaggedReply<RawJson> | undefined> {
@@ -143,9 +148,14 @@ async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<
   );
   if (record === undefined) {
     if (locked) return undefined;
-    throw appError('conflict', 'idempotency_in_progress', 'The first request with this Idempotency-Key is still in progress; retry.', {
-      retryable: true,
-    });
+    throw appError(
+      'conflict',
+      'idempotency_in_progress',
+      'The first request with this Idempotency-Key is still in progress; retry.',
+      {
+        retryable: true,
+      },
+    );
   }
   if (!fingerprint.equals(record.fingerprint)) {
     throw appError('unprocessable', 'idempotency_key_reused', 'The Idempotency-Key was used for another request.');
@@ -163,8 +173,16 @@ function toErrorResponse(error: AppError): Response {
   return { refused: true, outcome: null, etag: null, body: JSON.stringify(error.toBody()) };
 }
 
-function insertResponse(tx: Tx, record: Response & RecordKey & { readonly fingerprint: Buffer }, request: Request): Promise<void> {
-  return insertRecord(tx, { ...record, personIds: listNamedPeople(request, parseJson(record.body)), hours: retentionHours });
+function insertResponse(
+  tx: Tx,
+  record: Response & RecordKey & { readonly fingerprint: Buffer },
+  request: Request,
+): Promise<void> {
+  return insertRecord(tx, {
+    ...record,
+    personIds: listNamedPeople(request, parseJson(record.body)),
+    hours: retentionHours,
+  });
 }
 
 function isRetryable({ retryable, details }: AppError): boolean {
@@ -173,6 +191,9 @@ function isRetryable({ retryable, details }: AppError): boolean {
 
 function isStored(error: unknown): error is AppError {
   return (
-    error instanceof AppError && !(error instanceof ReplayedError) && storedCodes.has(error.code) && error.details['retryable'] !== true
+    error instanceof AppError &&
+    !(error instanceof ReplayedError) &&
+    storedCodes.has(error.code) &&
+    error.details['retryable'] !== true
   );
 }

@@ -4,7 +4,10 @@ import { recordAttempts } from './statements.ts';
 import type { JobState } from './types.ts';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
-/** Creation time of a job, taken from its id. Lists are ordered by id too, so id order equals the order of \`created_at\` (D98). */
+/**
+ * Creation time of a job, taken from its id. Lists are ordered by id too, so id order equals the order of
+ * \`created_at\` (D98).
+ */
 const createdAt = sql`iso_utc(case when substr(id::text, 15, 1) = '7'
   then to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0) else created_at end)`;
 const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent', percent, 'phase', phase, 'error', error,
@@ -113,7 +116,8 @@ export const readJobs = statement.one({
   name: 'jobs.admin-show-some',
   params: { ids: t.uuid.array },
   row: { items: t.text },
-  sql: ({ ids }) => sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
+  sql: ({ ids }) =>
+    sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
 });
 
 /** The newest job of a type for each conversation (P5). */
@@ -172,7 +176,10 @@ export const countMatching = statement.one({
       array(select j.id from jobs j where ${isChosen(wanted)} order by j.id desc limit ${limit}) as first`,
 });
 
-/** Serialises operators' actions on the jobs of a service, so that the second of two equal actions finds nothing left to do. */
+/**
+ * Serialises operators' actions on the jobs of a service, so that the second of two equal actions finds nothing left to
+ * do.
+ */
 export const lockJobChanges = statement.none({
   name: 'jobs.admin-turn',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.jobs.operators', 0))`,

@@ -16,7 +16,10 @@ type Asking = { readonly actor?: Actor | undefined };
 
 /** Handlers of `jobAdminRpcs`, to be spread into the service's handlers. */
 export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
-  const list = async ({ limit, ...request }: JobFilter & { limit?: number; before?: string; inclusive?: boolean }): Promise<RawJson> =>
+  const list = async ({
+    limit,
+    ...request
+  }: JobFilter & { limit?: number; before?: string; inclusive?: boolean }): Promise<RawJson> =>
     rawJson(await admin.list({ ...request, limit: limit ?? 100 }));
   const show = async ({ id }: { id: string }): Promise<RawJson> => {
     const job = await admin.find(id);
@@ -30,7 +33,10 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const findLatest = async (request: { type: string; conversation_ids: readonly number[] }) => ({
     items: await admin.findLatest(request.type, request.conversation_ids),
   });
-  const retry = async ({ id, conversation_id: conversationId }: { id: string; conversation_id: number }, context: AuditContext) => {
+  const retry = async (
+    { id, conversation_id: conversationId }: { id: string; conversation_id: number },
+    context: AuditContext,
+  ) => {
     const target = { type: 'conversation', id: conversationId };
     const state = await admin.retry(id, (tx) => recordAudit(tx, context, { target, changes: { job: id } }));
     if (state === undefined) throw appError('not_found', 'job_not_found', 'There is no such job.');
@@ -40,7 +46,8 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      if (!mayReadOps(actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return work(request);
     };
   const acting =
@@ -67,7 +74,10 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
 }
 
 /** The filter or the ids, with the outcome (A4, D99). */
-function describeChange({ ids, dry_run: _isDry, ...filter }: ChangeRequest, counts: Omit<JobChange, 'items'>): NewAuditEntry {
+function describeChange(
+  { ids, dry_run: _isDry, ...filter }: ChangeRequest,
+  counts: Omit<JobChange, 'items'>,
+): NewAuditEntry {
   return describeBulkAct({ filter, ids }, counts);
 }
 
@@ -98,7 +108,10 @@ function firstIdOf(text: string): string {
   return minUuidAt(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
 }
 
-/** States from which a change takes jobs. A filter takes fewer than explicit ids, so that it cannot affect jobs by accident. */
+/**
+ * States from which a change takes jobs. A filter takes fewer than explicit ids, so that it cannot affect jobs by
+ * accident.
+ */
 type StatesOf = (request: ChangeRequest) => readonly JobState[];
 /** Cancelled jobs are queued again only by id. */
 const redrivable: StatesOf = ({ ids }) => (ids === undefined ? ['dead'] : ['dead', 'cancelled']);
@@ -144,7 +157,9 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
     find: async (id) => {
       const row = await statements.findJob(db, { id });
       if (row === undefined) return undefined;
-      const [payload, result] = [row.payload, row.result ?? 'null'].map((text) => JSON.stringify(redactJson(parseJson(text))));
+      const [payload, result] = [row.payload, row.result ?? 'null'].map((text) =>
+        JSON.stringify(redactJson(parseJson(text))),
+      );
       return `${redactBody(row.facts).slice(0, -1)},"payload":${payload},"result":${result}}`;
     },
     findLatest: (type, conversationIds) => statements.findLatest(db, { type, conversationIds }),
@@ -153,7 +168,8 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
         await statements.lockJobChanges(tx);
         const found = await statements.runJobNow(tx, { id });
         const isOver = found?.state === 'dead' || found?.state === 'cancelled';
-        if (isOver) await changeAll(tx, statements.redriveJobs, { ...toValues({}), ids: [id], states: ['dead', 'cancelled'] });
+        if (isOver)
+          await changeAll(tx, statements.redriveJobs, { ...toValues({}), ids: [id], states: ['dead', 'cancelled'] });
         if (isOver || found?.hurried === true) {
           record?.(tx);
           tx.afterCommit(() => relay.wake());
@@ -161,8 +177,10 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
         return isOver ? 'queued' : found?.state;
       }),
     count: () => statements.countKinds(db),
-    redrive: (request, record) => change({ statesOf: redrivable, statement: statements.redriveJobs }, request, record, () => relay.wake()),
-    cancel: (request, record) => change({ statesOf: cancellable, statement: statements.cancelJobs }, request, record, () => undefined),
+    redrive: (request, record) =>
+      change({ statesOf: redrivable, statement: statements.redriveJobs }, request, record, () => relay.wake()),
+    cancel: (request, record) =>
+      change({ statesOf: cancellable, statement: statements.cancelJobs }, request, record, () => undefined),
   };
 }
 

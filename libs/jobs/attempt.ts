@@ -42,8 +42,8 @@ export class JobAttempt {
   /** True once the effect and the state `succeeded` are committed. */
   completed = false;
   /**
-   * The transaction of `complete` locks the row of the job. A lease renewal or progress report would wait for that lock and delay those of
-   * other jobs.
+   * The transaction of `complete` locks the row of the job. A lease renewal or progress report would wait for that lock
+   * and delay those of other jobs.
    */
   fenced = false;
 
@@ -94,7 +94,12 @@ export class JobAttempt {
       context,
       signal,
       get logger() {
-        return (logger ??= parent.child({ job: type, jobId: id, requestId: context.requestId, ...readTraceIds(traceparent) }));
+        return (logger ??= parent.child({
+          job: type,
+          jobId: id,
+          requestId: context.requestId,
+          ...readTraceIds(traceparent),
+        }));
       },
       progress: (percent, phase) => this.#report(percent, phase),
       complete: (work) => this.#complete(work),
@@ -106,7 +111,8 @@ export class JobAttempt {
     const { id, lease } = this.#row;
     const effect = this.#deps.jobs.transaction(async (tx) => {
       this.signal.throwIfAborted();
-      // The fence comes first: it locks the row, so that no other worker can claim the job before this transaction ends.
+      // The fence comes first: it locks the row, so that no other worker can claim the job before this transaction
+      // ends.
       this.fenced = true;
       const rows = await succeedJobs(tx, { ids: [id], leases: [lease], results: [null] });
       if (rows.length === 0) throw new LeaseLost();
@@ -122,7 +128,10 @@ export class JobAttempt {
 
   #report(percent: number, phase?: string): void {
     if (this.#over) return;
-    this.#progress = { percent: Math.min(100, Math.max(0, Math.floor(percent))) || 0, phase: phase ?? this.#progress?.phase ?? null };
+    this.#progress = {
+      percent: Math.min(100, Math.max(0, Math.floor(percent))) || 0,
+      phase: phase ?? this.#progress?.phase ?? null,
+    };
     if (this.#progressTimer !== undefined) return;
     const waitMs = Math.max(0, this.#progressWrittenMs + progressIntervalMs - performance.now());
     this.#progressTimer = setTimeout(() => void this.#writeProgress(), waitMs);

@@ -24,7 +24,8 @@ export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
     const key = typeof body['key'] === 'string' ? body['key'] : null;
     const runAtMs = typeof body['run_at'] === 'number' ? body['run_at'] : 0;
     // Values that the database rejects would be redelivered forever and fail the batch they are stored with.
-    if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > maxKeyBytes || runAtMs > lastTimeMs) return undefined;
+    if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > maxKeyBytes || runAtMs > lastTimeMs)
+      return undefined;
     return {
       id: body['id'],
       content: { key, delayMs: Math.max(0, runAtMs - Date.now()), payload: JSON.stringify(body['payload']) },

@@ -52,13 +52,18 @@ export class WorkerStopping extends Error {
 const maxErrorLength = 1000;
 
 /**
- * The error text stored with a job: the message of an error made for it, with secrets redacted, otherwise only the type. Messages of other
- * errors may quote the data they failed on, as those of JSON parsers do.
+ * The error text stored with a job: the message of an error made for it, with secrets redacted, otherwise only the
+ * type. Messages of other errors may quote the data they failed on, as those of JSON parsers do.
  */
 export function describeError(error: unknown): string {
   const ours =
-    error instanceof AppError || error instanceof PermanentJobError || error instanceof RetryLater || error instanceof AttemptTimeout;
-  return ours ? truncate(redactText(error.message.slice(0, maxErrorLength + 1))) : `Internal error (${nameFault(error)})`;
+    error instanceof AppError ||
+    error instanceof PermanentJobError ||
+    error instanceof RetryLater ||
+    error instanceof AttemptTimeout;
+  return ours
+    ? truncate(redactText(error.message.slice(0, maxErrorLength + 1)))
+    : `Internal error (${nameFault(error)})`;
 }
 
 /** Log fields of an unexpected error: type, code and stack frames, never its message. */

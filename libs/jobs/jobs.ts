@@ -39,11 +39,25 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
   };
 
   const sweeper = new Sweeper({ db, bus, jobs: { transaction }, relay, logger, tuning, declarations });
-  const workers = new Worker({ service, db, bus, jobs: { transaction }, relay, sweeper, logger, metrics, worker, tuning });
+  const workers = new Worker({
+    service,
+    db,
+    bus,
+    jobs: { transaction },
+    relay,
+    sweeper,
+    logger,
+    metrics,
+    worker,
+    tuning,
+  });
   let started: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  const start = async (handlers: Readonly<Record<string, JobHandler<never>>>, { onDead }: WorkOptions): Promise<void> => {
+  const start = async (
+    handlers: Readonly<Record<string, JobHandler<never>>>,
+    { onDead }: WorkOptions,
+  ): Promise<void> => {
     const lines = matchHandlers(contract, handlers);
     relay.start();
     sweeper.start(onDead);
@@ -66,7 +80,8 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
   };
 
   return {
-    enqueue: (tx, declaration, payload, enqueueOptions = {}) => outbox.enqueue(tx, declaration, payload, enqueueOptions),
+    enqueue: (tx, declaration, payload, enqueueOptions = {}) =>
+      outbox.enqueue(tx, declaration, payload, enqueueOptions),
     emit: async (tx, declaration, payload, emitOptions = {}) => outbox.emit(tx, declaration, payload, emitOptions),
     transaction,
     work: (handlers: Readonly<Record<string, JobHandler<never>>>, workOptions: WorkOptions = {}) =>
@@ -95,7 +110,8 @@ function matchHandlers(
     lines.set(declaration.type, { declaration, handler });
   }
   const [extra] = remaining.keys();
-  if (extra !== undefined) throw new Error(`service ${contract.service}: the handler of "${extra}" belongs to no declared job`);
+  if (extra !== undefined)
+    throw new Error(`service ${contract.service}: the handler of "${extra}" belongs to no declared job`);
   return lines;
 }
 

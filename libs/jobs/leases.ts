@@ -1,6 +1,7 @@
 /**
- * Renews the leases of this process: every third of the lease it first renews the rows of running jobs, then extends the ack wait of their
- * messages. In this order the broker cannot redeliver a message before the lease in the row has ended.
+ * Renews the leases of this process: every third of the lease it first renews the rows of running jobs, then extends
+ * the ack wait of their messages. In this order the broker cannot redeliver a message before the lease in the row has
+ * ended.
  */
 import { renewPeriodically, Slab } from '#libs/concurrency';
 import type { Logger } from '#libs/logger';

@@ -37,16 +37,28 @@ export function createJobMetrics(metrics: Metrics | undefined, db: Database, typ
   };
   gaugeOfTypes('job_queue_pending', 'Jobs that wait, delayed ones included', (row) => row.pending);
   gaugeOfTypes('job_queue_running', 'Jobs under a lease', (row) => row.running);
-  gaugeOfTypes('job_queue_dead', 'Dead jobs that wait for an operator (CLI: jobs redrive, jobs discard)', (row) => row.dead);
+  gaugeOfTypes(
+    'job_queue_dead',
+    'Dead jobs that wait for an operator (CLI: jobs redrive, jobs discard)',
+    (row) => row.dead,
+  );
   gaugeOfTypes('job_oldest_age_seconds', 'How long the oldest due job waits', (row) => row.oldest_seconds);
-  const gaugeOfOutbox = (name: string, help: string, pick: (state: { outboxSeconds: number; outboxRows: number }) => number): void => {
+  const gaugeOfOutbox = (
+    name: string,
+    help: string,
+    pick: (state: { outboxSeconds: number; outboxRows: number }) => number,
+  ): void => {
     metrics.gauge(name, help, [], async (gauge) => {
       gauge.reset();
       const state = await read().catch(() => undefined);
       if (state !== undefined) gauge.set(pick(state));
     });
   };
-  gaugeOfOutbox('outbox_age_seconds', 'Age of the oldest message that the broker does not have', (state) => state.outboxSeconds);
+  gaugeOfOutbox(
+    'outbox_age_seconds',
+    'Age of the oldest message that the broker does not have',
+    (state) => state.outboxSeconds,
+  );
   gaugeOfOutbox('outbox_messages', 'Messages that the broker does not have', (state) => state.outboxRows);
   return {
     attempted: (type, outcome, seconds, traceparent) => {

@@ -1,4 +1,6 @@
-/** Adds jobs and events to a transaction: their rows are written with the commit, their messages are published after it. */
+/**
+ * Adds jobs and events to a transaction: their rows are written with the commit, their messages are published after it.
+ */
 import type { Event, Job, TSchema } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
@@ -67,7 +69,12 @@ export class Outbox {
     const delayMs = Math.max(0, options.delayMs ?? 0);
     const id = createUuid();
     if (!isOwn) {
-      const body = JSON.stringify({ id, key: options.key, run_at: delayMs === 0 ? undefined : Date.now() + delayMs, payload });
+      const body = JSON.stringify({
+        id,
+        key: options.key,
+        run_at: delayMs === 0 ? undefined : Date.now() + delayMs,
+        payload,
+      });
       pending.outbox.push({
         kind: 'job',
         messageId: id,
@@ -79,7 +86,16 @@ export class Outbox {
     }
     const now = delayMs === 0 && this.#relay.ready;
     const { requestId, traceparent } = originOf(options, `enqueue ${type}`, `jobs.${type}`);
-    const job: NewJob = { id, type, payload: JSON.stringify(payload), delayMs, now, generation: 0, request_id: requestId, traceparent };
+    const job: NewJob = {
+      id,
+      type,
+      payload: JSON.stringify(payload),
+      delayMs,
+      now,
+      generation: 0,
+      request_id: requestId,
+      traceparent,
+    };
     if (options.key === undefined) pending.jobs.push(job);
     else {
       const found = await this.#insertKeyed(tx, job, options.key);
@@ -95,8 +111,16 @@ export class Outbox {
 
   emit(tx: Tx, declaration: Event, payload: unknown, options: Origin): void {
     checkPayload(declaration.payload, declaration.subject, payload);
-    const message = { kind: 'event' as const, messageId: createUuid(), subject: declaration.subject, body: JSON.stringify(payload) };
-    this.#pendingOf(tx).outbox.push({ ...message, ...originOf(options, `emit ${declaration.subject}`, declaration.subject) });
+    const message = {
+      kind: 'event' as const,
+      messageId: createUuid(),
+      subject: declaration.subject,
+      body: JSON.stringify(payload),
+    };
+    this.#pendingOf(tx).outbox.push({
+      ...message,
+      ...originOf(options, `emit ${declaration.subject}`, declaration.subject),
+    });
   }
 
   /** The publication of a committed transaction; undefined when it published nothing. */
@@ -119,7 +143,15 @@ export class Outbox {
     const found = this.#pending.get(tx);
     if (found?.sealed === true) throw new Error('The transaction is over');
     if (found !== undefined) return found;
-    const pending: Pending = { jobs: [], outbox: [], messages: [], sealed: false, wake: false, delayed: false, sending: undefined };
+    const pending: Pending = {
+      jobs: [],
+      outbox: [],
+      messages: [],
+      sealed: false,
+      wake: false,
+      delayed: false,
+      sending: undefined,
+    };
     this.#pending.set(tx, pending);
     tx.beforeCommit(() => {
       pending.sealed = true;
@@ -164,11 +196,14 @@ export class Outbox {
     }
     const ids = new Map(rows.map((row) => [row.message_id, row.id]));
     pending.delayed = rows.some(({ behind }) => behind);
-    for (const message of outbox) pending.messages.push({ source: { table: 'outbox', id: ids.get(message.messageId) ?? 0 }, ...message });
+    for (const message of outbox)
+      pending.messages.push({ source: { table: 'outbox', id: ids.get(message.messageId) ?? 0 }, ...message });
   }
 }
 
-/** Request id and trace of the caller, stored with the job. With tracing on, a span marks the time of the enqueueing. */
+/**
+ * Request id and trace of the caller, stored with the job. With tracing on, a span marks the time of the enqueueing.
+ */
 function originOf(
   { requestId, traceparent }: Origin,
   name: string,
@@ -196,5 +231,6 @@ function checkPayload(schema: TSchema, name: string, payload: unknown): void {
     checks.set(schema, check);
   }
   const problem = check(payload);
-  if (problem !== undefined) throw new Error(`payload of ${name} breaks its declaration at /${problem.path.join('/')}: ${problem.message}`);
+  if (problem !== undefined)
+    throw new Error(`payload of ${name} breaks its declaration at /${problem.path.join('/')}: ${problem.message}`);
 }

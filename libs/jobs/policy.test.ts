@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { consumerOf, job, type JobPolicy, Type } from '#libs/contract';
 import { appError } from '#libs/errors';
-import { AttemptTimeout, describeError, describeFault, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
+import {
+  AttemptTimeout,
+  describeError,
+  describeFault,
+  LeaseLost,
+  PermanentJobError,
+  RetryLater,
+  WorkerStopping,
+} from './errors.ts';
 import { backoffMs, decideOutcome, maxAttempts, policyColumns } from './policy.ts';
 import { createUuid, isUuid, minUuidAt } from './uuid.ts';
 
@@ -10,7 +18,10 @@ const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_
 
 describe('backoff (architecture#jobs)', () => {
   it('doubles from the first delay to the longest and is drawn from the upper half', () => {
-    const bounds = [1, 2, 3, 7, 50].map((failures) => [backoffMs(policy, failures, () => 0), backoffMs(policy, failures, () => 1)]);
+    const bounds = [1, 2, 3, 7, 50].map((failures) => [
+      backoffMs(policy, failures, () => 0),
+      backoffMs(policy, failures, () => 1),
+    ]);
     expect(bounds).toEqual([
       [500, 1_000],
       [1_000, 2_000],
@@ -62,12 +73,14 @@ describe('outcome of an attempt (architecture#jobs)', () => {
   });
 
   it('does not count an attempt that came too early, and delays it by its own or a growing delay', () => {
-    expect(decideOutcome(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject({
-      outcome: 'postponed',
-      dead: false,
-      counts: false,
-      delayMs: 7,
-    });
+    expect(decideOutcome(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject(
+      {
+        outcome: 'postponed',
+        dead: false,
+        counts: false,
+        delayMs: 7,
+      },
+    );
     const { delayMs } = decideOutcome(new RetryLater('not yet'), policy, { attempt: 1, requeued: 9 });
     expect(delayMs).toBeGreaterThanOrEqual(30_000);
   });
@@ -88,9 +101,9 @@ describe('outcome of an attempt (architecture#jobs)', () => {
 
   it('supports unlimited attempts', () => {
     expect(maxAttempts({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
-    expect(decideOutcome(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome).toBe(
-      'retried',
-    );
+    expect(
+      decideOutcome(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome,
+    ).toBe('retried');
     const declaration = job({
       type: 'shop.pack',
       summary: 'Packs',
@@ -121,7 +134,9 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
       quoting = error;
     }
     expect(describeError(quoting)).toBe('Internal error (SyntaxError)');
-    expect(describeError(Object.assign(new Error('value "spoken words"'), { code: '22P02' }))).toBe('Internal error (Error 22P02)');
+    expect(describeError(Object.assign(new Error('value "spoken words"'), { code: '22P02' }))).toBe(
+      'Internal error (Error 22P02)',
+    );
     expect(describeError('spoken words')).toBe('Internal error (not an error)');
     expect(JSON.stringify(describeFault(quoting))).not.toContain('spoken');
     expect(describeFault(quoting)).toMatchObject({
@@ -146,7 +161,8 @@ describe('ids of jobs', () => {
     const times = [0, 1, 1_700_000_000_000, 2 ** 47];
     const ids = times.map(minUuidAt);
     expect(ids.toSorted()).toEqual(ids);
-    for (const id of [...ids, createUuid()]) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const id of [...ids, createUuid()])
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const before = Date.now();
     const id = createUuid();
     expect(minUuidAt(before) <= id).toBe(true);

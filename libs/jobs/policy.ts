@@ -22,22 +22,26 @@ export function maxAttempts(policy: JobPolicy): number {
 }
 
 /**
- * Delay before the next attempt, milliseconds: doubles with each failure up to the policy's maximum, with jitter over its upper half so
- * that jobs which failed together do not retry together.
+ * Delay before the next attempt, milliseconds: doubles with each failure up to the policy's maximum, with jitter over
+ * its upper half so that jobs which failed together do not retry together.
  */
 export function backoffMs(policy: JobPolicy, failures: number, random: () => number = Math.random): number {
   const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   return Math.round(full / 2 + (random() * full) / 2);
 }
 
-/** Maps the error of an attempt to its outcome. `attempt` counts from 1; `requeued` = how often the job was queued again before. */
+/**
+ * Maps the error of an attempt to its outcome. `attempt` counts from 1; `requeued` = how often the job was queued again
+ * before.
+ */
 export function decideOutcome(
   error: unknown,
   policy: JobPolicy,
   { attempt, requeued }: { attempt: number; requeued: number },
 ): AttemptDecision {
   if (error instanceof LeaseLost) return { outcome: 'lost', dead: false, delayMs: 0, error: null, counts: true };
-  if (error instanceof WorkerStopping) return { outcome: 'given_back', dead: false, delayMs: 0, error: null, counts: false };
+  if (error instanceof WorkerStopping)
+    return { outcome: 'given_back', dead: false, delayMs: 0, error: null, counts: false };
   const text = describeError(error);
   if (error instanceof PermanentJobError) return { outcome: 'dead', dead: true, delayMs: 0, error: text, counts: true };
   if (error instanceof RetryLater) {

@@ -1,6 +1,6 @@
 /**
- * Queue of a restored database (architecture#jobs): pending jobs and outbox rows are published again under new message ids; jobs that ran
- * at the time of the backup are queued.
+ * Queue of a restored database (architecture#jobs): pending jobs and outbox rows are published again under new message
+ * ids; jobs that ran at the time of the backup are queued.
  */
 import { sql, statement, t } from '#libs/sql';
 import type { Database } from '#libs/orm';
@@ -20,8 +20,8 @@ export const requeueJobs = statement.one({
 });
 
 /**
- * Jobs already sent to other services, under new message ids, since the broker drops known ids for two minutes. The receiver recognizes a
- * job by its own id.
+ * Jobs already sent to other services, under new message ids, since the broker drops known ids for two minutes. The
+ * receiver recognizes a job by its own id.
  */
 export const resendRemoteJobs = statement.one({
   name: 'jobs.hand-over-again',
@@ -45,7 +45,10 @@ export const releaseOutbox = statement.one({
     select count(*) from released`,
 });
 
-/** Run it only while no process of the service runs. @returns numbers of jobs and of messages for other services that will be published */
+/**
+ * Run it only while no process of the service runs. @returns numbers of jobs and of messages for other services that
+ * will be published
+ */
 export async function rebuildQueue(db: Database): Promise<{ jobs: number; outbox: number }> {
   return db.transaction(async (tx) => {
     const jobs = (await requeueJobs(tx)).count;

@@ -1,13 +1,21 @@
 /**
- * Publishes what transactions have written: rows of this process right after the commit, all others by polling (delayed jobs, retries, rows
- * of processes that died, everything after an outage).
+ * Publishes what transactions have written: rows of this process right after the commit, all others by polling (delayed
+ * jobs, retries, rows of processes that died, everything after an outage).
  */
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { createBatcher, type Batcher, Poller } from '#libs/concurrency';
 import { describeFault } from './errors.ts';
-import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, claimDueJobs, claimOutbox, markUnsent } from './statements.ts';
+import {
+  deleteOutbox,
+  type DueRow,
+  type OutboxRow,
+  releaseOutbox,
+  claimDueJobs,
+  claimOutbox,
+  markUnsent,
+} from './statements.ts';
 import type { JobTuning } from './types.ts';
 
 /** One message for the broker, and the row that stores it until it is published. */
@@ -27,8 +35,8 @@ const batchSize = 500;
 const eventLock = '.events';
 
 /**
- * Message id of the n-th publication of a job: a duplicate within the broker's window is dropped, a retry has a new id. Jobs from other
- * services use the bare id of the job.
+ * Message id of the n-th publication of a job: a duplicate within the broker's window is dropped, a retry has a new id.
+ * Jobs from other services use the bare id of the job.
  */
 function messageIdOf(id: string, generation: number): string {
   return `${id}.${generation}`;
@@ -154,7 +162,10 @@ export class Relay {
     return jobs.length === batchSize || outbox.length === batchSize;
   }
 
-  /** Publishes pending events in order, each after the acknowledgement of the one before. Returns false when the broker rejected one. */
+  /**
+   * Publishes pending events in order, each after the acknowledgement of the one before. Returns false when the broker
+   * rejected one.
+   */
   async #sendInOrder(events: readonly Message[]): Promise<boolean> {
     for (const [index, event] of events.entries()) {
       if (await this.#publish(event)) void this.#forget(event);
@@ -180,7 +191,10 @@ export class Relay {
     return refused.length === 0;
   }
 
-  /** Returns false without an acknowledgement. The broker may have stored the message all the same; its message id prevents a duplicate. */
+  /**
+   * Returns false without an acknowledgement. The broker may have stored the message all the same; its message id
+   * prevents a duplicate.
+   */
   async #publish(message: Message): Promise<boolean> {
     try {
       await this.#bus.publishDurable(message.subject, message.body, {
@@ -204,7 +218,10 @@ export class Relay {
     const outbox = messages.flatMap(({ source }) => (source.table === 'outbox' ? [source.id] : []));
     try {
       if (jobs.length > 0) {
-        await markUnsent(this.#db, { ids: jobs.map(({ id }) => id), generations: jobs.map(({ generation }) => generation) });
+        await markUnsent(this.#db, {
+          ids: jobs.map(({ id }) => id),
+          generations: jobs.map(({ generation }) => generation),
+        });
       }
       if (outbox.length > 0) await releaseOutbox(this.#db, { ids: outbox });
     } catch {

@@ -1,4 +1,6 @@
-/** Every SQL statement of the job library except those of the operators. Times are milliseconds of the database's clock. */
+/**
+ * Every SQL statement of the job library except those of the operators. Times are milliseconds of the database's clock.
+ */
 import { type Parameter, type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { JobState } from './types.ts';
 
@@ -41,8 +43,8 @@ export const insertJobs = statement.none({
 });
 
 /**
- * Finds the waiting job with the key, or adds one; no row when a concurrent transaction was first. `sent`: this process publishes the job
- * immediately.
+ * Finds the waiting job with the key, or adds one; no row when a concurrent transaction was first. `sent`: this process
+ * publishes the job immediately.
  */
 export const insertKeyedJob = statement.maybeOne({
   name: 'jobs.insert-keyed',
@@ -72,7 +74,10 @@ export const insertKeyedJob = statement.maybeOne({
     union all select id, true, false from added limit 1`,
 });
 
-/** `take`: time for this process to publish the rows, 0 = the relay publishes them. `behind`: older events are still waiting. */
+/**
+ * `take`: time for this process to publish the rows, 0 = the relay publishes them. `behind`: older events are still
+ * waiting.
+ */
 export const insertOutbox = statement.many({
   name: 'jobs.outbox-insert',
   params: {
@@ -95,12 +100,19 @@ export const insertOutbox = statement.many({
       kind = 'event' and (select exists (select from outbox where kind = 'event' and (backlog or send_after <= now()))) as behind`,
 });
 
-const outboxRow = { id: t.bigint, message_id: t.uuid, kind: t.text.as<'job' | 'event'>(), subject: t.text, body: t.text, ...origin };
+const outboxRow = {
+  id: t.bigint,
+  message_id: t.uuid,
+  kind: t.text.as<'job' | 'event'>(),
+  subject: t.text,
+  body: t.text,
+  ...origin,
+};
 export type OutboxRow = RowOf<typeof outboxRow>;
 
 /**
- * Jobs are claimed in any order; events only by one process at a time (`lock`) and only while no older event is being published, so that
- * their order is preserved. `take`: time for this process to publish the rows.
+ * Jobs are claimed in any order; events only by one process at a time (`lock`) and only while no older event is being
+ * published, so that their order is preserved. `take`: time for this process to publish the rows.
  */
 export const claimOutbox = statement.many({
   name: 'jobs.outbox-take',
@@ -118,7 +130,9 @@ export const claimOutbox = statement.many({
     returning o.id, o.message_id, o.kind, o.subject, o.body, o.request_id, o.traceparent`,
 });
 
-/** Deletes published rows. Remote jobs are recorded for a while: until their first delivery only the broker has them. */
+/**
+ * Deletes published rows. Remote jobs are recorded for a while: until their first delivery only the broker has them.
+ */
 export const deleteOutbox = statement.none({
   name: 'jobs.outbox-delete',
   params: { ids: t.bigint.array },
@@ -187,7 +201,9 @@ export const markUnsent = statement.none({
     where j.id = i.id and j.generation = i.generation and j.state = 'queued'`,
 });
 
-/** Stores another service's jobs on first delivery; `delays`: remaining delays, `askedAt`: creation times of their ids. */
+/**
+ * Stores another service's jobs on first delivery; `delays`: remaining delays, `askedAt`: creation times of their ids.
+ */
 export const acceptJobs = statement.none({
   name: 'jobs.accept',
   params: { ...newJobs, keys: t.text.arrayWithNulls, askedAt: t.double.array },
@@ -214,7 +230,10 @@ export const claimJobs = statement.many({
     returning j.id, j.type, j.payload, j.attempts, j.generation, j.lease, j.request_id, j.traceparent`,
 });
 
-/** Explains an empty claim. `wait_ms`: time until a queued job is due or a running one's lease expires; negative = in the past. */
+/**
+ * Explains an empty claim. `wait_ms`: time until a queued job is due or a running one's lease expires; negative = in
+ * the past.
+ */
 export const readStatus = statement.maybeOne({
   name: 'jobs.status',
   params: { id: t.uuid },
@@ -246,8 +265,8 @@ export const recordAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | P
   from ${rows}`;
 
 /**
- * Ends an attempt unsuccessfully; no row when the lease is lost. `attempts` is reset when the attempt does not count; `maxAge` ends the
- * job.
+ * Ends an attempt unsuccessfully; no row when the lease is lost. `attempts` is reset when the attempt does not count;
+ * `maxAge` ends the job.
  */
 export const endAttempt = statement.maybeOne({
   name: 'jobs.end-attempt',
@@ -308,7 +327,15 @@ export const expireLeases = statement.many({
     ids: t.uuid.array.nullable,
     error: t.text,
   },
-  row: { id: t.uuid, type: t.text, state: t.text, payload: t.json, request_id: t.text.nullable, attempts: t.integer, lease: t.integer },
+  row: {
+    id: t.uuid,
+    type: t.text,
+    state: t.text,
+    payload: t.json,
+    request_id: t.text.nullable,
+    attempts: t.integer,
+    lease: t.integer,
+  },
   sql: ({ types, maxAttempts, firstDelays, longestDelays, ids, error }) => sql`
     with lost as (
       select j.id, j.started_at, j.worker, j.attempts >= p.most as over, least(p.longest, p.first * power(2, least(j.attempts - 1, 30))) as delay
@@ -348,8 +375,8 @@ export const requeueOverdue = statement.many({
 });
 
 /**
- * Deletes expired succeeded and cancelled jobs, up to `limit` after the id `after`. Ids increase with time, so the primary key finds them;
- * the next batch starts at `last`, so that it does not scan deleted rows again.
+ * Deletes expired succeeded and cancelled jobs, up to `limit` after the id `after`. Ids increase with time, so the
+ * primary key finds them; the next batch starts at `last`, so that it does not scan deleted rows again.
  */
 export const deleteFinished = statement.one({
   name: 'jobs.delete-finished',

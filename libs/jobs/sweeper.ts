@@ -1,6 +1,6 @@
 /**
- * Recovers jobs whose lease expired with its worker or whose message was lost. Every replica sweeps; the statements skip rows that another
- * one has locked.
+ * Recovers jobs whose lease expired with its worker or whose message was lost. Every replica sweeps; the statements
+ * skip rows that another one has locked.
  */
 import { consumerOf, type Job } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -76,7 +76,9 @@ export class Sweeper {
     return this.#sweeping;
   }
 
-  /** Recovers jobs with expired leases, all or the given ones: they are queued again, or dead after their last attempt. */
+  /**
+   * Recovers jobs with expired leases, all or the given ones: they are queued again, or dead after their last attempt.
+   */
   async expire(ids: readonly string[] | null): Promise<void> {
     const onDead = this.#onDead;
     const values = { ...this.#policies, ids, error: expiredText };
@@ -86,11 +88,18 @@ export class Sweeper {
           const expired = await expireLeases(tx, values);
           for (const { state, payload, request_id: requestId, ...job } of expired) {
             if (state === 'dead')
-              await onDead(tx, { ...job, payload: parseJson(payload), requestId, error: expiredText, cause: 'attempts' });
+              await onDead(tx, {
+                ...job,
+                payload: parseJson(payload),
+                requestId,
+                error: expiredText,
+                cause: 'attempts',
+              });
           }
           return expired;
         }));
-    for (const { id, type, state } of rows) this.#logger.warn({ job: type, jobId: id, state }, 'lease of a job expired');
+    for (const { id, type, state } of rows)
+      this.#logger.warn({ job: type, jobId: id, state }, 'lease of a job expired');
     if (rows.length > 0) this.#relay.wake();
   }
 
@@ -124,7 +133,10 @@ export class Sweeper {
     await removeInBatches({ remove: removeHandedOver, signal, budgetMs });
   }
 
-  /** A job was published and has not started: either the broker has a backlog, then it may wait, or its message was lost. */
+  /**
+   * A job was published and has not started: either the broker has a backlog, then it may wait, or its message was
+   * lost.
+   */
   async #requeueOverdue(): Promise<void> {
     const limitMs = this.#tuning.queuedTooLongMs;
     const overdue = await findOverdueTypes(this.#db, { age: limitMs });

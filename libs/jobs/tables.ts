@@ -2,15 +2,17 @@ import type { BackfillWork } from '#libs/orm/migrations';
 import { redactText } from '#libs/redaction';
 
 /**
- * Tables of the job library in a service's schema. `jobs` is the source of truth for the service's own jobs; `outbox` contains messages for
- * other services (their jobs, events) until the broker has stored them.
+ * Tables of the job library in a service's schema. `jobs` is the source of truth for the service's own jobs; `outbox`
+ * contains messages for other services (their jobs, events) until the broker has stored them.
  *
- * There are few indexes on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is the order of creation.
+ * There are few indexes on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is
+ * the order of creation.
  */
 
 /** SQL that creates the tables; part of each service's first migration. */
 export function jobTables(schema: string): string {
-  const busy = 'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0';
+  const busy =
+    'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0';
   return `
     create table ${schema}.jobs (
       id uuid primary key,
@@ -65,8 +67,8 @@ export function jobTables(schema: string): string {
 }
 
 /**
- * SQL for storing the attempts of a job and finding jobs among millions (P2): a migration of each service. A successful attempt is recorded
- * in the job's own row, so it does not cost extra.
+ * SQL for storing the attempts of a job and finding jobs among millions (P2): a migration of each service. A successful
+ * attempt is recorded in the job's own row, so it does not cost extra.
  * @param how `concurrently` where jobs may exist already: the migration is an online one
  */
 export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): string[] {
@@ -96,8 +98,8 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
 }
 
 /**
- * SQL for recording jobs that the broker received for other services: a migration of each service. Until its first delivery only the broker
- * has such a job, so a database restored to that time without the broker would lose it.
+ * SQL for recording jobs that the broker received for other services: a migration of each service. Until its first
+ * delivery only the broker has such a job, so a database restored to that time without the broker would lose it.
  */
 export function sentRemoteJobs(schema: string): string[] {
   return [
@@ -122,8 +124,8 @@ export function failedJobs(schema: string, how: '' | 'concurrently' = ''): strin
 const batch = 1_000;
 
 /**
- * For a migration of each service. Errors are searched in the database, so redacting them only on reading would let a search confirm a
- * guess.
+ * For a migration of each service. Errors are searched in the database, so redacting them only on reading would let a
+ * search confirm a guess.
  */
 export async function redactStoredErrors(schema: string, query: Parameters<BackfillWork>[0]): Promise<void> {
   const read = `select id, error from ${schema}.jobs where error is not null and id > $1::uuid order by id limit ${batch}`;

@@ -22,7 +22,10 @@ export interface JobRun<Payload> {
   /** From 1; attempts that ended with `RetryLater` or a stopping worker do not count. */
   readonly attempt: number;
   readonly requestId: string;
-  /** Context for calls to other services: request id, trace, signal and deadline of the attempt. No actor: a job acts for its service. */
+  /**
+   * Context for calls to other services: request id, trace, signal and deadline of the attempt. No actor: a job acts
+   * for its service.
+   */
   readonly context: CallContext;
   /** Aborts at the attempt's timeout, when the lease is lost, the job is cancelled or the process stops. */
   readonly signal: AbortSignal;
@@ -30,17 +33,17 @@ export interface JobRun<Payload> {
   /** Reports progress (0 to 100) and the current phase, for the CLI. Written at most a few times a second. */
   progress(percent: number, phase?: string): void;
   /**
-   * Runs the job's effect on this service's database and marks the job succeeded, in one transaction. `work` enqueues and emits on its
-   * `tx`. A result other than undefined is stored with the job.
+   * Runs the job's effect on this service's database and marks the job succeeded, in one transaction. `work` enqueues
+   * and emits on its `tx`. A result other than undefined is stored with the job.
    * @throws LeaseLost when another worker has the job; do not catch it.
    */
   complete(work: (tx: Tx) => Promise<unknown>): Promise<void>;
 }
 
 /**
- * Runs one attempt. Its result, if any, is stored with the job. External effects must be idempotent; effects on the database belong in
- * `run.complete`. `PermanentJobError` makes the job dead, `RetryLater` queues it again without counting; other errors are retried with the
- * policy's backoff until its attempts or age are exhausted.
+ * Runs one attempt. Its result, if any, is stored with the job. External effects must be idempotent; effects on the
+ * database belong in `run.complete`. `PermanentJobError` makes the job dead, `RetryLater` queues it again without
+ * counting; other errors are retried with the policy's backoff until its attempts or age are exhausted.
  */
 export type JobHandler<Payload = unknown> = (run: JobRun<Payload>) => Promise<unknown>;
 
@@ -62,7 +65,9 @@ export interface DeadJob {
 export type OnDead = (tx: Tx, job: DeadJob) => Promise<void>;
 
 /** One handler for each declared job, under the declaration's key. */
-export type JobHandlers<C extends ServiceContract> = { readonly [K in keyof C['jobs']]: JobHandler<PayloadOf<C['jobs'][K]>> };
+export type JobHandlers<C extends ServiceContract> = {
+  readonly [K in keyof C['jobs']]: JobHandler<PayloadOf<C['jobs'][K]>>;
+};
 
 /** Timing of the job library. Defaults are for production; tests shorten them. */
 export interface JobTuning {
@@ -72,7 +77,9 @@ export interface JobTuning {
   readonly pollMs: number;
   /** Interval of the sweeper. Default 15 000. */
   readonly sweepMs: number;
-  /** A published job that did not start in this time is published again if the broker has no backlog. Default 60 000. */
+  /**
+   * A published job that did not start in this time is published again if the broker has no backlog. Default 60 000.
+   */
   readonly queuedTooLongMs: number;
   /** Time after which outbox rows claimed by a dead process are claimed again. Default 10 000. */
   readonly outboxClaimMs: number;
@@ -114,8 +121,8 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
     options?: Pick<EnqueueOptions, 'requestId' | 'traceparent'>,
   ): Promise<void>;
   /**
-   * Like `db.transaction`, and waits until its messages are published, so that subscribers are notified before the caller gets its reply.
-   * Waits at most a second; the relay publishes the rest.
+   * Like `db.transaction`, and waits until its messages are published, so that subscribers are notified before the
+   * caller gets its reply. Waits at most a second; the relay publishes the rest.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
@@ -127,7 +134,8 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
   /** Stops claiming jobs, lets running attempts finish or releases their jobs, and publishes the outbox. */
   stop(): Promise<void>;
   /**
-   * Makes waiting jobs due whose payload has all of these values. Attempts and age are kept; jobs in other states are unchanged.
+   * Makes waiting jobs due whose payload has all of these values. Attempts and age are kept; jobs in other states are
+   * unchanged.
    * @returns how many
    */
   wake<J extends Job>(declaration: J, match: Partial<PayloadOf<J>>): Promise<number>;
@@ -163,11 +171,14 @@ export interface ChangeRequest extends JobFilter {
 export type RecordChange = (tx: Tx, counts: Omit<JobChange, 'items'>) => void;
 
 /**
- * Operator access to the jobs of one service. Each change is one transaction. Replies are JSON text from SQL in the shape of `jobSchema`.
+ * Operator access to the jobs of one service. Each change is one transaction. Replies are JSON text from SQL in the
+ * shape of `jobSchema`.
  */
 export interface JobAdmin {
   /** Newest first; `before` is the last id of the previous page. */
-  list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean }): Promise<string>;
+  list(
+    filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean },
+  ): Promise<string>;
   /** With payload, result and attempts; undefined when not found. */
   find(id: string): Promise<string | undefined>;
   /** The newest job of a type for each conversation. */
@@ -178,7 +189,10 @@ export interface JobAdmin {
   count(): Promise<ServiceStatus['jobs']>;
   /** Queues dead jobs again with all attempts; cancelled ones only by id. */
   redrive(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
-  /** Cancels queued and running jobs; a running attempt is aborted and cannot complete. Dead jobs only by id or with the filter `dead`. */
+  /**
+   * Cancels queued and running jobs; a running attempt is aborted and cannot complete. Dead jobs only by id or with the
+   * filter `dead`.
+   */
   cancel(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs the jobs of one service: claims delivered jobs, runs their handlers under a lease, writes the outcome, and acknowledges the message
- * last. Lost messages are recovered by redelivery or by the sweeper.
+ * Runs the jobs of one service: claims delivered jobs, runs their handlers under a lease, writes the outcome, and
+ * acknowledges the message last. Lost messages are recovered by redelivery or by the sweeper.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerOf, type Job } from '#libs/contract';
@@ -48,7 +48,8 @@ interface Line {
 }
 
 /** A job received from another service. */
-type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<DeliveredJob['content']> & ReturnType<typeof readOrigin>;
+type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<DeliveredJob['content']> &
+  ReturnType<typeof readOrigin>;
 
 export class Worker {
   readonly #deps: WorkerDependencies;
@@ -103,9 +104,13 @@ export class Worker {
     });
   }
 
-  async start(lines: ReadonlyMap<string, { declaration: Job; handler: JobHandler<never> }>, onDead: OnDead | undefined): Promise<void> {
+  async start(
+    lines: ReadonlyMap<string, { declaration: Job; handler: JobHandler<never> }>,
+    onDead: OnDead | undefined,
+  ): Promise<void> {
     this.#onDead = onDead;
-    for (const [type, line] of lines) this.#lines.set(type, { ...line, check: compileSchema(line.declaration.payload) });
+    for (const [type, line] of lines)
+      this.#lines.set(type, { ...line, check: compileSchema(line.declaration.payload) });
     this.#leases.start();
     for (const [type, { declaration }] of this.#lines) {
       const options = {
@@ -115,7 +120,9 @@ export class Worker {
         concurrency: declaration.policy.concurrency,
         ackWaitMs: this.#deps.tuning.leaseMs,
       } as const;
-      this.#consumers.push(await this.#deps.bus.consume(options, (delivery) => this.#onDelivery(declaration.type, delivery)));
+      this.#consumers.push(
+        await this.#deps.bus.consume(options, (delivery) => this.#onDelivery(declaration.type, delivery)),
+      );
     }
   }
 
@@ -136,7 +143,10 @@ export class Worker {
     try {
       const message = readDelivery(delivery);
       if (message === undefined) {
-        this.#deps.logger.error({ job: type, streamSequence: delivery.streamSequence }, 'message is not a job; dropped');
+        this.#deps.logger.error(
+          { job: type, streamSequence: delivery.streamSequence },
+          'message is not a job; dropped',
+        );
         this.#deps.metrics.attempted(type, 'malformed', 0);
         delivery.term('not a job');
         return;
@@ -184,7 +194,12 @@ export class Worker {
     const span = startAttempt(row);
     const traceparent = span?.traceparent ?? newTraceparent(row.traceparent ?? undefined);
     const attempt = new JobAttempt(this.#deps, line.declaration, row, traceparent);
-    holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
+    holding.job = {
+      id: row.id,
+      lease: row.lease,
+      isFenced: () => attempt.fenced,
+      onLost: () => attempt.abort(new LeaseLost()),
+    };
     const slot = this.#running.add(attempt);
     if (this.#graceIsOver) attempt.abort(new WorkerStopping());
     const startedMs = performance.now();
@@ -195,7 +210,8 @@ export class Worker {
         ? this.#runHandler(line, row, attempt)
         : span.run(() => this.#runHandler(line, row, attempt)));
       const done =
-        attempt.completed || (await this.#persist(() => this.#succeed.add({ id: row.id, lease: row.lease, result: encodeResult(result) })));
+        attempt.completed ||
+        (await this.#persist(() => this.#succeed.add({ id: row.id, lease: row.lease, result: encodeResult(result) })));
       outcome = done === true ? 'succeeded' : 'lost';
     } catch (error) {
       failure = attempt.signal.aborted && !(error instanceof PermanentJobError) ? attempt.signal.reason : error;
@@ -214,7 +230,9 @@ export class Worker {
     const payload = parseJson(row.payload);
     const problem = check(payload);
     if (problem !== undefined)
-      throw new PermanentJobError(`The payload breaks its declaration at /${problem.path.join('/')}: ${problem.message}`);
+      throw new PermanentJobError(
+        `The payload breaks its declaration at /${problem.path.join('/')}: ${problem.message}`,
+      );
     const { signal } = attempt;
     signal.throwIfAborted();
     let timer: NodeJS.Timeout | undefined;
@@ -237,7 +255,16 @@ export class Worker {
     if (verdict.outcome === 'lost') return 'lost';
     const { dead, delayMs, error, counts } = verdict;
     const waits = verdict.outcome === 'postponed';
-    const values = { id: row.id, lease: row.lease, dead, delay: delayMs, error, counts, waits, maxAge: policy.expiresAfterMs };
+    const values = {
+      id: row.id,
+      lease: row.lease,
+      dead,
+      delay: delayMs,
+      error,
+      counts,
+      waits,
+      maxAge: policy.expiresAfterMs,
+    };
     const cause = failure instanceof PermanentJobError ? 'permanent' : dead ? 'attempts' : 'age';
     const ended = await this.#persist(() => this.#write(row, values, cause));
     if (ended === undefined) return 'lost';
@@ -248,7 +275,11 @@ export class Worker {
   }
 
   /** Undefined when the lease is lost. */
-  async #write(row: ClaimedRow, values: Parameters<typeof endAttempt>[1], cause: DeadJob['cause']): ReturnType<typeof endAttempt> {
+  async #write(
+    row: ClaimedRow,
+    values: Parameters<typeof endAttempt>[1],
+    cause: DeadJob['cause'],
+  ): ReturnType<typeof endAttempt> {
     const onDead = this.#onDead;
     if (onDead === undefined) return endAttempt(this.#deps.db, values);
     return this.#deps.jobs.transaction(async (tx) => {
@@ -256,13 +287,25 @@ export class Worker {
       if (ended?.state === 'dead') {
         const { id, type, payload, request_id: requestId } = row;
         const { attempts, lease, error } = ended;
-        await onDead(tx, { id, type, payload: parseJson(payload), requestId, attempts, lease, error: error ?? '', cause });
+        await onDead(tx, {
+          id,
+          type,
+          payload: parseJson(payload),
+          requestId,
+          attempts,
+          lease,
+          error: error ?? '',
+          cause,
+        });
       }
       return ended;
     });
   }
 
-  /** Retries a write while the database is unavailable, for the duration of the lease. @throws the error of the last attempt */
+  /**
+   * Retries a write while the database is unavailable, for the duration of the lease. @throws the error of the last
+   * attempt
+   */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     const until = performance.now() + this.#deps.tuning.leaseMs;
     for (let delayMs = 50; ; delayMs = Math.min(2_000, delayMs * 2)) {

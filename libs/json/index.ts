@@ -1,6 +1,7 @@
 /**
- * Lossless JSON: numbers that a double cannot represent keep their text (rules/http#numbers-and-keys: integers above 2^53 survive a round
- * trip). The limits of every inbound document (nesting, U+0000, lone surrogates) are checked in one place.
+ * Lossless JSON: numbers that a double cannot represent keep their text (rules/http#numbers-and-keys: integers above
+ * 2^53 survive a round trip). The limits of every inbound document (nesting, U+0000, lone surrogates) are checked in
+ * one place.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -35,8 +36,8 @@ export function isRawNumber(value: unknown): value is RawJson {
 }
 
 /**
- * The document is only short because of its exponents: `1e1000` is six bytes here and a thousand when written out. For callers that do not
- * distinguish it, a SyntaxError.
+ * The document is only short because of its exponents: `1e1000` is six bytes here and a thousand when written out. For
+ * callers that do not distinguish it, a SyntaxError.
  */
 export class NumberExpansionError extends SyntaxError {
   constructor() {
@@ -46,8 +47,8 @@ export class NumberExpansionError extends SyntaxError {
 }
 
 /**
- * Parses JSON. A number that a double cannot reproduce becomes a raw number that `JSON.stringify` writes unchanged. Keys such as
- * `__proto__` are plain data; a byte order mark is ignored (D106).
+ * Parses JSON. A number that a double cannot reproduce becomes a raw number that `JSON.stringify` writes unchanged.
+ * Keys such as `__proto__` are plain data; a byte order mark is ignored (D106).
  * @throws SyntaxError; its subclass NumberExpansionError, before any number is converted
  */
 export function parseJson(given: string): unknown {
@@ -67,8 +68,8 @@ interface Marked {
 }
 
 /**
- * Returns the text with every lossy number replaced by a marked string; undefined when it contains none. A reviver takes thirty times as
- * long as the parse: seconds for a body of small objects with one long number.
+ * Returns the text with every lossy number replaced by a marked string; undefined when it contains none. A reviver
+ * takes thirty times as long as the parse: seconds for a body of small objects with one long number.
  */
 function markLossyNumbers(text: string): Marked | undefined {
   const sign = randomBytes(6).toString('hex');
@@ -111,7 +112,10 @@ function findStringEnd(text: string, start: number): number {
   return index;
 }
 
-/** Short numbers are lossy only because of an exponent or trailing zeros. Invalid numbers are left for the parser to reject. */
+/**
+ * Short numbers are lossy only because of an exponent or trailing zeros. Invalid numbers are left for the parser to
+ * reject.
+ */
 function isLossy(token: string): boolean {
   if (token.length < 16 && !/[eE]|\.[^.]*0$/.test(token)) return false;
   return String(Number(token)) !== token && numberGrammar.test(token);
@@ -160,8 +164,8 @@ export function findJsonProblem(value: unknown): JsonProblem | undefined {
 }
 
 /**
- * The first `max` violations of a parsed document, in document order; values deeper than `maxJsonDepth` are not checked. With `only`, other
- * kinds are ignored.
+ * The first `max` violations of a parsed document, in document order; values deeper than `maxJsonDepth` are not
+ * checked. With `only`, other kinds are ignored.
  */
 export function listJsonProblems(root: unknown, max: number, only?: JsonProblem['kind']): JsonProblem[] {
   const problems: JsonProblem[] = [];

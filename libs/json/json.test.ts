@@ -12,12 +12,17 @@ import {
 } from './index.ts';
 
 describe('parseJson (rules/http#numbers-and-keys)', () => {
-  it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
-    'serialises the number %s unchanged',
-    (source) => {
-      expect(JSON.stringify(parseJson(`{"a":[${source}]}`))).toBe(`{"a":[${source}]}`);
-    },
-  );
+  it.each([
+    '12345678901234567890',
+    '-9007199254740993',
+    '1.0',
+    '1e400',
+    '0.1000',
+    '1.10',
+    '123456789012345678901234567890.5',
+  ])('serialises the number %s unchanged', (source) => {
+    expect(JSON.stringify(parseJson(`{"a":[${source}]}`))).toBe(`{"a":[${source}]}`);
+  });
 
   it('parses numbers that a double represents exactly as numbers', () => {
     expect(parseJson('[9007199254740991,0.1,-5,12]')).toEqual([9_007_199_254_740_991, 0.1, -5, 12]);
@@ -50,7 +55,9 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
         { maxDepth: 4 },
         numbers,
         texts,
-        fc.array(tie('node'), { maxLength: 4 }).map((items) => ({ text: `[${items.map(({ text }) => text).join(',')}]` })),
+        fc
+          .array(tie('node'), { maxLength: 4 })
+          .map((items) => ({ text: `[${items.map(({ text }) => text).join(',')}]` })),
         fc.uniqueArray(fc.tuple(texts, tie('node')), { maxLength: 4, selector: ([key]) => key.text }).map((fields) => ({
           text: `{${fields.map(([key, { text }]) => `${key.text}:${text}`).join(',')}}`,
         })),
@@ -172,7 +179,14 @@ describe('listJsonProblems (D60)', () => {
 
 describe('isJsonObject', () => {
   it('is true for objects only', () => {
-    expect([{}, [], null, 1, 'a', parseJson('12345678901234567890')].map(isJsonObject)).toEqual([true, false, false, false, false, false]);
+    expect([{}, [], null, 1, 'a', parseJson('12345678901234567890')].map(isJsonObject)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
     expect(isRawNumber(parseJson('12345678901234567890'))).toBe(true);
   });
 });

@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { JsonScanner } from './index.ts';
 
 /** Structural characters with their positions and the depth after them. */
-function scan(text: string, maxDepth: number, sizes: readonly number[] = []): [sign: string, at: number, depth: number][] {
+function scan(
+  text: string,
+  maxDepth: number,
+  sizes: readonly number[] = [],
+): [sign: string, at: number, depth: number][] {
   const bytes = Buffer.from(text);
   const scanner = new JsonScanner();
   const found: [string, number, number][] = [];
@@ -44,9 +48,14 @@ describe('JsonScanner', () => {
   it('finds the same in any chunks of the bytes', () => {
     const text = fc.jsonValue().map((value) => JSON.stringify(value));
     fc.assert(
-      fc.property(text, fc.nat({ max: 4 }), fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 40 }), (json, maxDepth, sizes) => {
-        expect(scan(json, maxDepth, sizes)).toEqual(scan(json, maxDepth));
-      }),
+      fc.property(
+        text,
+        fc.nat({ max: 4 }),
+        fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 40 }),
+        (json, maxDepth, sizes) => {
+          expect(scan(json, maxDepth, sizes)).toEqual(scan(json, maxDepth));
+        },
+      ),
     );
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Finds where a JSON text of any size can be split, in constant memory: tracks strings and nesting across chunks. `JSON.parse` validates
- * the parts. Custom code because the available streaming parsers are several times slower and are not meant for untrusted input.
+ * Finds where a JSON text of any size can be split, in constant memory: tracks strings and nesting across chunks.
+ * `JSON.parse` validates the parts. Custom code because the available streaming parsers are several times slower and
+ * are not meant for untrusted input.
  */
 
 /** Structural bytes of JSON. */
@@ -17,7 +18,8 @@ const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } 
 const backslash = 0x5c;
 
 /** True for whitespace between JSON tokens. */
-export const isJsonWhitespace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+export const isJsonWhitespace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** Scans one text chunk by chunk. */
 export class JsonScanner {
@@ -31,8 +33,8 @@ export class JsonScanner {
   }
 
   /**
-   * Index of the next comma, colon, bracket or brace at or after `from` that is outside strings and at most at `maxDepth`; the chunk's
-   * length when there is none. Continue after the match: every byte is read once.
+   * Index of the next comma, colon, bracket or brace at or after `from` that is outside strings and at most at
+   * `maxDepth`; the chunk's length when there is none. Continue after the match: every byte is read once.
    */
   find(chunk: Uint8Array, from: number, maxDepth: number): number {
     let index = from;

@@ -105,7 +105,9 @@ describe('listen', () => {
 
   it('names the invalid setting or host in the error', async () => {
     const port = await listen(make(), { host: '127.0.0.1', port: 0, portName: 'PORT' });
-    await expect(listen(make(), { host: '127.0.0.1', port, portName: 'METRICS_PORT' })).rejects.toThrow(`METRICS_PORT ${port} is in use`);
+    await expect(listen(make(), { host: '127.0.0.1', port, portName: 'METRICS_PORT' })).rejects.toThrow(
+      `METRICS_PORT ${port} is in use`,
+    );
     await expect(listen(make(), { host: '203.0.113.7', port: 0, portName: 'PORT' })).rejects.toThrow(
       '203.0.113.7 is no address of this machine',
     );

@@ -17,9 +17,9 @@ const idleSweepMs = 50;
 const silentMs = 250;
 
 /**
- * Prepares a graceful shutdown; call it before the server listens. The returned function runs it: during the window every response closes
- * its connection; then the server accepts no connections, finishes running requests and closes idle connections, including those that
- * clients opened in advance and never used.
+ * Prepares a graceful shutdown; call it before the server listens. The returned function runs it: during the window
+ * every response closes its connection; then the server accepts no connections, finishes running requests and closes
+ * idle connections, including those that clients opened in advance and never used.
  */
 export function prepareDrain(server: Server): (options: DrainOptions) => Promise<void> {
   const running = new Slab<ServerResponse>();
@@ -64,7 +64,8 @@ function closeAfter(response: ServerResponse): void {
 }
 
 /**
- * Listens and resolves with the actual port (0 = any free one). `::` means all addresses, on a machine without IPv6 too.
+ * Listens and resolves with the actual port (0 = any free one). `::` means all addresses, on a machine without IPv6
+ * too.
  * @throws Error that names the setting of the port, or the host, when listening fails
  */
 export function listen(server: Server, options: { host: string; port: number; portName: string }): Promise<number> {

@@ -15,7 +15,9 @@ export interface Service {
 }
 
 export interface RunOptions {
-  /** Heap growth in percent that triggers a full collection. By default V8 lets a busy heap grow to four times its size. */
+  /**
+   * Heap growth in percent that triggers a full collection. By default V8 lets a busy heap grow to four times its size.
+   */
   readonly heapGrowingPercent?: number;
 }
 
@@ -23,10 +25,15 @@ export interface RunOptions {
 const stopDeadlineMs = 25_000;
 
 /**
- * Runs a service as the only task of this process. SIGTERM, SIGINT and a closed IPC channel of the parent stop it. Exit status: 0 after a
- * clean stop; 1 after a configuration error (printed as text), a failed start, an uncaught error or an exceeded deadline.
+ * Runs a service as the only task of this process. SIGTERM, SIGINT and a closed IPC channel of the parent stop it. Exit
+ * status: 0 after a clean stop; 1 after a configuration error (printed as text), a failed start, an uncaught error or
+ * an exceeded deadline.
  */
-export async function runService(name: string, create: () => Promise<Service>, { heapGrowingPercent }: RunOptions = {}): Promise<void> {
+export async function runService(
+  name: string,
+  create: () => Promise<Service>,
+  { heapGrowingPercent }: RunOptions = {},
+): Promise<void> {
   setHeapFlags(heapGrowingPercent);
   let service: Service | undefined;
   let stopping: Promise<void> | undefined;
@@ -34,7 +41,10 @@ export async function runService(name: string, create: () => Promise<Service>, {
   const stop = (cause: string, status: number): void => {
     if (stopping !== undefined) return;
     process.exitCode = status;
-    const deadline = setTimeout(() => exitWith(name, 1, `did not stop within ${stopDeadlineMs / 1000} s after ${cause}`), stopDeadlineMs);
+    const deadline = setTimeout(
+      () => exitWith(name, 1, `did not stop within ${stopDeadlineMs / 1000} s after ${cause}`),
+      stopDeadlineMs,
+    );
     deadline.unref();
     stopping = (service?.stop() ?? Promise.resolve()).then(
       () => process.exit(status),
@@ -79,9 +89,9 @@ function report(name: string, message: string, error?: unknown): void {
 }
 
 /**
- * Disables pretenuring: V8 would allocate objects in the old generation when many of their kind live for a while, which in the gateway are
- * soon most objects of a request (docs/performance-notes.md#shared-compile-cache-and-heap-flags). The compile cache is flushed first,
- * because its entries are valid for the flags at the time of writing.
+ * Disables pretenuring: V8 would allocate objects in the old generation when many of their kind live for a while, which
+ * in the gateway are soon most objects of a request (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * The compile cache is flushed first, because its entries are valid for the flags at the time of writing.
  */
 function setHeapFlags(heapGrowingPercent: number | undefined): void {
   flushCompileCache();

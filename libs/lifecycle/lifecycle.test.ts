@@ -19,8 +19,13 @@ interface Run {
 /** Runs a process of its own whose service is made by `source`, an expression. */
 function run(name: string, source: string, options: { ipc?: boolean } = {}): Run {
   const file = join(folder, `${name}.mjs`);
-  writeFileSync(file, `import { runService } from '${lifecycle}';\nawait runService('${name}', async () => (${source}));\n`);
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe', ...(options.ipc === true ? (['ipc'] as const) : [])] });
+  writeFileSync(
+    file,
+    `import { runService } from '${lifecycle}';\nawait runService('${name}', async () => (${source}));\n`,
+  );
+  const child = spawn(process.execPath, [file], {
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.ipc === true ? (['ipc'] as const) : [])],
+  });
   let text = '';
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
@@ -111,7 +116,10 @@ describe('runService', () => {
   });
 
   it('drains and ends with status 1 after an uncaught error', async () => {
-    const item = run('faulty', service.replace("console.log('started')", "setTimeout(() => { throw new Error('a fault'); }, 10)"));
+    const item = run(
+      'faulty',
+      service.replace("console.log('started')", "setTimeout(() => { throw new Error('a fault'); }, 10)"),
+    );
     await expect(item.end).resolves.toBe(1);
     expect(item.output()).toMatch(/faulty: uncaught error: Error: a fault[^]*drained/);
   });

@@ -12,10 +12,14 @@ import type * as PinoPretty from 'pino-pretty';
 export type Logger = pino.Logger;
 
 /**
- * Logger of one service with LOG_LEVEL `level`. Secrets are replaced by `[redacted]` and long values truncated, down to the third nesting
- * level. A line over 16 KiB keeps only its top-level texts and numbers.
+ * Logger of one service with LOG_LEVEL `level`. Secrets are replaced by `[redacted]` and long values truncated, down to
+ * the third nesting level. A line over 16 KiB keeps only its top-level texts and numbers.
  */
-export function createLogger(options: { service: string; level?: string; destination?: pino.DestinationStream }): Logger {
+export function createLogger(options: {
+  service: string;
+  level?: string;
+  destination?: pino.DestinationStream;
+}): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level ?? 'info',
     base: { service: options.service, version: releaseVersion, pid: process.pid },
@@ -46,7 +50,9 @@ const maxLineLength = 16_384;
 
 function boundLine(line: string): string {
   if (line.length <= maxLineLength) return line;
-  const fields = Object.entries(JSON.parse(line) as Record<string, unknown>).filter(([, value]) => typeof value !== 'object');
+  const fields = Object.entries(JSON.parse(line) as Record<string, unknown>).filter(
+    ([, value]) => typeof value !== 'object',
+  );
   return `${JSON.stringify({ ...boundFields(Object.fromEntries(fields)), cutFrom: line.length })}\n`;
 }
 
@@ -84,8 +90,8 @@ function getStandardOutput(): pino.DestinationStream {
 const hidden = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns a function that formats a JSON line for a terminal; other lines are unchanged. pino-pretty is loaded on the first call only, to
- * save memory where logs are JSON.
+ * Returns a function that formats a JSON line for a terminal; other lines are unchanged. pino-pretty is loaded on the
+ * first call only, to save memory where logs are JSON.
  */
 export function createReadableLines(options: { colors: boolean }): (line: string) => string {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
@@ -97,5 +103,6 @@ export function createReadableLines(options: { colors: boolean }): (line: string
     messageFormat: '{service}: {msg}',
   });
   // Within JSON such a character is part of a string, so its escape needs a second backslash.
-  return (line) => print(line.replace(hidden, (found) => `\\\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)) ?? `${line}\n`;
+  return (line) =>
+    print(line.replace(hidden, (found) => `\\\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)) ?? `${line}\n`;
 }

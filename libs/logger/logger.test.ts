@@ -62,7 +62,12 @@ describe('createLogger (rules/operations#logs)', () => {
     const written = lines();
     expect(JSON.stringify(written)).not.toContain('s3cret');
     expect(written).toMatchObject([
-      { clientSecret: '[redacted]', pin: '[redacted]', tokens: 512, address: 'https://api.telegram.org/bot[redacted]/sendMessage' },
+      {
+        clientSecret: '[redacted]',
+        pin: '[redacted]',
+        tokens: 512,
+        address: 'https://api.telegram.org/bot[redacted]/sendMessage',
+      },
       { msg: 'failed', err: { message: expect.stringContaining('bot[redacted]/') } },
       { msg: 'Authorization: [redacted]' },
     ]);
@@ -71,7 +76,10 @@ describe('createLogger (rules/operations#logs)', () => {
   it('truncates long values (D60)', () => {
     const { logger, lines } = capture();
     const path = '/x'.repeat(8_000);
-    logger.info({ path, list: Array.from({ length: 1_000 }, (_value, index) => index), map: { inner: 'y'.repeat(1_001) } }, 'request');
+    logger.info(
+      { path, list: Array.from({ length: 1_000 }, (_value, index) => index), map: { inner: 'y'.repeat(1_001) } },
+      'request',
+    );
     logger.error({ err: new Error('z'.repeat(1e6)) }, 'request failed');
     const [request, failed] = lines() as {
       path: string;
@@ -88,13 +96,19 @@ describe('createLogger (rules/operations#logs)', () => {
     const deep = { a: { b: { c: { d: 'x'.repeat(100_000) } } } };
     logger.warn({ deep, requestId: 'r-1' }, 'm'.repeat(100_000));
     const [line] = lines();
-    expect(line).toMatchObject({ level: 'warn', requestId: 'r-1', msg: 'm'.repeat(1_000), cutFrom: expect.any(Number) });
+    expect(line).toMatchObject({
+      level: 'warn',
+      requestId: 'r-1',
+      msg: 'm'.repeat(1_000),
+      cutFrom: expect.any(Number),
+    });
     expect(line).not.toHaveProperty('deep');
   });
 });
 
 const print = createReadableLines({ colors: false });
-const line = (fields: object): string => JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00.000Z', service: 'media', ...fields });
+const line = (fields: object): string =>
+  JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00.000Z', service: 'media', ...fields });
 
 describe('createReadableLines', () => {
   it('prints time, level, service and text, then the fields', () => {

@@ -1,6 +1,6 @@
 /**
- * Redaction and truncation of log fields. pino's redaction by paths took a fifth of the gateway's time per request; most lines have a few
- * plain values, which need one check each here.
+ * Redaction and truncation of log fields. pino's redaction by paths took a fifth of the gateway's time per request;
+ * most lines have a few plain values, which need one check each here.
  */
 
 import { truncateText } from '#libs/errors';

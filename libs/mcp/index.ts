@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026, and those of 2025 for clients that start with `initialize`.
- * Stateless: each request gets its own server.
+ * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026, and those of 2025 for clients that start
+ * with `initialize`. Stateless: each request gets its own server.
  */
 import type { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '#libs/json';
@@ -68,7 +68,12 @@ export function createMcp(server: { readonly name: string; readonly version: str
     if (rejection !== undefined) return write(200, rejection, format);
     const library = await import('@modelcontextprotocol/server'); // loaded on first use: few installations use MCP
     const handler = library.createMcpHandler(
-      () => serveTools(new library.Server({ name, version }, { capabilities: { tools: {} }, instructions }), tools, library.ProtocolError),
+      () =>
+        serveTools(
+          new library.Server({ name, version }, { capabilities: { tools: {} }, instructions }),
+          tools,
+          library.ProtocolError,
+        ),
       {
         // Tools change only with releases, so there are no change notifications.
         maxSubscriptions: 0,
@@ -96,8 +101,11 @@ function write(status: number, message: unknown, format: McpFormat): McpResponse
 function serveTools(server: Server, tools: McpTools, Refused: typeof ProtocolError): Server {
   server.setRequestHandler('tools/list', ({ params }) => {
     // All tools fit one page, so every cursor is invalid.
-    if ((params?.cursor ?? '') !== '') throw new Refused(invalidParams, 'Invalid params: there is one page of tools, and no cursor');
-    return { tools: tools.list().map((tool) => ({ ...tool, annotations: { readOnlyHint: true, openWorldHint: false } })) };
+    if ((params?.cursor ?? '') !== '')
+      throw new Refused(invalidParams, 'Invalid params: there is one page of tools, and no cursor');
+    return {
+      tools: tools.list().map((tool) => ({ ...tool, annotations: { readOnlyHint: true, openWorldHint: false } })),
+    };
   });
   server.setRequestHandler('tools/call', async ({ params }) => {
     const { text, isError } = await tools.call(params.name, params.arguments ?? {});
@@ -124,9 +132,18 @@ function isResponse(message: unknown): boolean {
 
 /** Error response for parameters that are not an object; undefined for other messages. */
 function rejectParams(message: unknown): JsonObject | undefined {
-  if (!isJsonObject(message) || message['id'] === undefined || message['params'] === undefined || isJsonObject(message['params']))
+  if (
+    !isJsonObject(message) ||
+    message['id'] === undefined ||
+    message['params'] === undefined ||
+    isJsonObject(message['params'])
+  )
     return undefined;
-  return { jsonrpc: '2.0', id: message['id'], error: { code: invalidParams, message: 'Invalid params: params must be an object' } };
+  return {
+    jsonrpc: '2.0',
+    id: message['id'],
+    error: { code: invalidParams, message: 'Invalid params: params must be an object' },
+  };
 }
 
 /** The single message of the library's response, JSON or an event stream. */

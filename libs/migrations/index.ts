@@ -16,13 +16,17 @@ export async function migrateServices(
     readonly serviceUrls?: Readonly<Record<string, string | undefined>>;
     /** Address by which the audit log is verified and shortened. */
     readonly auditUrl?: string | undefined;
-    /** Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default: all there are. */
+    /**
+     * Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default:
+     * all there are.
+     */
     readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   },
 ): Promise<Record<string, string[]>> {
   const done: Record<string, string[]> = {};
   const { auditUrl } = options;
-  const others = auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
+  const others =
+    auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
   const run = await openMigrationRun(options);
   try {
     for (const [service, all] of Object.entries(listMigrations())) {
@@ -34,7 +38,14 @@ export async function migrateServices(
       const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
       const serviceUrl = options.serviceUrls?.[service];
       const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
-      done[service] = await migrateSchema(run, { schema: service, migrations, replaced, role, rights: auditRights, others });
+      done[service] = await migrateSchema(run, {
+        schema: service,
+        migrations,
+        replaced,
+        role,
+        rights: auditRights,
+        others,
+      });
     }
   } finally {
     await run.close();
@@ -64,5 +75,7 @@ function variableOf(service: string): string {
 
 /** Addresses of the services by service, from `DATABASE_URL_<SERVICE>`; an empty variable counts as absent. */
 export function readServiceUrls(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(readdirSync(servicesDir).map((service) => [service, env[variableOf(service)] || undefined]));
+  return Object.fromEntries(
+    readdirSync(servicesDir).map((service) => [service, env[variableOf(service)] || undefined]),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Checks callers on both sides of a call (docs/adr/signed-actors.md): a process rejects calls that its contract does not grant it, and a
- * responder rejects unverified callers. The broker restricts which services can publish at all.
+ * Checks callers on both sides of a call (docs/adr/signed-actors.md): a process rejects calls that its contract does
+ * not grant it, and a responder rejects unverified callers. The broker restricts which services can publish at all.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type ActorCodec, AssertionRejected, rejectionReasons } from '#libs/actor';
@@ -9,8 +9,8 @@ import { AppError } from '#libs/errors';
 import { inboxRoot } from './connect.ts';
 
 /**
- * Why a request was rejected; a label of metrics. `no_actor` and `wrong_kind`: the operation requires another kind of caller; `not_a_call`:
- * see `isCall`; `bad_ticket`: an invalid ticket over internal HTTP.
+ * Why a request was rejected; a label of metrics. `no_actor` and `wrong_kind`: the operation requires another kind of
+ * caller; `not_a_call`: see `isCall`; `bad_ticket`: an invalid ticket over internal HTTP.
  */
 export const refusals = [...rejectionReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
@@ -18,7 +18,10 @@ export type CallRefusal = (typeof refusals)[number];
 /** Whether the rejection may be caused by a wrong clock of this process: another replica may accept the request. */
 export const isClockSkew = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
 
-/** A request of an unverified caller: an error of the platform or a forgery. It is retryable where clock skew may be the cause. */
+/**
+ * A request of an unverified caller: an error of the platform or a forgery. It is retryable where clock skew may be the
+ * cause.
+ */
 export class CallRejected extends AppError {
   readonly refusal: CallRefusal;
 
@@ -44,7 +47,9 @@ const kindOf = (actor: Actor | undefined): CallerKind => actor?.kind ?? 'none';
 export function checkCall({ subject, callers }: Rpc, caller: string, actor: Actor | undefined): void {
   const kinds = Object.hasOwn(callers, caller) ? callers[caller] : undefined;
   if (kinds?.includes(kindOf(actor)) !== true)
-    throw new Error(`${caller} may not call ${subject} ${actor === undefined ? 'without an actor' : `for an actor of kind ${actor.kind}`}`);
+    throw new Error(
+      `${caller} may not call ${subject} ${actor === undefined ? 'without an actor' : `for an actor of kind ${actor.kind}`}`,
+    );
 }
 
 /** All caller kinds that the operation accepts. */
@@ -53,7 +58,11 @@ export function listKinds({ callers }: Rpc): ReadonlySet<CallerKind> {
 }
 
 /** The actor of the `Actor` header. @throws CallRejected */
-export function authenticateCall(actors: ActorCodec, kinds: ReadonlySet<CallerKind>, assertion: string | undefined): Actor | undefined {
+export function authenticateCall(
+  actors: ActorCodec,
+  kinds: ReadonlySet<CallerKind>,
+  assertion: string | undefined,
+): Actor | undefined {
   const actor = assertion === undefined || assertion === '' ? undefined : readAssertion(actors, assertion);
   if (!kinds.has(kindOf(actor))) throw new CallRejected(actor === undefined ? 'no_actor' : 'wrong_kind');
   return actor;
@@ -69,8 +78,9 @@ function readAssertion(actors: ActorCodec, text: string): Actor {
 }
 
 /**
- * Whether a message is a call sent to `subject`. The broker delivers stream messages and its own replies to any subject that a requester
- * names as reply subject, without a permission check; such messages have another subject or no reply subject in an inbox.
+ * Whether a message is a call sent to `subject`. The broker delivers stream messages and its own replies to any subject
+ * that a requester names as reply subject, without a permission check; such messages have another subject or no reply
+ * subject in an inbox.
  */
 export function isCall(message: Msg, subject: string): boolean {
   return message.subject === subject && message.reply?.startsWith(inboxRoot) === true;

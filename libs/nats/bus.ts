@@ -1,6 +1,6 @@
 /**
- * The bus: RPC, events and durable messages over one NATS connection (architecture#rpc). Without a connection every call fails immediately
- * with `unavailable`; pending calls fail too, because their replies cannot arrive.
+ * The bus: RPC, events and durable messages over one NATS connection (architecture#rpc). Without a connection every
+ * call fails immediately with `unavailable`; pending calls fail too, because their replies cannot arrive.
  */
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { ActorCodec } from '#libs/actor';
@@ -42,8 +42,8 @@ import {
 /** Payload size that the broker must accept: 4 MiB of JSON plus its envelope (architecture#large-messages). */
 export const requiredPayloadBytes = 8 * 1024 * 1024;
 /**
- * Delays of retries when no service subscribes to a subject. The request was not delivered, so a retry is safe: during a deployment, or
- * while an interest propagates between brokers of a cluster, a subscriber appears within moments.
+ * Delays of retries when no service subscribes to a subject. The request was not delivered, so a retry is safe: during
+ * a deployment, or while an interest propagates between brokers of a cluster, a subscriber appears within moments.
  */
 const noResponderDelaysMs = [50, 150, 300];
 /** Headers and subject count against the broker's message limit. */
@@ -103,8 +103,18 @@ class NatsBus implements Bus {
     const { subscriptions } = this.#access;
     this.#inbox = new Inbox(subscriptions, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
-    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, queues: new ReaderWindows() };
-    const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
+    this.#parties = {
+      connection,
+      subscriptions,
+      inbox: this.#inbox,
+      publisher: this.#publisher,
+      queues: new ReaderWindows(),
+    };
+    const prefixes = {
+      subject: this.prefix,
+      stream: name === '' ? '' : `${name}_`,
+      inbox: inboxPrefixOf(settings.name),
+    };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
     void this.#watch(onUp, credentials);
@@ -132,7 +142,12 @@ class NatsBus implements Bus {
       const span = startCall(this.#connection, rpc.subject, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
         span?.end({ error: error?.code, attributes: { 'rpc.response.status_code': error?.code ?? 'ok' } });
-        this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);
+        this.#metrics.called?.(
+          rpc.subject,
+          error?.code ?? 'ok',
+          (performance.now() - startedMs) / 1000,
+          span?.traceparent,
+        );
         if (reply === undefined) reject(error ?? connectionLost());
         else resolve(reply);
       };
@@ -157,14 +172,18 @@ class NatsBus implements Bus {
       const settle = signal === undefined ? finish : this.#abortable(signal, finish, forget);
       const onNoResponder = (): void => {
         const delayMs = noResponderDelaysMs[noResponderCount++];
-        if (delayMs === undefined || Date.now() + delayMs >= deadlineMs) return settle(undefined, noResponders(rpc.subject));
+        if (delayMs === undefined || Date.now() + delayMs >= deadlineMs)
+          return settle(undefined, noResponders(rpc.subject));
         pause = setTimeout(() => (this.#up ? send() : settle(undefined, connectionLost())), delayMs);
       };
       const send = (): void => {
         pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNoResponder);
         pending.token = this.#inbox.add(pending);
         const { token } = pending;
-        const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, assertion, span?.traceparent) };
+        const message = {
+          reply: this.#inbox.subject(token),
+          headers: encodeContext(context, deadlineMs, assertion, span?.traceparent),
+        };
         this.#publisher.publish(this.prefix + rpc.subject, bytes, message, () => {
           if (this.#inbox.remove(token)) settle(undefined, connectionLost());
         });
@@ -173,7 +192,11 @@ class NatsBus implements Bus {
     });
   }
 
-  serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options: ServeOptions = {}): Promise<{ drain(): Promise<void> }> {
+  serve<C extends ServiceContract>(
+    contract: C,
+    handlers: Handlers<C>,
+    options: ServeOptions = {},
+  ): Promise<{ drain(): Promise<void> }> {
     const responder = new Responder(
       {
         ...this.#parties,
@@ -192,13 +215,21 @@ class NatsBus implements Bus {
     return this.#publisher.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
   }
 
-  publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void {
+  publish<E extends Event>(
+    event: E,
+    payload: PayloadOf<E>,
+    context?: Pick<CallContext, 'requestId' | 'traceparent'>,
+  ): void {
     if (!this.#up) throw connectionLost();
     const headers =
       context === undefined
         ? undefined
         : encodeHeaders({ [header.requestId]: context.requestId, [header.traceparent]: context.traceparent });
-    this.#publisher.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
+    this.#publisher.publish(
+      this.prefix + event.subject,
+      JSON.stringify(payload),
+      headers === undefined ? {} : { headers },
+    );
   }
 
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
@@ -210,7 +241,11 @@ class NatsBus implements Bus {
         const payload = parseJson(decodeText(message.data));
         const problem = check(payload);
         if (problem === undefined) await handler(payload as PayloadOf<E>);
-        else this.#logger.error({ event: event.subject, path: problem.path, problem: problem.message }, 'event breaks its contract');
+        else
+          this.#logger.error(
+            { event: event.subject, path: problem.path, problem: problem.message },
+            'event breaks its contract',
+          );
       } catch (error) {
         this.#logger.error({ err: error, event: event.subject }, 'event handler failed');
       }
@@ -237,7 +272,11 @@ class NatsBus implements Bus {
     return this.#jetstream.waitForStreams(signal);
   }
 
-  publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }> {
+  publishDurable(
+    subject: string,
+    bytes: Uint8Array | string,
+    options: PublishDurableOptions,
+  ): Promise<{ duplicate: boolean }> {
     return this.#jetstream.publishDurable(subject, bytes, options);
   }
 
@@ -331,7 +370,10 @@ class NatsBus implements Bus {
       } else if (status.type === 'error' && isRefusal(status.error)) {
         // Reconnection continues with credentials read again for each attempt; logged once.
         const cause = credentials.explain(status.error);
-        if (!isRefused) this.#logger.error(`NATS refuses the credentials (${status.error.message})${cause === '' ? '' : `: ${cause}`}`);
+        if (!isRefused)
+          this.#logger.error(
+            `NATS refuses the credentials (${status.error.message})${cause === '' ? '' : `: ${cause}`}`,
+          );
         isRefused = true;
       } else if (status.type === 'error') {
         this.#logger.error({ err: status.error }, 'NATS reported an error');

@@ -22,8 +22,8 @@ export interface ConnectionSettings {
 const firstDelayMs = 50;
 const maxDelayMs = 1_000;
 /**
- * Ping interval. A server that stops responding is detected after three of them; with the reconnection this takes less than five seconds
- * (rules/operations#promises).
+ * Ping interval. A server that stops responding is detected after three of them; with the reconnection this takes less
+ * than five seconds (rules/operations#promises).
  */
 const pingIntervalMs = 1_200;
 /** Connection timeout per server; then the next one of the list is tried. */
@@ -37,7 +37,10 @@ export interface OpenConnection {
   readonly credentials: Credentials;
 }
 
-/** Connects, with retries until `connectTimeoutMs`. @throws AppError unavailable with the address, without its credentials; ConfigError */
+/**
+ * Connects, with retries until `connectTimeoutMs`. @throws AppError unavailable with the address, without its
+ * credentials; ConfigError
+ */
 export async function openConnection(settings: ConnectionSettings): Promise<OpenConnection> {
   const credentials = new Credentials(splitUrls(settings.url), settings);
   let attempt = 0;
@@ -59,16 +62,22 @@ export async function openConnection(settings: ConnectionSettings): Promise<Open
       if (performance.now() >= giveUpAtMs)
         throw unavailable(`Cannot connect to NATS at ${describeServers(settings.url)}: ${reason}`, { cause: error });
       if (attempt === 0)
-        settings.logger.warn({ servers: describeServers(settings.url), reason }, 'NATS is not reachable yet; trying again');
+        settings.logger.warn(
+          { servers: describeServers(settings.url), reason },
+          'NATS is not reachable yet; trying again',
+        );
       await new Promise((resolve) => setTimeout(resolve, nextDelay()));
     }
   }
 }
 
-/** The message of the client, with the system error code where it is missing, e.g. `connection refused (ECONNREFUSED)`. */
+/**
+ * The message of the client, with the system error code where it is missing, e.g. `connection refused (ECONNREFUSED)`.
+ */
 function describeReason(error: unknown): string {
   const causes: Error[] = [];
-  for (let current = error; current instanceof Error && causes.length < 5; current = current.cause) causes.push(current);
+  for (let current = error; current instanceof Error && causes.length < 5; current = current.cause)
+    causes.push(current);
   const text = causes.find(({ message }) => message !== '')?.message ?? String(error);
   const code = causes.map((cause) => (cause as NodeJS.ErrnoException).code).find((value) => typeof value === 'string');
   return code === undefined || text.includes(code) ? text : `${text} (${code})`;
@@ -83,12 +92,19 @@ function keepServers(connection: NatsConnection, url: string): void {
   if (lost.length > 0) connection.setServers([...known, ...lost]);
 }
 
-/** The server with the oldest attempt. This avoids the server that was just lost, which may accept connections without answering. */
+/**
+ * The server with the oldest attempt. This avoids the server that was just lost, which may accept connections without
+ * answering.
+ */
 function chooseServer(servers: readonly Server[]): Server | null {
   return servers.toSorted((left, right) => left.lastConnect - right.lastConnect)[0] ?? null;
 }
 
-function buildOptions(settings: ConnectionSettings, nextDelay: () => number, credentials: Credentials): NodeConnectionOptions {
+function buildOptions(
+  settings: ConnectionSettings,
+  nextDelay: () => number,
+  credentials: Credentials,
+): NodeConnectionOptions {
   let reported = '';
   /** Called before each connection. An unusable file keeps the previous credentials and is logged once. */
   const refresh = (): void => {
@@ -121,7 +137,8 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number, cre
 }
 
 /**
- * Prefix of the reply subjects of a connection. The user of a service may subscribe to its own prefix only (docs/adr/service-accounts.md).
+ * Prefix of the reply subjects of a connection. The user of a service may subscribe to its own prefix only
+ * (docs/adr/service-accounts.md).
  */
 export function inboxPrefixOf(name: string): string {
   return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

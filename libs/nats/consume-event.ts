@@ -13,13 +13,17 @@ export function consumeEvent<E extends Event>(
   event: E,
   handle: (payload: PayloadOf<E>) => Promise<void>,
 ): Promise<RunningConsumer> {
-  if (consumer.filter !== event.subject) throw new Error(`${consumer.durable} follows ${consumer.filter}, not ${event.subject}`);
+  if (consumer.filter !== event.subject)
+    throw new Error(`${consumer.durable} follows ${consumer.filter}, not ${event.subject}`);
   const check = compileSchema(event.payload);
   return deps.bus.consume({ ...consumer, concurrency: 4 }, async (delivery) => {
     const payload = parse(delivery.data);
     const problem = check(payload);
     if (problem !== undefined) {
-      deps.logger.error({ event: event.subject, path: problem.path, problem: problem.message }, 'event breaks its contract');
+      deps.logger.error(
+        { event: event.subject, path: problem.path, problem: problem.message },
+        'event breaks its contract',
+      );
       delivery.term('the event breaks its contract');
       return;
     }

@@ -1,6 +1,6 @@
 /**
- * A durable pull consumer. It requests as many messages as it can handle, so that none waits in one process while another is idle, and
- * repeats the request when the broker is silent, restarts, or loses the consumer.
+ * A durable pull consumer. It requests as many messages as it can handle, so that none waits in one process while
+ * another is idle, and repeats the request when the broker is silent, restarts, or loses the consumer.
  */
 import { type Msg, nanos } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -96,7 +96,8 @@ export class Consumer {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
-    // Unsubscribes first, so that the broker sends no more messages to this process; undelivered ones are redelivered elsewhere.
+    // Unsubscribes first, so that the broker sends no more messages to this process; undelivered ones are redelivered
+    // elsewhere.
     if (this.#subscription !== undefined) await drainSubscription(this.#subscription);
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
@@ -135,7 +136,10 @@ export class Consumer {
       this.#pull();
       return;
     }
-    this.#deps.logger.debug({ code, description: message.headers?.description, consumer: this.#options.durable }, 'pull ended');
+    this.#deps.logger.debug(
+      { code, description: message.headers?.description, consumer: this.#options.durable },
+      'pull ended',
+    );
     void this.#repair();
   }
 

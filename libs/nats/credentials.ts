@@ -1,6 +1,7 @@
 /**
- * Credentials other than user and password: a credentials file (JWT), an nkey seed, or a client certificate. The address names the files;
- * they are read again before each connection, so that they can be rotated (docs/guides/tls.md).
+ * Credentials other than user and password: a credentials file (JWT), an nkey seed, or a client certificate. The
+ * address names the files; they are read again before each connection, so that they can be rotated
+ * (docs/guides/tls.md).
  */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -38,7 +39,10 @@ const usualControlLine = 3_600;
 const fileSettings = Object.keys(natsFileParameters) as FileSetting[];
 
 export class Credentials {
-  /** For the client, which reads certificates from here at each connection; undefined = no TLS unless the server requires it. */
+  /**
+   * For the client, which reads certificates from here at each connection; undefined = no TLS unless the server
+   * requires it.
+   */
   readonly tls: TlsTexts | undefined;
   readonly #files: Readonly<Partial<Record<FileSetting, string>>>;
   readonly #login: { user: string; pass: string } | undefined;
@@ -61,7 +65,9 @@ export class Credentials {
     const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed } = this.#files;
     const login = this.#login;
     return {
-      ...(creds !== undefined || seed !== undefined ? { authenticator: (nonce?: string): Auth => this.#authenticate?.(nonce) } : {}),
+      ...(creds !== undefined || seed !== undefined
+        ? { authenticator: (nonce?: string): Auth => this.#authenticate?.(nonce) }
+        : {}),
       ...(login === undefined
         ? {}
         : login.pass === ''
@@ -82,13 +88,18 @@ export class Credentials {
    */
   refresh(): void {
     const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed, NATS_TLS_CERT_FILE: cert } = this.#files;
-    const [proof] = [...(creds === undefined ? [] : [this.#readCreds()]), ...(seed === undefined ? [] : [this.#readSeed()])];
+    const [proof] = [
+      ...(creds === undefined ? [] : [this.#readCreds()]),
+      ...(seed === undefined ? [] : [this.#readSeed()]),
+    ];
     const tls: TlsTexts = {
       ...(cert === undefined ? {} : { cert: this.#read('NATS_TLS_CERT_FILE'), key: this.#read('NATS_TLS_KEY_FILE') }),
       ...(this.#files.NATS_TLS_CA_FILE === undefined ? {} : { ca: this.#read('NATS_TLS_CA_FILE') }),
     };
-    this.#check(cert === undefined ? ['NATS_TLS_CA_FILE'] : ['NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'], 'cannot be used', () =>
-      createSecureContext(tls),
+    this.#check(
+      cert === undefined ? ['NATS_TLS_CA_FILE'] : ['NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'],
+      'cannot be used',
+      () => createSecureContext(tls),
     );
     if (proof !== undefined) [this.#authenticate, this.#identity] = [proof.authenticate, proof.identity];
     if (this.tls !== undefined) Object.assign(this.tls, tls);
@@ -161,7 +172,9 @@ function findFiles(urls: readonly URL[]): Partial<Record<FileSetting, string>> {
   for (const [name, value] of urls.flatMap(({ searchParams }) => [...searchParams])) {
     const setting = fileSettings.find((candidate) => natsFileParameters[candidate] === name);
     if (setting === undefined)
-      throw new ConfigError([`NATS_URL has an unknown parameter ${name}: known are ${Object.values(natsFileParameters).join(', ')}`]);
+      throw new ConfigError([
+        `NATS_URL has an unknown parameter ${name}: known are ${Object.values(natsFileParameters).join(', ')}`,
+      ]);
     if (value !== '') files[setting] = value;
   }
   return files;
@@ -174,5 +187,7 @@ function checkFiles(files: Partial<Record<FileSetting, string>>, hasLogin: boole
   ];
   if (proofs.length > 1) throw new ConfigError([`${proofs.join(' and ')} exclude each other: set one of them`]);
   if ((files.NATS_TLS_CERT_FILE === undefined) !== (files.NATS_TLS_KEY_FILE === undefined))
-    throw new ConfigError(['NATS_TLS_CERT_FILE needs NATS_TLS_KEY_FILE, and NATS_TLS_KEY_FILE needs NATS_TLS_CERT_FILE']);
+    throw new ConfigError([
+      'NATS_TLS_CERT_FILE needs NATS_TLS_KEY_FILE, and NATS_TLS_KEY_FILE needs NATS_TLS_CERT_FILE',
+    ]);
 }

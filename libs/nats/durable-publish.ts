@@ -1,6 +1,6 @@
 /**
- * Durable publishing through the bus's own inbox: a lost connection ends the wait immediately, and a message allocates nothing but one
- * header block.
+ * Durable publishing through the bus's own inbox: a lost connection ends the wait immediately, and a message allocates
+ * nothing but one header block.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
@@ -27,7 +27,12 @@ class PendingStore implements InboxListener {
   readonly #resolve: (answer: PublishResult) => void;
   readonly #reject: (error: Error) => void;
 
-  constructor(inbox: Inbox, expiresAtMs: number, resolve: (answer: PublishResult) => void, reject: (error: Error) => void) {
+  constructor(
+    inbox: Inbox,
+    expiresAtMs: number,
+    resolve: (answer: PublishResult) => void,
+    reject: (error: Error) => void,
+  ) {
     this.#inbox = inbox;
     this.expiresAtMs = expiresAtMs;
     this.#resolve = resolve;
@@ -59,7 +64,9 @@ class PendingStore implements InboxListener {
       this.#resolve({ kind: 'stored', duplicate: answer['duplicate'] === true });
     } else {
       const reason = isFull(answer) ? 'its stream is full' : 'it says why in the cause';
-      this.#reject(unavailable(`The message broker refused the message: ${reason}`, { cause: new Error(text.slice(0, 500)) }));
+      this.#reject(
+        unavailable(`The message broker refused the message: ${reason}`, { cause: new Error(text.slice(0, 500)) }),
+      );
     }
   }
 }

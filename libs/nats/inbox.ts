@@ -1,6 +1,6 @@
 /**
- * The single inbox of a connection for replies of calls and control messages of streams, distinguished by the last token of the subject.
- * One subscription, one table and one coarse timer serve all calls in flight.
+ * The single inbox of a connection for replies of calls and control messages of streams, distinguished by the last
+ * token of the subject. One subscription, one table and one coarse timer serve all calls in flight.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';

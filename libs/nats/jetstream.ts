@@ -1,6 +1,6 @@
 /**
- * JetStream: streams, durable publishing with message ids, and pull consumers limited to the capacity of the process (architecture#jobs,
- * architecture#webhooks). The libraries of jobs and webhooks define what the messages mean.
+ * JetStream: streams, durable publishing with message ids, and pull consumers limited to the capacity of the process
+ * (architecture#jobs, architecture#webhooks). The libraries of jobs and webhooks define what the messages mean.
  */
 import { AckPolicy, type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,15 @@ import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
 import type { ConnectionParts } from './publisher.ts';
-import { deleteStream, ensureStream, findStream, type Prefixes, type StreamLimits, type StreamName, streamNames } from './streams.ts';
+import {
+  deleteStream,
+  ensureStream,
+  findStream,
+  type Prefixes,
+  type StreamLimits,
+  type StreamName,
+  streamNames,
+} from './streams.ts';
 import { connectionLost } from './wire.ts';
 
 const streamPollMs = 500;
@@ -51,7 +59,8 @@ export class JetStream {
 
   /** Creates missing streams and updates the settings of the others. @throws AppError unavailable */
   async ensureStreams(limits: StreamLimits, replicas: number | undefined): Promise<void> {
-    for (const name of streamNames) await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, { limits, replicas }));
+    for (const name of streamNames)
+      await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, { limits, replicas }));
   }
 
   /** Resolves when all streams exist, without a time limit; logs once which are missing. */
@@ -72,16 +81,21 @@ export class JetStream {
    * Publishes and waits for the acknowledgement of the broker.
    * @throws AppError unavailable on timeout; the message may have been stored all the same.
    */
-  async publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }> {
+  async publishDurable(
+    subject: string,
+    bytes: Uint8Array | string,
+    options: PublishDurableOptions,
+  ): Promise<{ duplicate: boolean }> {
     if (!this.#isUp()) throw connectionLost();
     const answer = await publishAndConfirm(this.#parties, this.#prefixes.subject + subject, bytes, options);
-    if (answer.kind === 'no-stream') throw unavailable(`No stream takes ${subject}: the streams are missing; run tools/streams.ts`);
+    if (answer.kind === 'no-stream')
+      throw unavailable(`No stream takes ${subject}: the streams are missing; run tools/streams.ts`);
     return { duplicate: answer.duplicate };
   }
 
   /**
-   * Creates or updates a durable consumer and runs it until `stop`. A slow broker is retried, so that a service which starts beside many
-   * others does not fail.
+   * Creates or updates a durable consumer and runs it until `stop`. A slow broker is retried, so that a service which
+   * starts beside many others does not fail.
    * @throws AppError unavailable when the connection is lost, or the broker rejects the consumer
    */
   async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {

@@ -6,15 +6,23 @@ import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';
 
-/** Rate, errors and duration of calls by subject, on both sides, and the connection state (rules/operations#metrics). */
+/**
+ * Rate, errors and duration of calls by subject, on both sides, and the connection state (rules/operations#metrics).
+ */
 export function createBusMetrics(metrics: Metrics): BusMetrics {
   const served = metrics.red('rpc_server', 'Requests served', ['subject']);
   const called = metrics.red('rpc_client', 'Calls to services', ['subject']);
-  const refused = metrics.counter('refused_callers_total', 'Requests whose caller could not be believed', { reason: refusals });
-  const connection = metrics.gauge('nats_connected', '1 while the connection to the broker stands');
-  const violations = metrics.counter('nats_permission_violations_total', 'Publications and subscriptions that the broker refused', {
-    operation: permissionOperations,
+  const refused = metrics.counter('refused_callers_total', 'Requests whose caller could not be believed', {
+    reason: refusals,
   });
+  const connection = metrics.gauge('nats_connected', '1 while the connection to the broker stands');
+  const violations = metrics.counter(
+    'nats_permission_violations_total',
+    'Publications and subscriptions that the broker refused',
+    {
+      operation: permissionOperations,
+    },
+  );
   return {
     served: (subject, code, seconds, traceparent) => served.observe({ subject }, code, seconds, traceparent),
     called: (subject, code, seconds, traceparent) => called.observe({ subject }, code, seconds, traceparent),

@@ -1,6 +1,6 @@
 /**
- * The NATS services protocol ($SRV.PING, INFO, STATS) for `nats service ls`, `info` and `stats`. The published package is a pre-release for
- * an older client and measures handlers only until their first await.
+ * The NATS services protocol ($SRV.PING, INFO, STATS) for `nats service ls`, `info` and `stats`. The published package
+ * is a pre-release for an older client and measures handlers only until their first await.
  */
 import type { BusSubscription, Subscriptions } from './subscriptions.ts';
 import { randomToken } from './token.ts';
@@ -47,7 +47,12 @@ export function announceService(
         metadata: { summary: endpoint.summary },
       })),
     }),
-    STATS: () => ({ type: `${typePrefix}.stats_response`, ...identity, started, endpoints: service.endpoints.map(toStats) }),
+    STATS: () => ({
+      type: `${typePrefix}.stats_response`,
+      ...identity,
+      started,
+      endpoints: service.endpoints.map(toStats),
+    }),
   };
   return Object.entries(answers).flatMap(([verb, answer]) =>
     [`$SRV.${verb}`, `$SRV.${verb}.${service.name}`, `$SRV.${verb}.${service.name}.${id}`].map((subject) =>

@@ -45,7 +45,8 @@ export class PendingCall implements InboxListener {
     }
     this.#bus.inbox.remove(this.token);
     if (isNoResponders(message)) this.#onNobody();
-    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data, metadata.replayed));
+    else if (readHeader(headers, header.status) !== undefined)
+      this.#settle(undefined, parseErrorBody(message.data, metadata.replayed));
     else this.#settle({ kind: 'bytes', bytes: message.data, ...metadata }, undefined);
   }
 
@@ -67,6 +68,10 @@ export function startCall(
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
   const address = URL.parse(`nats://${connection.getServer()}`);
-  const attributes = { 'rpc.system.name': 'nats', 'rpc.method': subject, ...(address === null ? {} : serverAttributes(address)) };
+  const attributes = {
+    'rpc.system.name': 'nats',
+    'rpc.method': subject,
+    ...(address === null ? {} : serverAttributes(address)),
+  };
   return tracer.startChild(subject, 'client', attributes, traceparent);
 }

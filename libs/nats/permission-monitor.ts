@@ -1,11 +1,18 @@
 /**
- * Permissions of the user of a connection. The broker reports a violation out of band; here it makes the process unready, counts in a
- * metric, and is logged with the remedy.
+ * Permissions of the user of a connection. The broker reports a violation out of band; here it makes the process
+ * unready, counts in a metric, and is logged with the remedy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
-import { describeMissing, findMissing, type GrantedPermissions, type Permissions, userInfoSubject, withPrefix } from './permissions.ts';
+import {
+  describeMissing,
+  findMissing,
+  type GrantedPermissions,
+  type Permissions,
+  userInfoSubject,
+  withPrefix,
+} from './permissions.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export type PermissionOperation = 'publish' | 'subscribe';
@@ -54,8 +61,8 @@ export class PermissionMonitor {
   }
 
   /**
-   * Resolves when the user has all permissions of `needed`, without a time limit; logs what is missing. Resolves immediately where the
-   * broker does not report permissions.
+   * Resolves when the user has all permissions of `needed`, without a time limit; logs what is missing. Resolves
+   * immediately where the broker does not report permissions.
    */
   async waitFor(needed: Permissions): Promise<void> {
     this.#needed = needed;
@@ -63,15 +70,16 @@ export class PermissionMonitor {
     while (!this.#options.connection.isClosed()) {
       if (await this.#check(needed)) return;
       const { problem } = this;
-      if (problem !== undefined && problem !== reported) this.#options.logger.error(`waiting for permissions: ${problem}`);
+      if (problem !== undefined && problem !== reported)
+        this.#options.logger.error(`waiting for permissions: ${problem}`);
       reported = problem;
       await sleep(pollMs);
     }
   }
 
   /**
-   * Checks once. Returns the missing permissions as a sentence, undefined when nothing is missing. @throws Error when the broker does not
-   * answer
+   * Checks once. Returns the missing permissions as a sentence, undefined when nothing is missing. @throws Error when
+   * the broker does not answer
    */
   async find(needed: Permissions): Promise<string | undefined> {
     try {
@@ -98,7 +106,9 @@ export class PermissionMonitor {
       return this.problem === undefined;
     } catch (error) {
       if (violationOf(error)?.operation === 'publish') {
-        this.#options.logger.warn('permissions on NATS are not checked: files/nats.conf of this release lets its users ask for them');
+        this.#options.logger.warn(
+          'permissions on NATS are not checked: files/nats.conf of this release lets its users ask for them',
+        );
         return true;
       }
       return error instanceof errors.RequestError && error.isNoResponders();
@@ -113,7 +123,8 @@ export class PermissionMonitor {
   }
 }
 
-const operationOf = ({ operation }: PermissionViolationError): PermissionOperation => (operation === 'publish' ? 'publish' : 'subscribe');
+const operationOf = ({ operation }: PermissionViolationError): PermissionOperation =>
+  operation === 'publish' ? 'publish' : 'subscribe';
 
 /** Violation that prevents the check itself: the user may not publish the request or not subscribe to the reply. */
 function violationOf(error: unknown): PermissionViolationError | undefined {

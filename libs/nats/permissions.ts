@@ -27,7 +27,8 @@ export function findMissing(needed: Permissions, granted: GrantedPermissions): P
   const missing = (subjects: readonly string[], { allow = [], deny = [] }: Rule = {}): string[] =>
     subjects.filter(
       (subject) =>
-        (allow.length > 0 && !allow.some((pattern) => covers(pattern, subject))) || deny.some((pattern) => overlaps(pattern, subject)),
+        (allow.length > 0 && !allow.some((pattern) => covers(pattern, subject))) ||
+        deny.some((pattern) => overlaps(pattern, subject)),
     );
   return { publish: missing(needed.publish, granted.publish), subscribe: missing(needed.subscribe, granted.subscribe) };
 }
@@ -52,7 +53,9 @@ function prefixSubject(subject: string, prefix: string): string {
   if (subject.startsWith('_INBOX.') || subject.startsWith('$SYS.')) return subject;
   if (subject.startsWith('$SRV.')) return subject.replace(/^(\$SRV\.[A-Z]+\.)(?=[a-z])/, `$1${prefix}_`);
   if (!subject.startsWith('$JS.')) return `${prefix}.${subject}`;
-  return subject.replace(/\.([A-Z]+)(?=\.[a-z]|\.>|$)/, `.${prefix}_$1`).replace(/(CONSUMER\.CREATE\.[^.]+\.[^.]+\.)/, `$1${prefix}.`);
+  return subject
+    .replace(/\.([A-Z]+)(?=\.[a-z]|\.>|$)/, `.${prefix}_$1`)
+    .replace(/(CONSUMER\.CREATE\.[^.]+\.[^.]+\.)/, `$1${prefix}.`);
 }
 
 function nameSome(subjects: readonly string[]): string {

@@ -1,6 +1,6 @@
 /**
- * Batches all messages of one event-loop turn into one write. Under load a turn serves many requests, and separate system calls and broker
- * wake-ups would dominate (docs/performance-notes.md#batching-per-event-loop-turn).
+ * Batches all messages of one event-loop turn into one write. Under load a turn serves many requests, and separate
+ * system calls and broker wake-ups would dominate (docs/performance-notes.md#batching-per-event-loop-turn).
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
@@ -32,8 +32,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes at the end of this turn, in order. `onRefused` is called when the client rejects the message: connection closed, or message
-   * too large.
+   * Publishes at the end of this turn, in order. `onRefused` is called when the client rejects the message: connection
+   * closed, or message too large.
    */
   publish(
     subject: string,

@@ -1,6 +1,7 @@
 /**
- * Flow control per reading process. The broker disconnects a process with too many unread bytes (`max_pending`, 64 MiB), and all its calls
- * fail. So the unread bytes of all replies for one process are limited to a window; further replies wait in order.
+ * Flow control per reading process. The broker disconnects a process with too many unread bytes (`max_pending`, 64
+ * MiB), and all its calls fail. So the unread bytes of all replies for one process are limited to a window; further
+ * replies wait in order.
  */
 import { unavailable } from '#libs/errors';
 
@@ -58,7 +59,8 @@ export class WindowSlot {
    */
   tryAcquire(bytes: number): boolean {
     const { waiting } = this.#lane;
-    if (waiting.size >= maxWaiting && this.#entered === 0 && !waiting.has(this.#wake)) throw unavailable('The service is busy');
+    if (waiting.size >= maxWaiting && this.#entered === 0 && !waiting.has(this.#wake))
+      throw unavailable('The service is busy');
     waiting.add(this.#wake);
     const [first] = waiting;
     if (first !== this.#wake || this.#lane.bytes >= windowBytes) return false;
@@ -72,7 +74,8 @@ export class WindowSlot {
 
   /** The first `count` parts have come. */
   release(count: number): void {
-    while (!this.isEmpty && this.#entered - this.#underWay.length < count) this.#lane.bytes -= this.#underWay.shift() ?? 0;
+    while (!this.isEmpty && this.#entered - this.#underWay.length < count)
+      this.#lane.bytes -= this.#underWay.shift() ?? 0;
     this.#wakeNext();
   }
 

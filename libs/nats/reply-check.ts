@@ -1,6 +1,7 @@
 /**
- * Holds replies against their contracts before they are sent: those that a handler made of values, those whose JSON came from SQL or was
- * joined by hand, and streamed ones. On in every test (`CHECK_REPLIES`), off elsewhere: what a service answers is its own code's doing.
+ * Holds replies against their contracts before they are sent: those that a handler made of values, those whose JSON
+ * came from SQL or was joined by hand, and streamed ones. On in every test (`CHECK_REPLIES`), off elsewhere: what a
+ * service answers is its own code's doing.
  */
 import type { Rpc, TSchema } from '#libs/contract';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -19,14 +20,18 @@ export class InvalidReply extends Error {
 /** Gives back what may be sent: the body, or for a stream one that fails at its end. @throws BrokenReply */
 export type ReplyCheck = <Body>(body: Body) => Body | JsonStream;
 
-/** A streamed reply is held until its end up to this size; beyond it only its beginning would be known, and nothing is checked. */
+/**
+ * A streamed reply is held until its end up to this size; beyond it only its beginning would be known, and nothing is
+ * checked.
+ */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 export function compileReplyCheck(rpc: Rpc): ReplyCheck {
   const check = compileSchema(closedReplyOf(rpc));
   const checkValue = (value: unknown): void => {
     const problem = check(value);
-    if (problem !== undefined) throw new InvalidReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
+    if (problem !== undefined)
+      throw new InvalidReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
   };
   const checkBytes = (bytes: Uint8Array, json: boolean): void => {
     const text = decodeText(bytes);
@@ -54,7 +59,10 @@ function closedReplyOf(rpc: Rpc): TSchema {
 const data = new Set(['const', 'enum', 'default', 'examples', 'required']);
 const named = new Set(['properties', 'patternProperties']);
 
-/** The schema for who answers: no fields beside those declared, and times with their offsets. Readers of a reply must bear more. */
+/**
+ * The schema for who answers: no fields beside those declared, and times with their offsets. Readers of a reply must
+ * bear more.
+ */
 function closeSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeSchema);
   if (!isJsonObject(schema)) return schema;
@@ -78,8 +86,14 @@ function parse(subject: string, text: string): unknown {
   }
 }
 
-/** Passes a stream on piece by piece, so that it flows as it would unchecked; its reader sees it break where it would have ended. */
-async function* checkedStream({ source, json }: JsonStream, check: (bytes: Uint8Array, json: boolean) => void): AsyncGenerator<Uint8Array> {
+/**
+ * Passes a stream on piece by piece, so that it flows as it would unchecked; its reader sees it break where it would
+ * have ended.
+ */
+async function* checkedStream(
+  { source, json }: JsonStream,
+  check: (bytes: Uint8Array, json: boolean) => void,
+): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let size = 0;
   for await (const piece of source) {

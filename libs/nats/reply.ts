@@ -1,4 +1,7 @@
-/** What a handler may answer besides a plain value, and what a raw caller gets (docs/performance-notes.md#json-from-sql-without-parsing). */
+/**
+ * What a handler may answer besides a plain value, and what a raw caller gets
+ * (docs/performance-notes.md#json-from-sql-without-parsing).
+ */
 
 /** Bytes of a reply that is already serialised; sent as they are. */
 export class RawJson {
@@ -59,7 +62,9 @@ export function rawBytes(text: string | Uint8Array): RawJson {
   return new RawJson(typeof text === 'string' ? Buffer.from(text, 'utf8') : text, false);
 }
 
-/** JSON text in pieces. The iterator is closed when the reader goes away; a failure of it breaks the reader's stream. */
+/**
+ * JSON text in pieces. The iterator is closed when the reader goes away; a failure of it breaks the reader's stream.
+ */
 export function jsonStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, true);
 }
@@ -85,8 +90,8 @@ export function byteStream(source: AsyncIterable<string | Uint8Array>): JsonStre
 }
 
 /**
- * Pieces that the reader gets as they are made, not when there are enough of them. A source that is asked for the next one has had those
- * before taken, apart from a few: what it then makes is of that moment.
+ * Pieces that the reader gets as they are made, not when there are enough of them. A source that is asked for the next
+ * one has had those before taken, apart from a few: what it then makes is of that moment.
  */
 export function liveStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, false, true);
@@ -108,8 +113,8 @@ export function withEtag<Body>(body: Body, etag: string): TaggedReply<Body> {
 }
 
 /**
- * A reply as it came. `chunks` can be read once; it throws AppError when the stream breaks and never looks complete then.
- * Leaving the loop early stops the responder.
+ * A reply as it came. `chunks` can be read once; it throws AppError when the stream breaks and never looks complete
+ * then. Leaving the loop early stops the responder.
  */
 export type RawReply =
   | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & ReplyMetadata)

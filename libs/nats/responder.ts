@@ -1,6 +1,6 @@
 /**
- * Serves a contract: one queue subscription per operation, validation, handler, reply, and one log line per unexpected error. Errors are
- * caught here, since the client calls back synchronously and would lose a rejection.
+ * Serves a contract: one queue subscription per operation, validation, handler, reply, and one log line per unexpected
+ * error. Errors are caught here, since the client calls back synchronously and would lose a rejection.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -22,7 +22,11 @@ import { ReaderDisconnected, sendError, singleReplyBytes, singleReplyOptions, St
 import { type RequestContext, ServedContext } from './served-context.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
 
-export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
+export type HandlerReply<R extends Rpc> =
+  | ReplyOf<R>
+  | RawJson
+  | JsonStream
+  | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
 export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 /** One handler per declared operation, under the declaration's key. */
 export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
@@ -109,7 +113,10 @@ export class Responder {
   /** Not a call (see `isCall`): no reply is sent. */
   #drop({ rpc }: Endpoint, message: Msg): void {
     this.#deps.metrics.refused?.(rpc.subject, 'not_a_call');
-    this.#deps.logger.error({ subject: rpc.subject, from: message.subject }, 'a message that is no call was sent to an operation');
+    this.#deps.logger.error(
+      { subject: rpc.subject, from: message.subject },
+      'a message that is no call was sent to an operation',
+    );
   }
 
   /** Never rejects. */
@@ -125,7 +132,9 @@ export class Responder {
       if (context.deadlineMs <= Date.now()) throw deadlineExceeded(endpoint.rpc.subject);
       context.admit(this.#deps.actors, endpoint.kinds);
       span = startServing(context);
-      await (span === undefined ? this.#work(endpoint, message, context) : this.#workUnder(span, endpoint, message, context));
+      await (span === undefined
+        ? this.#work(endpoint, message, context)
+        : this.#workUnder(span, endpoint, message, context));
     } catch (error) {
       code = this.#fail(endpoint, message, context, error);
     } finally {
@@ -159,12 +168,15 @@ export class Responder {
       return;
     }
     const bytes = body instanceof RawJson ? body.bytes : Buffer.from(JSON.stringify(body) ?? 'null', 'utf8');
-    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, new JsonStream(oneChunk(bytes), true), metadata, context);
+    if (bytes.length > singleReplyBytes)
+      await this.#stream(replyTo, new JsonStream(oneChunk(bytes), true), metadata, context);
     else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(metadata));
   }
 
   async #stream(replyTo: string, stream: JsonStream, metadata: ReplyMetadata, context: ServedContext): Promise<void> {
-    const sender = new StreamSender(this.#deps, replyTo, context.deadlineMs, () => context.abort(new ReaderDisconnected()));
+    const sender = new StreamSender(this.#deps, replyTo, context.deadlineMs, () =>
+      context.abort(new ReaderDisconnected()),
+    );
     try {
       await sender.send(stream.source, metadata, stream.isLive);
     } catch (error) {

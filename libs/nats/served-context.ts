@@ -7,7 +7,9 @@ import { readTraceIds } from '#libs/telemetry';
 import { authenticateCall } from './admission.ts';
 import { type CallContext, deadlineExceeded, header } from './wire.ts';
 
-/** Context of a request for its handler. Pass it on to nested calls unchanged: deadline, actor and trace travel with it. */
+/**
+ * Context of a request for its handler. Pass it on to nested calls unchanged: deadline, actor and trace travel with it.
+ */
 export interface RequestContext extends CallContext {
   readonly subject: string;
   /** Action of the audit log, as declared by the operation. */
@@ -86,7 +88,10 @@ export class ServedContext implements RequestContext {
       this.#controller = new AbortController();
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
       else if (!this.#answering) {
-        this.#timer = setTimeout(() => this.abort(deadlineExceeded(this.subject)), Math.max(0, this.deadlineMs - Date.now()));
+        this.#timer = setTimeout(
+          () => this.abort(deadlineExceeded(this.subject)),
+          Math.max(0, this.deadlineMs - Date.now()),
+        );
       }
     }
     return this.#controller.signal;

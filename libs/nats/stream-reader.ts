@@ -1,7 +1,8 @@
 /**
- * Reads a chunked reply. Each chunk is acknowledged on arrival, which frees the window of this process, and when it is consumed, which lets
- * the responder send another. While waiting, the reader sends keep-alives; the broker answers them when the responder is gone. A gap, an
- * error mark, a silent responder or a lost connection end the iteration with an error; only the end mark with the right count completes it.
+ * Reads a chunked reply. Each chunk is acknowledged on arrival, which frees the window of this process, and when it is
+ * consumed, which lets the responder send another. While waiting, the reader sends keep-alives; the broker answers them
+ * when the responder is gone. A gap, an error mark, a silent responder or a lost connection end the iteration with an
+ * error; only the end mark with the right count completes it.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';

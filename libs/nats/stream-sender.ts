@@ -1,6 +1,7 @@
 /**
- * Sends replies: up to 64 KiB as one message, larger ones as numbered chunks of up to 256 KiB with at most four unconsumed ones. All chunks
- * for one process share a window, which bounds the memory of every process and of the broker (architecture#large-messages).
+ * Sends replies: up to 64 KiB as one message, larger ones as numbered chunks of up to 256 KiB with at most four
+ * unconsumed ones. All chunks for one process share a window, which bounds the memory of every process and of the
+ * broker (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/errors';
@@ -57,7 +58,12 @@ export class StreamSender implements InboxListener {
    * @param deadlineMs epoch milliseconds until which the reader waits for the first chunk
    * @param onRemoved called once when the reader disconnects, to interrupt a source that waits for its database
    */
-  constructor({ publisher, inbox, queues }: ConnectionParts, replyTo: string, deadlineMs: number, onRemoved: () => void) {
+  constructor(
+    { publisher, inbox, queues }: ConnectionParts,
+    replyTo: string,
+    deadlineMs: number,
+    onRemoved: () => void,
+  ) {
     this.#publisher = publisher;
     this.#inbox = inbox;
     this.#lanes = queues;
@@ -92,7 +98,9 @@ export class StreamSender implements InboxListener {
         return;
       }
       if (size > 0) await this.#sendChunk(rest, metadata);
-      this.#publisher.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
+      this.#publisher.publish(this.#replyTo, undefined, {
+        headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }),
+      });
       if (this.#tellsReceipt) await this.#waitUntil(() => this.#place?.isEmpty !== false);
     } finally {
       this.#place?.close();
@@ -143,13 +151,18 @@ export class StreamSender implements InboxListener {
     this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
     const slot = this.#place;
     // The first acknowledgement shows the release of the reader.
-    await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
+    await this.#waitUntil(
+      () => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow),
+    );
     if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => slot.tryAcquire(bytes.length));
     if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeReplyMetadata(metadata)) };
     this.started = true;
-    this.#publisher.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
+    this.#publisher.publish(this.#replyTo, bytes, {
+      reply: this.#inbox.subject(this.#token),
+      headers: encodeHeaders(first),
+    });
   }
 
   async #waitUntil(isOpen: () => boolean): Promise<void> {
@@ -184,6 +197,9 @@ export function singleReplyOptions(metadata: ReplyMetadata): { headers?: ReturnT
 /** An error reply. */
 export function sendError(publisher: Publisher, replyTo: string, error: AppError): void {
   publisher.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
-    headers: encodeHeaders({ [header.status]: 'error', ...encodeReplyMetadata({ replayed: error instanceof ReplayedError }) }),
+    headers: encodeHeaders({
+      [header.status]: 'error',
+      ...encodeReplyMetadata({ replayed: error instanceof ReplayedError }),
+    }),
   });
 }

@@ -1,5 +1,12 @@
 /** The streams of the platform and their set-up (docs/adr/stream-limits.md). */
-import { DiscardPolicy, JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 
@@ -66,7 +73,8 @@ const insufficientStorage = 10047;
 const tooFewServers = [10005, 10023, 10074];
 
 /**
- * Creates a stream or updates its settings. Messages are never lost by that, even when the stream is over its new limit.
+ * Creates a stream or updates its settings. Messages are never lost by that, even when the stream is over its new
+ * limit.
  * @param replicas servers of the cluster with a copy; undefined = unchanged, one for a new stream
  */
 export async function ensureStream(
@@ -88,15 +96,26 @@ export async function ensureStream(
   try {
     const found = await findStream(manager, full);
     if (found === undefined) {
-      const settings = { retention, storage: StorageType.File, duplicate_window: nanos(duplicateWindowMs), allow_direct: true };
+      const settings = {
+        retention,
+        storage: StorageType.File,
+        duplicate_window: nanos(duplicateWindowMs),
+        allow_direct: true,
+      };
       await manager.streams.add({ name: full, ...settings, ...expected });
-    } else if (Object.entries(expected).some(([key, value]) => String(found.config[key as keyof typeof expected]) !== String(value))) {
+    } else if (
+      Object.entries(expected).some(
+        ([key, value]) => String(found.config[key as keyof typeof expected]) !== String(value),
+      )
+    ) {
       await manager.streams.update(full, expected);
     }
   } catch (error) {
     if (replicas !== undefined && tooFewServers.some((code) => isApiError(error, code))) {
       const reason = (error as Error).message;
-      throw unavailable(`The broker cannot keep stream ${name} on ${replicas} servers, as NATS_STREAM_REPLICAS asks: ${reason}`);
+      throw unavailable(
+        `The broker cannot keep stream ${name} on ${replicas} servers, as NATS_STREAM_REPLICAS asks: ${reason}`,
+      );
     }
     if (!isApiError(error, insufficientStorage)) throw error;
     throw unavailable(

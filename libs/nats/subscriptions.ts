@@ -1,6 +1,6 @@
 /**
- * Subscriptions of a connection. The client drops a subscription that the broker denied, although the permission may be granted later; here
- * it is retried until the broker accepts it.
+ * Subscriptions of a connection. The client drops a subscription that the broker denied, although the permission may be
+ * granted later; here it is retried until the broker accepts it.
  */
 import type { Msg, NatsConnection, PermissionViolationError, Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
@@ -59,7 +59,10 @@ export class Subscriptions {
     };
   }
 
-  /** The broker denied a subscription or revoked its permission. The error names the subject and, for a new subscription, its queue. */
+  /**
+   * The broker denied a subscription or revoked its permission. The error names the subject and, for a new
+   * subscription, its queue.
+   */
   onViolation({ subject, queue }: Pick<PermissionViolationError, 'subject' | 'queue'>): void {
     for (const entry of this.#entries) {
       if (entry.subject === subject && (queue === undefined || queue === entry.options.queue)) this.#refuse(entry);
@@ -116,7 +119,10 @@ export class Subscriptions {
 /** A disconnected broker does not confirm, and sends nothing either. */
 const confirmTimeoutMs = 2_000;
 
-/** Resolves when the broker has confirmed the end of the subscription and all received messages are handled. Never rejects. */
+/**
+ * Resolves when the broker has confirmed the end of the subscription and all received messages are handled. Never
+ * rejects.
+ */
 export async function drainSubscription(subscription: BusSubscription): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * NATS headers and the wire format of replies (architecture#rpc). Headers are encoded by hand: the client's builder validates every key and
- * value, which costs more than the rest of a small request.
+ * NATS headers and the wire format of replies (architecture#rpc). Headers are encoded by hand: the client's builder
+ * validates every key and value, which costs more than the rest of a small request.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { Actor } from '#libs/contract';
@@ -14,11 +14,13 @@ export interface CallContext {
   readonly requestId: string;
   /** The actor object as received: a copy has no assertion. */
   readonly actor?: Actor | undefined;
-  /** Client address for the audit log, as used by rate limits; set by the gateway for operations with side effects (A1). */
+  /**
+   * Client address for the audit log, as used by rate limits; set by the gateway for operations with side effects (A1).
+   */
   readonly clientIp?: string | undefined;
   /**
-   * `Idempotency-Key` to send with the call, set by the gateway for idempotent operations (I1). The served context has it under another
-   * name, so that nested calls do not forward the key.
+   * `Idempotency-Key` to send with the call, set by the gateway for idempotent operations (I1). The served context has
+   * it under another name, so that nested calls do not forward the key.
    */
   readonly sentIdempotencyKey?: string | undefined;
   /** W3C trace context. */
@@ -174,7 +176,10 @@ export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): Cal
   return { requestId: randomUUID(), ...given };
 }
 
-/** Context for calls that a service makes on its own behalf while serving a request: same request id, trace and deadline. */
+/**
+ * Context for calls that a service makes on its own behalf while serving a request: same request id, trace and
+ * deadline.
+ */
 export function withoutActor({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
   return { requestId, traceparent, deadlineMs };
 }

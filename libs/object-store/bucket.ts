@@ -16,7 +16,10 @@ import { reachableKey } from './platform-keys.ts';
 const ruleId = 'coherence-incomplete-uploads';
 const incompleteUploadDays = 2;
 
-/** Creates the bucket if it is missing; a concurrent creation is fine. Credentials without s3:ListBucket prove access by a write. */
+/**
+ * Creates the bucket if it is missing; a concurrent creation is fine. Credentials without s3:ListBucket prove access by
+ * a write.
+ */
 export async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
   await withRetry(async () => {
     try {
@@ -29,7 +32,10 @@ export async function ensureBucket(client: S3Client, bucket: string): Promise<vo
   }, patientRetry);
 }
 
-/** Checks the bucket once, or the object that `ensureBucket` wrote if the bucket cannot be listed. @throws the store's error */
+/**
+ * Checks the bucket once, or the object that `ensureBucket` wrote if the bucket cannot be listed. @throws the store's
+ * error
+ */
 export async function checkBucket(client: S3Client, bucket: string): Promise<void> {
   try {
     await client.send(new HeadBucketCommand({ Bucket: bucket }));
@@ -49,7 +55,8 @@ async function createBucket(client: S3Client, bucket: string): Promise<void> {
 
 /**
  * Adds a rule that aborts uploads left incomplete for two days and keeps existing rules.
- * @returns false when the store does not support such rules or denies setting them: then only the owner's sweeper removes uploads
+ * @returns false when the store does not support such rules or denies setting them: then only the owner's sweeper
+ * removes uploads
  */
 export async function ensureLifecycle(client: S3Client, bucket: string): Promise<boolean> {
   return withRetry(async () => {
@@ -63,7 +70,10 @@ export async function ensureLifecycle(client: S3Client, bucket: string): Promise
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: incompleteUploadDays },
       };
       await client.send(
-        new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: { Rules: [...rules, rule] } }),
+        new PutBucketLifecycleConfigurationCommand({
+          Bucket: bucket,
+          LifecycleConfiguration: { Rules: [...rules, rule] },
+        }),
       );
       return true;
     } catch (error) {

@@ -3,7 +3,10 @@
 export interface BufferPool {
   /** Size of each buffer in bytes. */
   readonly bufferBytes: number;
-  /** Returns a free buffer; waits, first come first served, while all are in use. @throws the signal's reason when it aborts first. */
+  /**
+   * Returns a free buffer; waits, first come first served, while all are in use. @throws the signal's reason when it
+   * aborts first.
+   */
   acquire(signal?: AbortSignal): Promise<Buffer>;
   /** Returns a buffer to the pool; its content may be overwritten immediately. */
   release(buffer: Buffer): void;

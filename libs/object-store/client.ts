@@ -25,11 +25,22 @@ export interface ObjectStoreConfig {
 
 /** Store configuration from the process settings (libs/config). @throws ConfigError when they contradict each other */
 export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStoreConfig {
-  const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: key, S3_SESSION_TOKEN: token, S3_SESSION_TOKEN_FILE: file } = settings;
+  const {
+    S3_ACCESS_KEY_ID: id,
+    S3_SECRET_ACCESS_KEY: key,
+    S3_SESSION_TOKEN: token,
+    S3_SESSION_TOKEN_FILE: file,
+  } = settings;
   const problems = [
-    ...((id === undefined) === (key === undefined) ? [] : ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY: set both, or neither']),
-    ...(token === undefined || file === undefined ? [] : ['S3_SESSION_TOKEN and S3_SESSION_TOKEN_FILE: set one of them']),
-    ...(id !== undefined || (token ?? file) === undefined ? [] : ['S3_SESSION_TOKEN belongs to S3_ACCESS_KEY_ID, which is not set']),
+    ...((id === undefined) === (key === undefined)
+      ? []
+      : ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY: set both, or neither']),
+    ...(token === undefined || file === undefined
+      ? []
+      : ['S3_SESSION_TOKEN and S3_SESSION_TOKEN_FILE: set one of them']),
+    ...(id !== undefined || (token ?? file) === undefined
+      ? []
+      : ['S3_SESSION_TOKEN belongs to S3_ACCESS_KEY_ID, which is not set']),
     ...(settings.S3_SSE_KMS_KEY_ID === undefined || settings.S3_SSE?.startsWith('aws:kms') === true
       ? []
       : ['S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms']),
@@ -108,7 +119,11 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
       httpsAgent: { keepAlive: true, maxSockets: 200 },
     },
   });
-  const described = { 'rpc.system.name': 'aws-api', 'cloud.region': config.region, ...serverAttributes(new URL(config.endpoint)) };
+  const described = {
+    'rpc.system.name': 'aws-api',
+    'cloud.region': config.region,
+    ...serverAttributes(new URL(config.endpoint)),
+  };
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (input) => {
@@ -131,10 +146,18 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
           return await next(input);
         } catch (error) {
           notePosition(error, config, input.input as { readonly Bucket?: string });
-          failure = { name: error instanceof S3ServiceException ? error.name : errorTypeOf(error), outcome: readOutcome(error) };
+          failure = {
+            name: error instanceof S3ServiceException ? error.name : errorTypeOf(error),
+            outcome: readOutcome(error),
+          };
           throw error;
         } finally {
-          requests?.observe({ operation }, failure?.outcome ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);
+          requests?.observe(
+            { operation },
+            failure?.outcome ?? 'ok',
+            (performance.now() - startedMs) / 1000,
+            span?.traceparent,
+          );
           span?.end({ error: failure?.name });
         }
       },
@@ -202,14 +225,23 @@ function isTransient(error: unknown): boolean {
 /** The client marks its errors with `$metadata`; Node's own errors have a code. */
 function isNetworkError(error: unknown): error is Error {
   if (typeof error !== 'object' || error === null) return false;
-  return '$metadata' in error || typeof (error as NodeJS.ErrnoException).code === 'string' || (error as Error).name === 'TimeoutError';
+  return (
+    '$metadata' in error ||
+    typeof (error as NodeJS.ErrnoException).code === 'string' ||
+    (error as Error).name === 'TimeoutError'
+  );
 }
 
 /** Target of each failed call. */
 const positions = new WeakMap<object, string>();
 
-function notePosition(error: unknown, { endpoint, bucket }: ObjectStoreConfig, input: { readonly Bucket?: string }): void {
-  if (typeof error === 'object' && error !== null) positions.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
+function notePosition(
+  error: unknown,
+  { endpoint, bucket }: ObjectStoreConfig,
+  input: { readonly Bucket?: string },
+): void {
+  if (typeof error === 'object' && error !== null)
+    positions.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
 }
 
 /** E.g. `credentials refused (403) for bucket coherence at https://s3.example.org: AccessDenied`. */
@@ -218,13 +250,14 @@ function describeRefusal(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code ?? error.name;
   const named = /^\d+$|^Unknown/.test(code) ? undefined : code;
   const where = `for ${positions.get(error) ?? 'an unknown bucket'}`;
-  if (status === 401 || status === 403) return `credentials refused (${status}) ${where}${named === undefined ? '' : `: ${named}`}`;
+  if (status === 401 || status === 403)
+    return `credentials refused (${status}) ${where}${named === undefined ? '' : `: ${named}`}`;
   return `${named ?? 'answer'}${status === undefined ? '' : ` (${status})`} ${where}`;
 }
 
 /**
- * Converts store and network errors to `unavailable`; returns other errors unchanged. The cause contains only code, status, bucket and
- * endpoint: store messages may repeat access keys and object keys.
+ * Converts store and network errors to `unavailable`; returns other errors unchanged. The cause contains only code,
+ * status, bucket and endpoint: store messages may repeat access keys and object keys.
  */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof S3ServiceException) && !isNetworkError(error)) return error;

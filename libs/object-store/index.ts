@@ -1,12 +1,18 @@
-/**
- * Objects in any S3-compatible store, streamed both ways in constant memory (architecture#bytes).
- */
+/** Objects in any S3-compatible store, streamed both ways in constant memory (architecture#bytes). */
 import type { Readable } from 'node:stream';
 import type { Metrics } from '#libs/telemetry';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { createBufferPool } from './buffers.ts';
 import { ensureBucket, ensureLifecycle, checkBucket } from './bucket.ts';
-import { asUnavailable, createClient, ignoreMissing, isMissing, quickRetry, withRetry, type ObjectStoreConfig } from './client.ts';
+import {
+  asUnavailable,
+  createClient,
+  ignoreMissing,
+  isMissing,
+  quickRetry,
+  withRetry,
+  type ObjectStoreConfig,
+} from './client.ts';
 import { putStream, resumeStream, type PutOptions, type ResumeOptions, type StoredObject } from './put-stream.ts';
 import { deleteObject, listUnfinished, removeUpload } from './remove-upload.ts';
 import { findUnfinished, type UnfinishedUpload } from './unfinished.ts';
@@ -36,17 +42,20 @@ export interface ObjectInfo {
   modifiedAt: Date;
 }
 
-/** Every call fails with AppError `unavailable` when the store is unavailable, slow or denies access; a missing object is undefined. */
+/**
+ * Every call fails with AppError `unavailable` when the store is unavailable, slow or denies access; a missing object
+ * is undefined.
+ */
 export interface ObjectStore {
   /**
-   * Stores `body` with back-pressure. After a failure neither object nor parts remain, as far as the store can be reached. `key` must be
-   * new.
+   * Stores `body` with back-pressure. After a failure neither object nor parts remain, as far as the store can be
+   * reached. `key` must be new.
    * @throws the error of the body; the signal's reason.
    */
   putStream(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /**
-   * As `putStream`, but continues after the parts of an earlier attempt under this key; a failure leaves complete parts for the next
-   * attempt. Callers that give up must call `removeUpload`.
+   * As `putStream`, but continues after the parts of an earlier attempt under this key; a failure leaves complete parts
+   * for the next attempt. Callers that give up must call `removeUpload`.
    * @returns the size of the whole object in bytes.
    */
   resumeStream(key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number>;
@@ -87,7 +96,10 @@ export interface ObjectStoreOptions {
 export function createObjectStore(config: ObjectStoreConfig, options: ObjectStoreOptions = {}): ObjectStore {
   const { partBytes = minPartBytes, maxBuffers = 32 } = options;
   if (partBytes < minPartBytes) throw new RangeError(`partBytes must be at least ${minPartBytes}`);
-  const client = createClient(config, options.metrics?.red('object_store_requests', 'Requests to the object store', ['operation']));
+  const client = createClient(
+    config,
+    options.metrics?.red('object_store_requests', 'Requests to the object store', ['operation']),
+  );
   const { bucket } = config;
   const pool = createBufferPool({ bufferBytes: partBytes, capacity: maxBuffers });
 
@@ -134,11 +146,20 @@ async function findObject(
 }
 
 async function headObject(client: S3Client, bucket: string, key: string): Promise<ObjectInfo | undefined> {
-  const reply = await ignoreMissing(withRetry(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
-  return reply === undefined ? undefined : { key, sizeBytes: reply.ContentLength ?? 0, modifiedAt: reply.LastModified ?? new Date(0) };
+  const reply = await ignoreMissing(
+    withRetry(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })), quickRetry),
+  );
+  return reply === undefined
+    ? undefined
+    : { key, sizeBytes: reply.ContentLength ?? 0, modifiedAt: reply.LastModified ?? new Date(0) };
 }
 
-async function* listObjects(client: S3Client, bucket: string, prefix: string, after: string | undefined): AsyncIterable<ObjectInfo> {
+async function* listObjects(
+  client: S3Client,
+  bucket: string,
+  prefix: string,
+  after: string | undefined,
+): AsyncIterable<ObjectInfo> {
   let token: string | undefined;
   do {
     const command = new ListObjectsV2Command({

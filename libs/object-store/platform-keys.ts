@@ -1,4 +1,7 @@
-/** The platform's own objects, under a separate prefix: the media service has no records of them, and they are not orphans. */
+/**
+ * The platform's own objects, under a separate prefix: the media service has no records of them, and they are not
+ * orphans.
+ */
 export const platformPrefix = 'platform/';
 /** Erasure records, so that erasures can be repeated after a database restore. */
 export const erasuresPrefix = `${platformPrefix}erasures/`;

@@ -1,6 +1,6 @@
 /**
- * Streamed upload in constant memory: bytes are collected in reusable buffers; a small object is stored with one request, a larger one in
- * parts while the next buffer fills. After a failure neither object nor parts remain.
+ * Streamed upload in constant memory: bytes are collected in reusable buffers; a small object is stored with one
+ * request, a larger one in parts while the next buffer fills. After a failure neither object nor parts remain.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -59,7 +59,12 @@ const parallelParts = 1;
  * Reads `body` to its end and stores it under `key`, with back-pressure.
  * @throws the error of the body; the signal's reason; AppError `unavailable`.
  */
-export async function putStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject> {
+export async function putStream(
+  target: Target,
+  key: string,
+  body: AsyncIterable<Uint8Array>,
+  options: PutOptions,
+): Promise<StoredObject> {
   return run(target, key, body, options, { unfinished: undefined, retainsParts: false });
 }
 
@@ -67,7 +72,12 @@ export async function putStream(target: Target, key: string, body: AsyncIterable
  * As `putStream`, but a failure leaves the sent parts, so that a later call can continue after them.
  * @returns the size of the whole object.
  */
-export async function resumeStream(target: Target, key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number> {
+export async function resumeStream(
+  target: Target,
+  key: string,
+  body: AsyncIterable<Uint8Array>,
+  options: ResumeOptions,
+): Promise<number> {
   const { sizeBytes } = await run(target, key, body, options, { unfinished: options.unfinished, retainsParts: true });
   return sizeBytes;
 }
@@ -152,7 +162,10 @@ class Parts {
       if (this.#buffer !== undefined && this.#filled === this.#pool.bufferBytes) await this.#flush();
       this.#buffer ??= await this.#pool.acquire(this.#writer.failure.signal);
       const length = Math.min(chunk.byteLength - offset, this.#pool.bufferBytes - this.#filled);
-      this.#buffer.set(offset === 0 && length === chunk.byteLength ? chunk : chunk.subarray(offset, offset + length), this.#filled);
+      this.#buffer.set(
+        offset === 0 && length === chunk.byteLength ? chunk : chunk.subarray(offset, offset + length),
+        this.#filled,
+      );
       this.#filled += length;
       offset += length;
     }
@@ -247,7 +260,12 @@ async function createUpload({ client, bucket, key, options, failure: { signal } 
   return UploadId as string;
 }
 
-async function uploadPart(writer: Writer, UploadId: string, PartNumber: number, bytes: Buffer): Promise<string | undefined> {
+async function uploadPart(
+  writer: Writer,
+  UploadId: string,
+  PartNumber: number,
+  bytes: Buffer,
+): Promise<string | undefined> {
   const { client, bucket, key } = writer;
   const { signal } = writer.failure;
   const command = new UploadPartCommand({ Bucket: bucket, Key: key, UploadId, PartNumber, Body: bytes });
@@ -260,7 +278,12 @@ async function completeUpload(
   UploadId: string,
   parts: UploadedPart[],
 ): Promise<void> {
-  const command = new CompleteMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId, MultipartUpload: { Parts: parts } });
+  const command = new CompleteMultipartUploadCommand({
+    Bucket: bucket,
+    Key: key,
+    UploadId,
+    MultipartUpload: { Parts: parts },
+  });
   try {
     await withRetry(() => client.send(command, { abortSignal: signal }), patientRetry, signal);
   } catch (error) {

@@ -1,10 +1,15 @@
 /** Removes incomplete uploads and objects. */
-import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 
 /**
- * Aborts every incomplete upload of exactly this key (always `uploadId`) and deletes the object, since a completion whose reply was lost
- * may have created it. The key must belong to one upload only.
+ * Aborts every incomplete upload of exactly this key (always `uploadId`) and deletes the object, since a completion
+ * whose reply was lost may have created it. The key must belong to one upload only.
  * @throws AppError `unavailable`
  */
 export async function removeUpload(client: S3Client, bucket: string, key: string, uploadId?: string): Promise<void> {

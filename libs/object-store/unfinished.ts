@@ -31,7 +31,13 @@ export async function findUnfinished(
   return best;
 }
 
-async function listWholeParts(client: S3Client, bucket: string, key: string, uploadId: string, partBytes: number): Promise<UploadedPart[]> {
+async function listWholeParts(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  uploadId: string,
+  partBytes: number,
+): Promise<UploadedPart[]> {
   const parts: UploadedPart[] = [];
   let marker: string | undefined;
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * Browser sign-in by the code flow with PKCE (S3), for the console. `begin` returns the URL to redirect to and a cookie value; `finish`
- * takes the callback URL and that value and returns the signed-in identity. The cookie must reach the callback URL, so it is
- * `SameSite=Lax`, `HttpOnly` and short-lived; its content is encrypted. The directory maps the identity to an account
- * (`identities.sign-in`). `endSession` returns the URL that ends the session at the provider.
+ * Browser sign-in by the code flow with PKCE (S3), for the console. `begin` returns the URL to redirect to and a cookie
+ * value; `finish` takes the callback URL and that value and returns the signed-in identity. The cookie must reach the
+ * callback URL, so it is `SameSite=Lax`, `HttpOnly` and short-lived; its content is encrypted. The directory maps the
+ * identity to an account (`identities.sign-in`). `endSession` returns the URL that ends the session at the provider.
  */
 import {
   allowInsecureRequests,
@@ -33,7 +33,9 @@ export interface SignedIn {
   readonly identity: Identity;
   /** Why the provider did not return the email although it was requested; may explain why no account was found. */
   readonly withoutEmail: SignInError | undefined;
-  /** Cookie value that identifies the session for sign-out at the provider; undefined when it is too long for a cookie. */
+  /**
+   * Cookie value that identifies the session for sign-out at the provider; undefined when it is too long for a cookie.
+   */
   readonly retainedForEnd: string | undefined;
 }
 
@@ -44,7 +46,10 @@ export interface CodeSignIn {
    * @returns `state` names the flow in the address to which the browser comes back
    * @throws SignInFailed
    */
-  begin(redirectUri: string, promptsAgain?: boolean): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
+  begin(
+    redirectUri: string,
+    promptsAgain?: boolean,
+  ): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
   /**
    * @param query of the callback URL
    * @param kept value from `begin`; undefined when the browser sent none
@@ -65,7 +70,9 @@ export interface CodeSignInOptions {
   readonly outbound: Outbound;
   readonly allowedHosts: string;
   readonly clientId: string;
-  /** Client secret issued by the provider. Without it, PKCE alone proves that both requests come from the same client. */
+  /**
+   * Client secret issued by the provider. Without it, PKCE alone proves that both requests come from the same client.
+   */
   readonly clientSecret?: string | undefined;
   /** Secret of the installation, the same in every replica; the encryption key of the cookies is derived from it. */
   readonly secret: string;
@@ -89,7 +96,12 @@ type StoredSignIn = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUr
 export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   const { keys, clientId, secret, now = () => Date.now() } = options;
   const sealer = createSealer<StoredSignIn>({ secret, purpose: 'sign-in', lifeSeconds: signInSeconds, now });
-  const endSealer = createSealer<{ idToken: string }>({ secret, purpose: 'sign-out', lifeSeconds: sessionSeconds, now });
+  const endSealer = createSealer<{ idToken: string }>({
+    secret,
+    purpose: 'sign-out',
+    lifeSeconds: sessionSeconds,
+    now,
+  });
   const verifier = createVerifier({ issuer: options.provider.issuer, audiences: [clientId], keys, now });
   const configure = createConfigure(options, now);
 
@@ -114,11 +126,17 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
       const back = new URL(stored.redirectUri);
       back.search = query;
       const configuration = await configure();
-      const checks = { expectedState: stored.state, expectedNonce: stored.nonce, pkceCodeVerifier: stored.verifier, idTokenExpected: true };
+      const checks = {
+        expectedState: stored.state,
+        expectedNonce: stored.nonce,
+        pkceCodeVerifier: stored.verifier,
+        idTokenExpected: true,
+      };
       try {
         const tokens = await authorizationCodeGrant(configuration, back, checks);
         const idToken = tokens.id_token ?? '';
-        // The library trusts the connection; this verifies the signature against the provider's keys, by the same rules as every token.
+        // The library trusts the connection; this verifies the signature against the provider's keys, by the same rules
+        // as every token.
         const { identity, claims } = await verifier.verify(idToken);
         const email = await requestEmail(configuration, tokens.access_token, identity, claims);
         const forEnd = await endSealer.seal({ idToken });
@@ -146,7 +164,9 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
   const read = async (): Promise<Configuration> => {
     const metadata = await provider.readMetadata();
     for (const name of ['authorization_endpoint', 'token_endpoint']) requireEndpoint(metadata, name, allowedHosts);
-    const optional = ['userinfo_endpoint', 'end_session_endpoint'].filter((name) => !hasEndpoint(metadata, name, allowedHosts));
+    const optional = ['userinfo_endpoint', 'end_session_endpoint'].filter(
+      (name) => !hasEndpoint(metadata, name, allowedHosts),
+    );
     const usable = Object.fromEntries(Object.entries(metadata).filter(([name]) => !optional.includes(name)));
     const authentication = clientSecret === undefined ? None() : ClientSecretPost(clientSecret);
     const configuration = new Configuration(usable as unknown as ServerMetadata, clientId, {}, authentication);
@@ -169,8 +189,8 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
 }
 
 /**
- * Providers may return claims only at `userinfo_endpoint` that the ID token omits. It is requested once and accepted for the same subject
- * only. Without a response the subject is still known.
+ * Providers may return claims only at `userinfo_endpoint` that the ID token omits. It is requested once and accepted
+ * for the same subject only. Without a response the subject is still known.
  * @throws when the response is for another subject
  */
 async function requestEmail(
@@ -180,11 +200,15 @@ async function requestEmail(
   claims: Readonly<Record<string, unknown>>,
 ): Promise<Pick<SignedIn, 'identity' | 'withoutEmail'>> {
   const isWhole = claims['email'] !== undefined && claims['email_verified'] !== undefined;
-  if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return { identity, withoutEmail: undefined };
+  if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined)
+    return { identity, withoutEmail: undefined };
   try {
     const reported = await fetchUserInfo(configuration, accessToken, identity.subject);
     const isOfOther = claims['email'] !== undefined && claims['email'] !== reported.email;
-    return { identity: { ...identity, verifiedEmail: isOfOther ? undefined : readVerifiedEmail(reported) }, withoutEmail: undefined };
+    return {
+      identity: { ...identity, verifiedEmail: isOfOther ? undefined : readVerifiedEmail(reported) },
+      withoutEmail: undefined,
+    };
   } catch (error) {
     const withoutEmail = explainFailure(error);
     if (withoutEmail.detail === 'sub') throw error;

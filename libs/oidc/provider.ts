@@ -1,4 +1,7 @@
-/** An identity provider as described by its discovery document. All responses are bounded in size and validated before use. */
+/**
+ * An identity provider as described by its discovery document. All responses are bounded in size and validated before
+ * use.
+ */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
 import { ProviderError } from './sign-in-error.ts';
@@ -35,11 +38,17 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     if (reply.status !== 200) {
       reply.discard();
       const failure = reply.status >= 500 || reply.status === 429 ? 'away' : 'misconfigured';
-      throw new ProviderError({ failure, detail: `status_${reply.status}` }, `${new URL(url).origin} answers ${reply.status}`);
+      throw new ProviderError(
+        { failure, detail: `status_${reply.status}` },
+        `${new URL(url).origin} answers ${reply.status}`,
+      );
     }
     const body = parseObject(await reply.text());
     if (body === undefined)
-      throw new ProviderError({ failure: 'away', detail: 'no_json' }, `${new URL(url).origin} does not answer a JSON object`);
+      throw new ProviderError(
+        { failure: 'away', detail: 'no_json' },
+        `${new URL(url).origin} does not answer a JSON object`,
+      );
     return body;
   };
 
@@ -47,7 +56,10 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     const document = await readJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal);
     const { issuer: named, jwks_uri: keysUrl } = document;
     if (named !== issuer)
-      throw new ProviderError(ofDocument('issuer'), 'the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
+      throw new ProviderError(
+        ofDocument('issuer'),
+        'the discovery document is that of another issuer: OIDC_ISSUER must be the same text',
+      );
     if (typeof keysUrl !== 'string' || findUrlProblem(keysUrl, allowedHosts) !== undefined) {
       throw new ProviderError(ofDocument('jwks_uri'), 'the discovery document has no jwks_uri that may be asked');
     }
@@ -60,7 +72,8 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     readKeys: async () => {
       const signal = AbortSignal.timeout(timeoutMs);
       const { keys } = await readJson((await readMetadata(signal)).jwks_uri, signal);
-      if (!Array.isArray(keys) || keys.length > maxKeys) throw new Error(`the provider has no list of at most ${maxKeys} keys`);
+      if (!Array.isArray(keys) || keys.length > maxKeys)
+        throw new Error(`the provider has no list of at most ${maxKeys} keys`);
       return { keys: keys.filter((key: unknown): key is Record<string, unknown> => isJsonObject(key)) };
     },
   };

@@ -1,4 +1,7 @@
-/** Values stored in the browser that it can neither read nor change: encrypted and authenticated (A256GCM), with an expiry. */
+/**
+ * Values stored in the browser that it can neither read nor change: encrypted and authenticated (A256GCM), with an
+ * expiry.
+ */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 

@@ -1,5 +1,10 @@
 /** Why a code flow sign-in failed, for operators and for the error page (S3; D105). */
-import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
+import {
+  AuthorizationResponseError,
+  ClientError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
 
@@ -31,7 +36,10 @@ export class SignInError extends AppError implements Reason {
   readonly failure: SignInFailure;
   readonly detail: string;
 
-  constructor({ failure, detail }: Reason, options: ErrorOptions & { readonly code?: 'unauthenticated' | 'unavailable' } = {}) {
+  constructor(
+    { failure, detail }: Reason,
+    options: ErrorOptions & { readonly code?: 'unauthenticated' | 'unavailable' } = {},
+  ) {
     const { code = failure === 'away' ? 'unavailable' : 'unauthenticated', ...rest } = options;
     super({ code, message: 'The sign-in was not completed.' }, rest);
     this.failure = failure;
@@ -79,7 +87,9 @@ function findReason(error: unknown): Reason {
     return ofStatus(error.status) ?? ofCode(challenge?.parameters.error ?? 'invalid_client');
   }
   if (error instanceof ClientError) return ofClient(error);
-  return error instanceof Error && error.cause !== undefined ? findReason(error.cause) : { failure: 'refused', detail: 'unknown' };
+  return error instanceof Error && error.cause !== undefined
+    ? findReason(error.cause)
+    : { failure: 'refused', detail: 'unknown' };
 }
 
 /** Unknown codes may be any text. */
@@ -97,10 +107,12 @@ function ofClient({ code = '', cause }: ClientError): Reason {
     const detail = `status_${cause.status}`;
     return ofStatus(cause.status) ?? { failure: isJson(cause) ? 'misconfigured' : 'away', detail };
   }
-  if (code === 'OAUTH_PARSE_ERROR' || code === 'OAUTH_RESPONSE_IS_NOT_JSON') return { failure: 'away', detail: 'no_json' };
+  if (code === 'OAUTH_PARSE_ERROR' || code === 'OAUTH_RESPONSE_IS_NOT_JSON')
+    return { failure: 'away', detail: 'no_json' };
   if (cause instanceof OutboundError) return findReason(cause);
   const claim = findClaim(cause);
-  if (claim !== undefined) return { failure: claim === 'iss' || claim === 'aud' ? 'misconfigured' : 'refused', detail: claim };
+  if (claim !== undefined)
+    return { failure: claim === 'iss' || claim === 'aud' ? 'misconfigured' : 'refused', detail: claim };
   return { failure: 'refused', detail: code === '' ? 'unknown' : code.toLowerCase() };
 }
 
@@ -119,8 +131,8 @@ function findClaim(cause: unknown): string | undefined {
 /** Why a sign-in at a provider can fail, and errors of the provider's documents (S3; D105). */
 
 /**
- * `away`: a retry may succeed soon. `misconfigured`: an operator has to change settings here or at the provider. `refused`: the provider or
- * the platform denied access.
+ * `away`: a retry may succeed soon. `misconfigured`: an operator has to change settings here or at the provider.
+ * `refused`: the provider or the platform denied access.
  */
 export const signInFailures = ['away', 'misconfigured', 'refused'] as const;
 export type SignInFailure = (typeof signInFailures)[number];

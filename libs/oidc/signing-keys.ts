@@ -1,6 +1,6 @@
 /**
- * Cache of the provider's public keys (S1, S4): known keys stay usable while the provider is unavailable; unknown keys trigger at most one
- * request every 30 seconds, however many tokens reference them.
+ * Cache of the provider's public keys (S1, S4): known keys stay usable while the provider is unavailable; unknown keys
+ * trigger at most one request every 30 seconds, however many tokens reference them.
  */
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from 'jose';
 import { unavailable } from '#libs/errors';
@@ -8,8 +8,8 @@ import type { Provider } from './provider.ts';
 
 export interface SigningKeys {
   /**
-   * The key that a header references; undefined when the provider does not have it. @throws AppError unavailable when the provider cannot
-   * be reached
+   * The key that a header references; undefined when the provider does not have it. @throws AppError unavailable when
+   * the provider cannot be reached
    */
   find(header: JWSHeaderParameters): Promise<CryptoKey | undefined>;
 }
@@ -31,7 +31,11 @@ const maxAgeMs = 10 * 60_000;
 
 type Finder = ReturnType<typeof createLocalJWKSet>;
 
-export function createSigningKeys({ provider, onFailure, now = () => performance.now() }: SigningKeyOptions): SigningKeys {
+export function createSigningKeys({
+  provider,
+  onFailure,
+  now = () => performance.now(),
+}: SigningKeyOptions): SigningKeys {
   let known: Finder | undefined;
   let readAt = -Infinity;
   let triedAt = -Infinity;

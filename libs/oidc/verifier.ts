@@ -47,7 +47,8 @@ export function createVerifier({ issuer, audiences, keys, now = () => Date.now()
   const screen = (token: string): void => {
     const { header, claims } = read(token);
     if (!algorithms.includes(String(header.alg))) throw new TokenRejectedError('algorithm');
-    if (!types.includes(typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ)) throw new TokenRejectedError('type');
+    if (!types.includes(typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ))
+      throw new TokenRejectedError('type');
     if (claims.iss !== issuer) throw new TokenRejectedError('issuer');
     if (typeof claims.exp !== 'number') throw new TokenRejectedError('claims');
     if (endOf(claims.exp) <= now()) throw new TokenRejectedError('expired');
@@ -101,7 +102,10 @@ function readIdentity(issuer: string, claims: JWTPayload): Identity {
 }
 
 /** Returns the email if `email_verified` is the boolean `true`, not a text. */
-export function readVerifiedEmail({ email, email_verified: isVerified }: Readonly<Record<string, unknown>>): string | undefined {
+export function readVerifiedEmail({
+  email,
+  email_verified: isVerified,
+}: Readonly<Record<string, unknown>>): string | undefined {
   const isUsable = isVerified === true && typeof email === 'string' && email.length <= maxEmail && isStorable(email);
   return isUsable ? email : undefined;
 }

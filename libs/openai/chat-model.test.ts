@@ -46,7 +46,9 @@ describe('a malicious model server (rules/providers#language-models)', () => {
   it('is rejected when it sends a compression bomb, without unpacking it', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
     const before = process.memoryUsage().rss;
-    const failure = await failureWith((_request, response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb));
+    const failure = await failureWith((_request, response) =>
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb),
+    );
     expect(failure.kind).toBe('unreadable');
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
@@ -54,7 +56,8 @@ describe('a malicious model server (rules/providers#language-models)', () => {
   it('is rejected when its response never ends', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, json);
-      const more = (): void => void (!response.destroyed && response.write('x'.repeat(65_536), () => setImmediate(more)));
+      const more = (): void =>
+        void (!response.destroyed && response.write('x'.repeat(65_536), () => setImmediate(more)));
       more();
     });
     expect(failure.kind).toBe('unreadable');
@@ -93,17 +96,27 @@ const event = (content: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_893_456_000, model: 'some-model', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
-  it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])('may end their replies with %s', async (finish) => {
-    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).resolves.toBe('Hi');
-    const received = (): void => undefined;
-    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)), {
-      listener: received,
-    });
-    await expect(streamed).resolves.toBe('Hi');
-  });
+  it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])(
+    'may end their replies with %s',
+    async (finish) => {
+      await expect(
+        answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish))),
+      ).resolves.toBe('Hi');
+      const received = (): void => undefined;
+      const streamed = answerWith(
+        (_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)),
+        {
+          listener: received,
+        },
+      );
+      await expect(streamed).resolves.toBe('Hi');
+    },
+  );
 
   it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('fail with the finish reason %s', async (finish) => {
-    expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind).toBe('empty');
+    expect(
+      (await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind,
+    ).toBe('empty');
   });
 
   it.each([
@@ -114,17 +127,20 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     'analysisThey were here in May.assistantfinal',
   ])('are streamed without thoughts in the text: %j', async (thoughts) => {
     const answer = 'Hi, see <b>.';
-    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop')))).resolves.toBe(
-      answer,
-    );
+    await expect(
+      answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop'))),
+    ).resolves.toBe(answer);
     const received: string[] = [];
     const pieces = (thoughts + answer)
       .split('')
       .map((letter) => event(letter))
       .join('');
-    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')), {
-      listener: (text) => received.push(text),
-    });
+    const streamed = answerWith(
+      (_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')),
+      {
+        listener: (text) => received.push(text),
+      },
+    );
     await expect(streamed).resolves.toBe(answer);
     expect(received.map((text) => text.trim()).filter((text) => !answer.startsWith(text))).toEqual([]);
     expect(received.at(-1)?.trim()).toBe(answer);
@@ -139,7 +155,9 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
       { type: 'text', text: 'Ann' },
       null,
     ];
-    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(parts, 'stop')))).resolves.toBe('Hi, Ann');
+    await expect(
+      answerWith((_request, response) => response.writeHead(200, json).end(whole(parts, 'stop'))),
+    ).resolves.toBe('Hi, Ann');
     const received: string[] = [];
     const pieces = event([thoughts]) + event([{ type: 'text', text: 'Hi, ' }]) + event('Ann', 'stop');
     const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces), {
@@ -147,45 +165,57 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     });
     await expect(streamed).resolves.toBe('Hi, Ann');
     expect(received.at(-1)).toBe('Hi, Ann');
-    expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind).toBe('empty');
+    expect(
+      (await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind,
+    ).toBe('empty');
   });
 
   it('may send NaN and omit the finish reason', async () => {
-    const answer = whole('Hi', '').replace('"finish_reason"', '"logprobs":{"content":[{"logprob":-Infinity,"n":NaN}]},"finish_reason"');
+    const answer = whole('Hi', '').replace(
+      '"finish_reason"',
+      '"logprobs":{"content":[{"logprob":-Infinity,"n":NaN}]},"finish_reason"',
+    );
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(answer))).resolves.toBe('Hi');
     const nothing = whole('NaN', '').replace('"NaN"', 'NaN');
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(nothing))).kind).toBe('empty');
   });
 
-  it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])('are streamed with the content type %s', async (type) => {
-    const received: string[] = [];
-    const streamed = answerWith(
-      (_request, response) =>
-        response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(event('Hi') + event('', 'stop')),
-      { listener: (text) => received.push(text) },
-    );
-    await expect(streamed).resolves.toBe('Hi');
-    expect(received.at(-1)).toBe('Hi');
-  });
+  it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])(
+    'are streamed with the content type %s',
+    async (type) => {
+      const received: string[] = [];
+      const streamed = answerWith(
+        (_request, response) =>
+          response
+            .writeHead(200, type === undefined ? {} : { 'content-type': type })
+            .end(event('Hi') + event('', 'stop')),
+        { listener: (text) => received.push(text) },
+      );
+      await expect(streamed).resolves.toBe('Hi');
+      expect(received.at(-1)).toBe('Hi');
+    },
+  );
 
   it('may send a complete response with the content type of a stream', async () => {
     const listener = (): void => undefined;
-    await expect(answerWith((_request, response) => response.writeHead(200, events).end(whole('Hi', 'stop')), { listener })).resolves.toBe(
-      'Hi',
-    );
+    await expect(
+      answerWith((_request, response) => response.writeHead(200, events).end(whole('Hi', 'stop')), { listener }),
+    ).resolves.toBe('Hi');
   });
 
   it('return JSON without thoughts in its strings', async () => {
     const answer = '{"answer":"<think>secret</think>hi"}';
-    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(answer, 'stop')))).resolves.toBe(
-      '{"answer":"hi"}',
-    );
+    await expect(
+      answerWith((_request, response) => response.writeHead(200, json).end(whole(answer, 'stop'))),
+    ).resolves.toBe('{"answer":"hi"}');
   });
 
   it.each([429, 503])('may send Retry-After as a date with status %d', async (status) => {
     const failAt = (ms: number): Promise<ModelFailure> =>
       failureWith((_request, response) =>
-        response.writeHead(status, { 'retry-after': new Date(Date.now() + ms).toUTCString(), 'retry-after-ms': '1' }).end(),
+        response
+          .writeHead(status, { 'retry-after': new Date(Date.now() + ms).toUTCString(), 'retry-after-ms': '1' })
+          .end(),
       );
     const { retryAfter = 0 } = await failAt(600_000);
     expect(retryAfter).toBeGreaterThan(60);
@@ -214,9 +244,20 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
       isPlain: async () => (asked.push(plain >= plainRepliesRequired), plain >= plainRepliesRequired),
       record: async (isUnopened: boolean) => void (recorded.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
     };
-    const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
+    const model = createModel({
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+      apiKey: 'k',
+      model: 'm',
+      timeoutMs: 120_000,
+      habit,
+    });
     const others = ['{"a":"Hi"}', '<think>I greet.</think> Hi'];
-    for (content of [...Array.from({ length: plainRepliesRequired }, () => '\n Hi '), ...others, 'I greet.</think> Hi', 'Hi'])
+    for (content of [
+      ...Array.from({ length: plainRepliesRequired }, () => '\n Hi '),
+      ...others,
+      'I greet.</think> Hi',
+      'Hi',
+    ])
       await model.complete([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
     const plainOnes = Array.from({ length: plainRepliesRequired }, () => false);
     expect(asked).toEqual([...plainOnes, true, true, true, false]);
@@ -242,16 +283,21 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
 
   it('are not waited for when they keep the connection open', async () => {
     const received = (): void => undefined;
-    const streamed = answerWith((_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`), {
-      listener: received,
-    });
+    const streamed = answerWith(
+      (_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`),
+      {
+        listener: received,
+      },
+    );
     await expect(streamed).resolves.toBe('Hi');
   });
 
   it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f', '\u2800'])(
     'fail with an empty reply when its text is invisible: %j',
     async (content) => {
-      expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind).toBe('empty');
+      expect(
+        (await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind,
+      ).toBe('empty');
     },
   );
 
@@ -262,14 +308,17 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
       .map((word) => event(word))
       .join('');
     expect(pieces.length).toBeGreaterThan(4 * 1024 * 1024);
-    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')));
+    const streamed = answerWith((_request, response) =>
+      response.writeHead(200, events).end(pieces + event('', 'stop')),
+    );
     await expect(streamed).resolves.toBe(answer);
   });
 
   it('fail when a stream never ends', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, events);
-      const more = (): void => void (!response.destroyed && response.write(event('x'.repeat(65_536)), () => setImmediate(more)));
+      const more = (): void =>
+        void (!response.destroyed && response.write(event('x'.repeat(65_536)), () => setImmediate(more)));
       more();
     });
     expect(failure.kind).toBe('unreadable');

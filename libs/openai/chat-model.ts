@@ -1,6 +1,6 @@
 /**
- * Chat completions from any OpenAI-compatible server. Everything except a complete, readable reply is a {@link ModelFailure}, and no turn is recorded
- * (D33a).
+ * Chat completions from any OpenAI-compatible server. Everything except a complete, readable reply is a {@link
+ * ModelFailure}, and no turn is recorded (D33a).
  */
 import { truncateText } from '#libs/errors';
 import { toStorableText } from '#libs/json';
@@ -56,8 +56,15 @@ export function createModel(settings: ModelSettings): Model {
   /** Set to false once a server has rejected a streamed request and accepted the same request without streaming. */
   let canStream = true;
 
-  async function request(messages: readonly PromptMessage[], signal: AbortSignal, listener?: TextListener): Promise<Completion> {
-    const [{ client, withStreaming, toFailure }, isPlain] = await Promise.all([open(), listener !== undefined && habit.isPlain()]);
+  async function request(
+    messages: readonly PromptMessage[],
+    signal: AbortSignal,
+    listener?: TextListener,
+  ): Promise<Completion> {
+    const [{ client, withStreaming, toFailure }, isPlain] = await Promise.all([
+      open(),
+      listener !== undefined && habit.isPlain(),
+    ]);
     const body = { model: settings.model, messages: [...messages] };
     let completion: unknown;
     try {
@@ -115,7 +122,8 @@ async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<Co
   const fail = (kind: ModelFailure['kind'], text: string): ModelFailure => new ModelFailure(kind, text, { usage });
   if (finish === 'length') throw fail('truncated', 'the reply is truncated');
   if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the reply');
-  if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
+  if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '')
+    throw fail('refused', 'the model refused');
   if (typeof finish === 'string' && !isCompleteFinish(finish)) throw fail('empty', 'the model returned no reply');
   if (content === null || content === undefined) throw fail('empty', 'the model returned no reply');
   const written = textOf(content);
@@ -127,7 +135,12 @@ async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<Co
   if (text.length > maxReplyCharacters) throw fail('unreadable', 'the reply is too long');
   if (isBlank(text)) throw fail('empty', 'the reply is empty');
   const model = property(completion, 'model');
-  return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: truncateText(model, maxNameLength) } : {}) };
+  return {
+    text,
+    written,
+    usage,
+    ...(typeof model === 'string' && model !== '' ? { model: truncateText(model, maxNameLength) } : {}),
+  };
 }
 
 function property(value: unknown, key: string): unknown {
@@ -135,7 +148,9 @@ function property(value: unknown, key: string): unknown {
 }
 
 function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= maxTokens ? value : undefined;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= maxTokens
+    ? value
+    : undefined;
 }
 
 type LoadedClient = typeof Library & { readonly client: ReturnType<typeof Library.createClient> };
@@ -143,5 +158,6 @@ type LoadedClient = typeof Library & { readonly client: ReturnType<typeof Librar
 /** The client is created, and its library loaded, on first use. */
 export function createLazyClient(settings: ClientSettings): () => Promise<LoadedClient> {
   let opened: Promise<LoadedClient> | undefined;
-  return () => (opened ??= import('./client.ts').then((library) => ({ ...library, client: library.createClient(settings) })));
+  return () =>
+    (opened ??= import('./client.ts').then((library) => ({ ...library, client: library.createClient(settings) })));
 }

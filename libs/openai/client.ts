@@ -1,4 +1,7 @@
-/** Client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, errors without message contents. */
+/**
+ * Client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, errors without
+ * message contents.
+ */
 import OpenAI, { toFile } from 'openai';
 import { parseRetryAfter } from '#libs/time';
 import { EventStreamReader, parseLeniently } from './event-stream.ts';
@@ -7,7 +10,10 @@ import { type ClientSettings, type TextListener, ModelFailure } from './failure.
 export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
-/** An event carries a few characters in some hundred bytes. The text kept from a stream is limited like a complete response. */
+/**
+ * An event carries a few characters in some hundred bytes. The text kept from a stream is limited like a complete
+ * response.
+ */
 const maxStreamBytes = 64 * 1024 * 1024;
 const maxRetryAfterSeconds = 3_600;
 
@@ -39,10 +45,14 @@ export function withStreaming(client: OpenAI, streaming: StreamOptions): OpenAI 
 }
 
 /**
- * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some servers stream although nobody
- * asked for it; their events are combined here.
+ * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some
+ * servers stream although nobody asked for it; their events are combined here.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit, streaming?: StreamOptions): Promise<Response> {
+async function fetchWhole(
+  url: string | URL | Request,
+  init?: RequestInit,
+  streaming?: StreamOptions,
+): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
@@ -78,10 +88,13 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
 }
 
 /**
- * Returns the completion. The client retries a broken stream unless text was already delivered to a listener; then the reply counts as truncated
- * (C1).
+ * Returns the completion. The client retries a broken stream unless text was already delivered to a listener; then the
+ * reply counts as truncated (C1).
  */
-async function readEvents(body: AsyncIterable<Uint8Array>, streaming: StreamOptions | undefined): Promise<Record<string, unknown>> {
+async function readEvents(
+  body: AsyncIterable<Uint8Array>,
+  streaming: StreamOptions | undefined,
+): Promise<Record<string, unknown>> {
   const reader = new EventStreamReader({ isPlain: streaming?.isPlain ?? false });
   const decoder = new TextDecoder();
   let deliveredLength = 0;
@@ -107,16 +120,23 @@ export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
   const failure = error instanceof OpenAI.APIConnectionError ? error.cause : error; // errors while the body is read are wrapped
   if (failure instanceof ModelFailure) return failure;
   if (signal.aborted) return new ModelFailure('cancelled', 'aborted before the model replied');
-  if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not reply in time');
+  if (error instanceof OpenAI.APIConnectionTimeoutError)
+    return new ModelFailure('timeout', 'the model did not reply in time');
   if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model cannot be reached');
   if (error instanceof OpenAI.APIError && typeof error.status === 'number') {
     const retryAfter = readRetryAfter(error.headers);
-    return new ModelFailure('status', `the model returned status ${error.status}`, { status: error.status, retryAfter });
+    return new ModelFailure('status', `the model returned status ${error.status}`, {
+      status: error.status,
+      retryAfter,
+    });
   }
   return new ModelFailure('unreadable', 'unreadable response of the model');
 }
 
-/** Seconds to wait, at least 1; undefined when the server requests no delay. HTTP dates are compared with the server's clock. */
+/**
+ * Seconds to wait, at least 1; undefined when the server requests no delay. HTTP dates are compared with the server's
+ * clock.
+ */
 function readRetryAfter(headers: Headers | undefined): number | undefined {
   const ms = parseRetryAfter(headers?.get('retry-after'), Date.parse(headers?.get('date') ?? ''));
   return ms === undefined || ms === 0 ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);

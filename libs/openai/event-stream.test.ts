@@ -34,9 +34,18 @@ describe('a streamed completion (rules/providers#language-models)', () => {
   it.each([
     ['no reason is an empty text', chunk('Hel', '') + chunk('lo', '') + chunk(null, 'stop') + chunk(null, '') + done],
     ['no reason is given before its end', chunk('Hello') + done],
-    ['something comes behind its end', chunk('Hello', 'stop') + done + chunk(' again') + 'data: {"error":{"message":"no"}}\n\n'],
-    ['a number is none', raw('{"delta":{"content":"Hello"},"logprobs":{"content":[{"logprob":-Infinity,"p":NaN}]}}') + chunk(null, 'stop')],
-    ['the usage is no number', raw('{"delta":{"content":"Hello"},"finish_reason":"stop"}', ',"usage":{"cost":NaN}') + done],
+    [
+      'something comes behind its end',
+      chunk('Hello', 'stop') + done + chunk(' again') + 'data: {"error":{"message":"no"}}\n\n',
+    ],
+    [
+      'a number is none',
+      raw('{"delta":{"content":"Hello"},"logprobs":{"content":[{"logprob":-Infinity,"p":NaN}]}}') + chunk(null, 'stop'),
+    ],
+    [
+      'the usage is no number',
+      raw('{"delta":{"content":"Hello"},"finish_reason":"stop"}', ',"usage":{"cost":NaN}') + done,
+    ],
     ['a field that is read is no number', raw('{"delta":{"content":"Hello"},"finish_reason":NaN}') + done],
     ['its first sign says how bytes are ordered', `\ufeff${chunk('Hello', 'stop')}`],
     ['lines have no space', chunk('Hello', 'stop').replace('data: ', 'data:')],
@@ -53,7 +62,10 @@ describe('a streamed completion (rules/providers#language-models)', () => {
       `${chunk('Hel')}data: {"code":0,"message":"Success"}\n\ndata: {"status":"processing"}\n\n${chunk('lo', 'stop')}`,
     ],
     ['events have names and numbers', `event: message\nid: 1\nretry: 10\n${chunk('Hello', 'stop')}`],
-    ['events take several lines', `data: {"choices":\ndata: [{"delta":{"content":"Hello"},\ndata: "finish_reason":"stop"}]}\n\n${done}`],
+    [
+      'events take several lines',
+      `data: {"choices":\ndata: [{"delta":{"content":"Hello"},\ndata: "finish_reason":"stop"}]}\n\n${done}`,
+    ],
     ['no empty line stands between events', (chunk('Hel') + chunk('lo', 'stop') + done).replaceAll('\n\n', '\n')],
     [
       'other chunks come between',
@@ -65,7 +77,10 @@ describe('a streamed completion (rules/providers#language-models)', () => {
         'data: {"choices":null}\n\n' +
         raw('{"delta":{"reasoning_content":"x","reasoning":"y"},"finish_reason":"stop"}'),
     ],
-    ['each says that there is no error', raw('{"delta":{"content":"Hello"},"finish_reason":"stop","error":null}', ',"error":""') + done],
+    [
+      'each says that there is no error',
+      raw('{"delta":{"content":"Hello"},"finish_reason":"stop","error":null}', ',"error":""') + done,
+    ],
   ])('is complete where %s (D85)', (_what, text) => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const input = text.replaceAll('\n', lineEnd);
@@ -102,13 +117,16 @@ describe('a streamed completion (rules/providers#language-models)', () => {
       '<html><body>502 Bad Gateway</body></html>\n',
       'upstream connect error or disconnect/reset before headers. reset reason: overflow\n',
     ]) {
-      for (const end of [chunk(null, 'stop'), done]) expect([part, assembleEventStream(chunk('Hel') + part + end)]).toEqual([part, {}]);
+      for (const end of [chunk(null, 'stop'), done])
+        expect([part, assembleEventStream(chunk('Hel') + part + end)]).toEqual([part, {}]);
     }
   });
 
   it('is the complete response when a server sends no events', () => {
     const answer = '\n{"choices":[{"message":{"content":"Hello\\n\\ndata: x"},"finish_reason":"stop"}]}';
-    expect(assembleEventStream(...answer.split(''))).toMatchObject({ choices: [{ message: { content: 'Hello\n\ndata: x' } }] });
+    expect(assembleEventStream(...answer.split(''))).toMatchObject({
+      choices: [{ message: { content: 'Hello\n\ndata: x' } }],
+    });
     expect(assembleEventStream('{"choices":[')).toEqual({});
   });
 
@@ -176,19 +194,28 @@ describe('a streamed completion (rules/providers#language-models)', () => {
   it.each([
     ['a field of their own', raw('{"delta":{"reasoning_content":"secret"}}')],
     ['another field', raw('{"delta":{"reasoning":"secret"}}')],
-    ['a part of the message', raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}')],
+    [
+      'a part of the message',
+      raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}'),
+    ],
     ['markers', chunk('<think>secret</think>')],
   ])('shows text immediately after thoughts in %s', (_where, thoughts) => {
     expect(readPieces(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
   });
 
   it('withholds what starts like a thought, also of a plain model', () => {
-    expect(readPieces(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual(['', '', 'Hello']);
+    expect(readPieces(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual([
+      '',
+      '',
+      'Hello',
+    ]);
     expect(readPieces(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
   });
 
   it('withholds text when the field for thoughts is empty', () => {
-    expect(readPieces(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual(['']);
+    expect(readPieces(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual([
+      '',
+    ]);
   });
 
   it('accepts any input', () => {

@@ -1,6 +1,7 @@
 /**
- * Combines a streamed chat completion into the same object as without streaming (rules/providers#language-models). A stream is complete after a
- * `finish_reason`, or after `[DONE]` if it had text; otherwise it is truncated. An error event invalidates the reply.
+ * Combines a streamed chat completion into the same object as without streaming (rules/providers#language-models). A
+ * stream is complete after a `finish_reason`, or after `[DONE]` if it had text; otherwise it is truncated. An error
+ * event invalidates the reply.
  */
 import { ThoughtFilter } from '#libs/thoughts';
 import { startsLikeThought } from './thinking-habit.ts';
@@ -42,7 +43,10 @@ export class EventStreamReader {
   #isBroken = false;
   #size = 0;
 
-  /** @param isPlain the model is known to write no thoughts without an opening marker; otherwise text that could be a thought is withheld. */
+  /**
+   * @param isPlain the model is known to write no thoughts without an opening marker; otherwise text that could be a
+   * thought is withheld.
+   */
   constructor({ isPlain }: { readonly isPlain: boolean }) {
     this.#isPlain = isPlain;
   }
@@ -95,7 +99,12 @@ export class EventStreamReader {
     if (this.#isBroken) return {};
     const { raw } = this.#thoughts;
     const refusal = this.#refusal === '' ? null : this.#refusal;
-    const message = { role: 'assistant', content: raw, refusal, ...(this.#hasReasoning ? { reasoning: 'not kept' } : {}) };
+    const message = {
+      role: 'assistant',
+      content: raw,
+      refusal,
+      ...(this.#hasReasoning ? { reasoning: 'not kept' } : {}),
+    };
     const finish = this.#finishReason ?? (this.#isOver ? 'stop' : 'length');
     return { choices: [{ index: 0, message, finish_reason: finish }], usage: this.#usage };
   }
@@ -117,7 +126,10 @@ export class EventStreamReader {
     }
   }
 
-  /** Some servers omit the empty line between events, so single-line data is processed immediately and multi-line data at the end of its event. */
+  /**
+   * Some servers omit the empty line between events, so single-line data is processed immediately and multi-line data
+   * at the end of its event.
+   */
   #endEvent(): void {
     if (this.#data.length > 0 && !this.#readData(this.#data.join('\n'))) this.#isBroken = true;
     this.#data = [];
@@ -181,9 +193,12 @@ function isStreamField(line: string): boolean {
 
 /** @param event an object or array. */
 function isErrorEvent(event: object): boolean {
-  if (Array.isArray(event)) return event.some((item) => typeof item === 'object' && item !== null && isErrorEvent(item));
+  if (Array.isArray(event))
+    return event.some((item) => typeof item === 'object' && item !== null && isErrorEvent(item));
   const fields = event as Readonly<Record<string, unknown>>;
-  const choice = Array.isArray(fields['choices']) ? (fields['choices'][0] as { readonly error?: unknown } | null | undefined) : undefined;
+  const choice = Array.isArray(fields['choices'])
+    ? (fields['choices'][0] as { readonly error?: unknown } | null | undefined)
+    : undefined;
   if ([fields['error'], fields['errors'], choice?.error].some(isSet)) return true;
   if (codes.some((name) => isErrorCode(fields[name]))) return true;
   // Some servers add `code: 0, message: "Success"` to every chunk.
@@ -192,7 +207,13 @@ function isErrorEvent(event: object): boolean {
 }
 
 function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
+  return (
+    value !== undefined &&
+    value !== null &&
+    value !== '' &&
+    value !== false &&
+    !(Array.isArray(value) && value.length === 0)
+  );
 }
 
 function isErrorCode(value: unknown): boolean {
@@ -201,14 +222,18 @@ function isErrorCode(value: unknown): boolean {
 
 function isSuccess(value: unknown): boolean {
   return (
-    value === 0 || value === 200 || (typeof value === 'string' && /^(?:0|200|ok|success|succeeded|processing|queued|ping)$/i.test(value))
+    value === 0 ||
+    value === 200 ||
+    (typeof value === 'string' && /^(?:0|200|ok|success|succeeded|processing|queued|ping)$/i.test(value))
   );
 }
 
 /** Text of a message or of its text parts; undefined without text. */
 export function textOf(content: unknown): string | undefined {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : undefined;
-  return content.map((part: { type?: unknown; text?: unknown } | null) => (part?.type === 'text' ? textOf(part.text) : '')).join('');
+  return content
+    .map((part: { type?: unknown; text?: unknown } | null) => (part?.type === 'text' ? textOf(part.text) : ''))
+    .join('');
 }
 
 /** Some servers send an empty string or "null" instead of null. */
@@ -235,13 +260,16 @@ export function hasReasoning(message: unknown): boolean {
 const stringOrToken = /"(?:[^"\\]|\\[\s\S])*"?|-?\b(?:NaN|Infinity|inf)\b/gi;
 
 /**
- * Parses JSON of model servers, which can contain `NaN` and `Infinity`, e.g. the logarithm of zero. Such numbers become null (D85).
+ * Parses JSON of model servers, which can contain `NaN` and `Infinity`, e.g. the logarithm of zero. Such numbers become
+ * null (D85).
  * @throws SyntaxError
  */
 export function parseLeniently(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return JSON.parse(text.replace(/^\ufeff/, '').replace(stringOrToken, (found) => (found.startsWith('"') ? found : 'null')));
+    return JSON.parse(
+      text.replace(/^\ufeff/, '').replace(stringOrToken, (found) => (found.startsWith('"') ? found : 'null')),
+    );
   }
 }

@@ -17,7 +17,16 @@ export interface ClientSettings {
 
 /** A call without a usable reply. `kind` is a metric label; the message never contains message contents. */
 export class ModelFailure extends Error {
-  readonly kind: 'timeout' | 'cancelled' | 'connection' | 'status' | 'unreadable' | 'truncated' | 'filtered' | 'refused' | 'empty';
+  readonly kind:
+    | 'timeout'
+    | 'cancelled'
+    | 'connection'
+    | 'status'
+    | 'unreadable'
+    | 'truncated'
+    | 'filtered'
+    | 'refused'
+    | 'empty';
   readonly status: number | undefined;
   /** Seconds the provider asked to wait. */
   readonly retryAfter: number | undefined;

@@ -1,6 +1,7 @@
 /**
- * Whether a model's replies contain thoughts without an opening marker (D84). Some chat templates put that marker into the prompt, so only the
- * closing marker after all thoughts reveals them. The latest replies of the model tell; the beginning of a reply is not enough.
+ * Whether a model's replies contain thoughts without an opening marker (D84). Some chat templates put that marker into
+ * the prompt, so only the closing marker after all thoughts reveals them. The latest replies of the model tell; the
+ * beginning of a reply is not enough.
  */
 
 /** Consecutive plain replies after which a model's text is streamed again. */

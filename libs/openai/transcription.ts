@@ -1,4 +1,7 @@
-/** Speech to text from an OpenAI-compatible server (rules/providers#language-models): `verbose_json` if supported, otherwise text only. */
+/**
+ * Speech to text from an OpenAI-compatible server (rules/providers#language-models): `verbose_json` if supported,
+ * otherwise text only.
+ */
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, ModelFailure } from './failure.ts';
 import { createLazyClient } from './chat-model.ts';
@@ -79,7 +82,10 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
 }
 
 function readReply(reply: unknown): Transcription {
-  const { text: given, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as { text?: unknown; segments?: unknown };
+  const { text: given, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as {
+    text?: unknown;
+    segments?: unknown;
+  };
   if (typeof given !== 'string') throw new ModelFailure('unreadable', 'the response is not a transcription');
   const text = toStorableText(given); // D75
   if (!Array.isArray(segments)) return { text, segments: undefined };

@@ -1,7 +1,7 @@
 /**
  * TLS to PostgreSQL, configured by URL parameters with the meaning that libpq documents
- * (https://www.postgresql.org/docs/current/libpq-ssl.html): `sslmode`, `sslrootcert`, `sslcert`, `sslkey`, `sslpassword`,
- * `ssl_min_protocol_version`, `sslnegotiation`. Without `sslmode`, TLS is not used.
+ * (https://www.postgresql.org/docs/current/libpq-ssl.html): `sslmode`, `sslrootcert`, `sslcert`, `sslkey`,
+ * `sslpassword`, `ssl_min_protocol_version`, `sslnegotiation`. Without `sslmode`, TLS is not used.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,10 @@ export interface TlsSettings {
   readonly direct: boolean;
 }
 
-/** Removes the TLS parameters from a URL and returns them. @throws Error for an unknown, unsupported or contradictory parameter */
+/**
+ * Removes the TLS parameters from a URL and returns them. @throws Error for an unknown, unsupported or contradictory
+ * parameter
+ */
 export function readTlsSettings(params: URLSearchParams, variable: string): TlsSettings {
   const fail = (name: string, what: string): never => {
     throw new Error(`${name} of ${variable} ${what}`);
@@ -38,11 +41,14 @@ export function readTlsSettings(params: URLSearchParams, variable: string): TlsS
   };
   for (const name of unsupported) if (params.has(name)) fail(name, 'is not supported');
   const rootCert = take('sslrootcert');
-  const mode = take('sslmode') ?? (take('ssl') === 'true' ? 'require' : rootCert === systemRoots ? 'verify-full' : 'disable');
+  const mode =
+    take('sslmode') ?? (take('ssl') === 'true' ? 'require' : rootCert === systemRoots ? 'verify-full' : 'disable');
   if (!modes.includes(mode as Mode)) fail('sslmode', `must be one of ${modes.join(', ')}`);
-  if (rootCert === systemRoots && mode !== 'verify-full') fail('sslmode', 'must be verify-full with sslrootcert=system');
+  if (rootCert === systemRoots && mode !== 'verify-full')
+    fail('sslmode', 'must be verify-full with sslrootcert=system');
   const minVersion = take('ssl_min_protocol_version');
-  if (minVersion !== undefined && !versions.includes(minVersion)) fail('ssl_min_protocol_version', `must be one of ${versions.join(', ')}`);
+  if (minVersion !== undefined && !versions.includes(minVersion))
+    fail('ssl_min_protocol_version', `must be one of ${versions.join(', ')}`);
   const negotiation = take('sslnegotiation') ?? 'postgres';
   if (!['postgres', 'direct'].includes(negotiation)) fail('sslnegotiation', 'must be one of postgres, direct');
   const direct = negotiation === 'direct';
@@ -70,13 +76,17 @@ export function createTlsOptions(settings: TlsSettings, host: string): Connectio
   const hasRoot = rootCert !== undefined;
   return {
     ...(hasRoot && rootCert !== systemRoots ? { ca: readFileSync(rootCert, 'utf8') } : {}),
-    ...(cert === undefined || key === undefined ? {} : { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }),
+    ...(cert === undefined || key === undefined
+      ? {}
+      : { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(minVersion === undefined ? {} : { minVersion: minVersion as SecureVersion }),
-    // As in libpq: without a root certificate, the weaker modes encrypt without verifying the server; with one, they verify its authority.
+    // As in libpq: without a root certificate, the weaker modes encrypt without verifying the server; with one, they
+    // verify its authority.
     rejectUnauthorized: mode.startsWith('verify-') || hasRoot,
     // The driver does not pass the host name here and would compare with `localhost`.
-    checkServerIdentity: (_name, certificate) => (mode === 'verify-full' ? checkServerIdentity(host, certificate) : undefined),
+    checkServerIdentity: (_name, certificate) =>
+      mode === 'verify-full' ? checkServerIdentity(host, certificate) : undefined,
   };
 }
 
@@ -111,20 +121,29 @@ async function readPasswordFile(file: string): Promise<string> {
 function runPasswordCommand([program = '', ...args]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const name = `DATABASE_PASSWORD_COMMAND ${program}`;
-    const child = execFile(program, args, { timeout: commandTimeoutMs, maxBuffer: maxBytes, encoding: 'utf8' }, (error, stdout) => {
-      if (error === null) {
-        try {
-          resolve(check(stdout, name));
-        } catch (reason) {
-          reject(reason);
+    const child = execFile(
+      program,
+      args,
+      { timeout: commandTimeoutMs, maxBuffer: maxBytes, encoding: 'utf8' },
+      (error, stdout) => {
+        if (error === null) {
+          try {
+            resolve(check(stdout, name));
+          } catch (reason) {
+            reject(reason);
+          }
+          return;
         }
-        return;
-      }
-      const { code, killed } = error;
-      const tooMuch = String(code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
-      const why = tooMuch ? `printed more than ${maxBytes} bytes` : killed === true ? 'took longer than 10 s' : `failed (${String(code)})`;
-      reject(failure(`${name} ${why}`));
-    });
+        const { code, killed } = error;
+        const tooMuch = String(code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+        const why = tooMuch
+          ? `printed more than ${maxBytes} bytes`
+          : killed === true
+            ? 'took longer than 10 s'
+            : `failed (${String(code)})`;
+        reject(failure(`${name} ${why}`));
+      },
+    );
     child.stdin?.end();
   });
 }

@@ -1,4 +1,6 @@
-/** Reads the tables of some schemas from PostgreSQL's catalog, for copies of whole tables. Names are returned quoted. */
+/**
+ * Reads the tables of some schemas from PostgreSQL's catalog, for copies of whole tables. Names are returned quoted.
+ */
 import type pg from 'pg';
 
 /** Excludes generated columns: they are computed again on insert. */
@@ -53,7 +55,10 @@ export async function listSequences(client: pg.ClientBase, schemas: readonly str
 }
 
 /** Migration names of each schema with a history, in order. */
-export async function readHistories(client: pg.ClientBase, schemas: readonly string[]): Promise<Record<string, string[]>> {
+export async function readHistories(
+  client: pg.ClientBase,
+  schemas: readonly string[],
+): Promise<Record<string, string[]>> {
   const histories: Record<string, string[]> = {};
   for (const schema of schemas) {
     const { rows: found } = await client.query<{ exists: boolean }>(
@@ -61,14 +66,19 @@ export async function readHistories(client: pg.ClientBase, schemas: readonly str
       [schema],
     );
     if (found[0]?.exists !== true) continue;
-    const text = await format(client, 'select array(select name::text from %I.migrations order by name) as names', [schema]);
+    const text = await format(client, 'select array(select name::text from %I.migrations order by name) as names', [
+      schema,
+    ]);
     const { rows } = await client.query<{ names: string[] }>(text);
     histories[schema] = rows[0]?.names ?? [];
   }
   return histories;
 }
 
-/** Statements that drop constraints and indexes that slow down loading or depend on row order, and statements that restore them. */
+/**
+ * Statements that drop constraints and indexes that slow down loading or depend on row order, and statements that
+ * restore them.
+ */
 export async function listLoadObstacles(
   client: pg.ClientBase,
   schemas: readonly string[],
@@ -94,8 +104,15 @@ export async function listLoadObstacles(
 }
 
 /** A statement whose names and literals are quoted by PostgreSQL. */
-export async function format(client: pg.ClientBase, template: string, values: readonly (string | number)[]): Promise<string> {
+export async function format(
+  client: pg.ClientBase,
+  template: string,
+  values: readonly (string | number)[],
+): Promise<string> {
   const places = values.map((_value, index) => `$${index + 2}::text`).join(', ');
-  const { rows } = await client.query<{ text: string }>(`select format($1::text, ${places}) as text`, [template, ...values.map(String)]);
+  const { rows } = await client.query<{ text: string }>(`select format($1::text, ${places}) as text`, [
+    template,
+    ...values.map(String),
+  ]);
   return rows[0]?.text ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * Exports and imports whole tables in PostgreSQL's COPY text format, the content of a database backup (docs/adr/backup-format.md). Rows are
- * streamed, not buffered.
+ * Exports and imports whole tables in PostgreSQL's COPY text format, the content of a database backup
+ * (docs/adr/backup-format.md). Rows are streamed, not buffered.
  */
 import type { Writable } from 'node:stream';
 import pg from 'pg';
@@ -32,8 +32,8 @@ export interface Snapshot {
   /** Migration names by schema. */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /**
-   * Calls `work` with the rows of each table, on up to `connections` connections in parallel, largest table first. `onFewer` reports that
-   * the server allows fewer.
+   * Calls `work` with the rows of each table, on up to `connections` connections in parallel, largest table first.
+   * `onFewer` reports that the server allows fewer.
    * @throws the first failure
    */
   readTables(options: Pick<ReadingOptions, 'connections' | 'work' | 'onFewer'>): Promise<void>;
@@ -72,7 +72,10 @@ const sessionSettings = {
   search_path: '""',
 } as const;
 
-/** @throws AppError `unavailable` when the database is unavailable @throws MigrationError while a migration runs or was interrupted */
+/**
+ * @throws AppError `unavailable` when the database is unavailable @throws MigrationError while a migration runs or was
+ * interrupted
+ */
 export async function openSnapshot(url: string, schemas: readonly string[]): Promise<Snapshot> {
   const client = await connect(url, 'backup');
   try {
@@ -92,7 +95,12 @@ export async function openSnapshot(url: string, schemas: readonly string[]): Pro
       tables,
       sequences: await listSequences(client, known),
       readTables: async (options) =>
-        readTables({ ...options, exporter: client, connect: () => connect(url, 'backup'), tables: await sortBySize(client, tables) }),
+        readTables({
+          ...options,
+          exporter: client,
+          connect: () => connect(url, 'backup'),
+          tables: await sortBySize(client, tables),
+        }),
       close: () => client.end(),
     };
   } catch (error) {
@@ -102,10 +110,14 @@ export async function openSnapshot(url: string, schemas: readonly string[]): Pro
 }
 
 /**
- * Fills all tables of `schemas` in one transaction: all rows or none. Foreign keys are checked and indexes built after the rows; triggers
- * do not run, since their results are among the rows. Replaces rows inserted by migrations.
+ * Fills all tables of `schemas` in one transaction: all rows or none. Foreign keys are checked and indexes built after
+ * the rows; triggers do not run, since their results are among the rows. Replaces rows inserted by migrations.
  */
-export async function loadTables(url: string, schemas: readonly string[], work: (loader: Loader) => Promise<void>): Promise<void> {
+export async function loadTables(
+  url: string,
+  schemas: readonly string[],
+  work: (loader: Loader) => Promise<void>,
+): Promise<void> {
   const client = await connect(url, 'restore');
   try {
     await client.query('begin');
@@ -150,13 +162,19 @@ export async function advanceIdSequences(
 }
 
 /** Schemas with rows beyond those inserted by migrations (`seeded`), each with one such table. */
-export async function findNonEmptyTables(url: string, schemas: readonly string[], seeded: readonly string[]): Promise<string[]> {
+export async function findNonEmptyTables(
+  url: string,
+  schemas: readonly string[],
+  seeded: readonly string[],
+): Promise<string[]> {
   const client = await connect(url, 'restore');
   try {
     const filled: string[] = [];
     for (const table of await listTables(client, schemas)) {
       if (seeded.includes(table.name)) continue;
-      const { rows } = await client.query<{ filled: boolean }>(`select exists (select from ${nameOf(table)}) as filled`);
+      const { rows } = await client.query<{ filled: boolean }>(
+        `select exists (select from ${nameOf(table)}) as filled`,
+      );
       if (rows[0]?.filled === true) filled.push(`${table.schema}.${table.name}`);
     }
     return filled;

@@ -1,5 +1,6 @@
 /**
- * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
+ * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a
+ * cursor.
  */
 import pg from 'pg';
 import type { SpanAttributes } from '#libs/telemetry';
@@ -10,21 +11,30 @@ import { type DatabaseOptions, createPool, type PoolStats } from './pool.ts';
 import { WriteCoalescer } from './write-coalescer.ts';
 import { describeDatabase, startStatement, traceStatement } from './telemetry.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
-import type { CoalescedPrepared, CoalescedRow, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
+import type {
+  CoalescedPrepared,
+  CoalescedRow,
+  PreparedStatement,
+  Queryable,
+  Streamable,
+  StreamOptions,
+} from '#libs/sql';
 
 /** An open transaction. */
 export interface Tx extends Queryable {
   /**
-   * Sends the statements in this order in one round trip; each sees the effects of the previous ones. Statements after an `await` inside a
-   * function are not in order.
+   * Sends the statements in this order in one round trip; each sees the effects of the previous ones. Statements after
+   * an `await` inside a function are not in order.
    * @throws the first error, after all statements ended
    */
-  pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(...statements: Statements): Promise<Results<Statements>>;
+  pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(
+    ...statements: Statements
+  ): Promise<Results<Statements>>;
   /** Registers a callback that runs after the work and before the `beforeCommit` callbacks, to flush a unit of work. */
   beforeFlush(callback: () => Promise<unknown>): void;
   /**
-   * Registers a callback that runs after the work. Its statements are sent together with the commit. The callback may fail only because of
-   * them.
+   * Registers a callback that runs after the work. Its statements are sent together with the commit. The callback may
+   * fail only because of them.
    */
   beforeCommit(callback: () => Promise<unknown>): void;
   /** Registers a callback that runs after a successful commit, in order. For wake-ups; it must not throw. */
@@ -37,9 +47,9 @@ type Results<Statements extends readonly (() => Promise<unknown>)[]> = {
 
 export interface Database extends Queryable, Streamable {
   /**
-   * Runs `work` in one transaction (read committed). It is retried after serialization failures, deadlocks and lost pooled connections, so it
-   * must have no effect outside the database. It is not retried after the commit was sent: without a response it is unknown whether the
-   * transaction took effect.
+   * Runs `work` in one transaction (read committed). It is retried after serialization failures, deadlocks and lost
+   * pooled connections, so it must have no effect outside the database. It is not retried after the commit was sent:
+   * without a response it is unknown whether the transaction took effect.
    * @throws AppError `unavailable` when the database is unavailable; otherwise the error of `work`, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -51,7 +61,9 @@ export interface Database extends Queryable, Streamable {
   close(): Promise<void>;
 }
 
-/** Maximum of statements that share a connection; further ones use another, so that PostgreSQL runs them in parallel. */
+/**
+ * Maximum of statements that share a connection; further ones use another, so that PostgreSQL runs them in parallel.
+ */
 const readsOfConnection = 16;
 /** Lock timeout of batches: a call that has to wait for a lock runs on its own. */
 const startTogether = "begin; set local lock_timeout = '100ms'";
@@ -103,7 +115,9 @@ class PooledDatabase implements Database {
 
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
     const span = startStatement(this.#described, item.text, item.name);
-    return span === undefined ? this.#query<Row>(item, params) : traceStatement(span, () => this.#query<Row>(item, params));
+    return span === undefined
+      ? this.#query<Row>(item, params)
+      : traceStatement(span, () => this.#query<Row>(item, params));
   }
 
   coalesce<Row extends CoalescedRow>(item: CoalescedPrepared, values: readonly unknown[]): Promise<Row | undefined> {
@@ -126,12 +140,18 @@ class PooledDatabase implements Database {
     return pipelined === undefined ? this.#single : this.#reads;
   }
 
-  /** Sends the whole transaction in one write. @throws AppError `unavailable` when it is unknown whether it took effect */
+  /**
+   * Sends the whole transaction in one write. @throws AppError `unavailable` when it is unknown whether it took effect
+   */
   async #runTogether(item: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]> {
     const client = await this.#connect();
     let broken = false;
     try {
-      const work = [client.query(startTogether), this.#run<CoalescedRow>(client, item, columns), client.query('commit')] as const;
+      const work = [
+        client.query(startTogether),
+        this.#run<CoalescedRow>(client, item, columns),
+        client.query('commit'),
+      ] as const;
       const [, written, committed] = await Promise.allSettled(work);
       // A failed statement turns the commit into a rollback; the error of the statement is more precise.
       if (written.status === 'rejected') throw written.reason;
@@ -149,7 +169,11 @@ class PooledDatabase implements Database {
     return this.#retry(() => this.#attempt(work));
   }
 
-  async *stream<Row>(item: PreparedStatement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]> {
+  async *stream<Row>(
+    item: PreparedStatement,
+    params: readonly unknown[],
+    options: StreamOptions,
+  ): AsyncIterable<Row[]> {
     const { batchSize, firstBatchSize = batchSize, planner = {} } = options;
     let client: pg.PoolClient | undefined;
     let failed = true;
@@ -158,8 +182,8 @@ class PooledDatabase implements Database {
       ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
     );
     try {
-      // An SQL cursor, so that each batch has its own time limit. The first statements are sent together: a result of one batch takes one
-      // round trip, and its commit is sent while the batch is consumed.
+      // An SQL cursor, so that each batch has its own time limit. The first statements are sent together: a result of
+      // one batch takes one round trip, and its commit is sent while the batch is consumed.
       const opened = await this.#retry(async () => {
         client?.release(true);
         client = undefined;
@@ -217,7 +241,11 @@ class PooledDatabase implements Database {
     return this.#closing;
   }
 
-  async #run<Row>(client: Connection, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
+  async #run<Row>(
+    client: Connection,
+    { name, text, planned }: PreparedStatement,
+    params: readonly unknown[],
+  ): Promise<Row[]> {
     const config: pg.QueryConfig & { query_timeout: number } = {
       // PostgreSQL stores no plan for unnamed statements.
       ...(planned === 'each-call' || !this.#hasSessions ? {} : { name }),
@@ -228,7 +256,11 @@ class PooledDatabase implements Database {
     };
     if (planned !== 'once' || !this.#hasSessions) return (await client.query(config)).rows as Row[];
     // The plan is chosen when the values arrive, so the setting is sent before them and reset after them.
-    const [, result] = await Promise.allSettled([client.query(planOnce), client.query(config), client.query(planAsUsual)]);
+    const [, result] = await Promise.allSettled([
+      client.query(planOnce),
+      client.query(config),
+      client.query(planAsUsual),
+    ]);
     if (result.status === 'rejected') throw result.reason;
     return result.value.rows as Row[];
   }
@@ -250,7 +282,9 @@ class PooledDatabase implements Database {
       query: async (item, params = []) => {
         if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
         const span = startStatement(this.#described, item.text, item.name);
-        return span === undefined ? this.#run(transaction, item, params) : traceStatement(span, () => this.#run(transaction, item, params));
+        return span === undefined
+          ? this.#run(transaction, item, params)
+          : traceStatement(span, () => this.#run(transaction, item, params));
       },
       coalesce: async <Row extends CoalescedRow>(item: CoalescedPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],

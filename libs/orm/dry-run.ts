@@ -16,7 +16,11 @@ class DryRunEnd<T> extends Error {
 }
 
 /** Runs `work` in a transaction. A dry run is rolled back afterwards and returns what would have happened. */
-export async function transactionOrDryRun<T>(on: Transactions, dryRun: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function transactionOrDryRun<T>(
+  on: Transactions,
+  dryRun: boolean,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   if (!dryRun) return on.transaction(work);
   try {
     return await on.transaction(async (tx): Promise<never> => {

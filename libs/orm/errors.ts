@@ -73,7 +73,10 @@ export function constraintOf(error: unknown): string | undefined {
 export function isConnectionError(error: unknown): boolean {
   const found = findDatabaseError(error);
   if (found === undefined) return false;
-  if (typeof found.code === 'string' && (connectionCodes.has(found.code) || found.code.startsWith('08') || tlsCodes.test(found.code)))
+  if (
+    typeof found.code === 'string' &&
+    (connectionCodes.has(found.code) || found.code.startsWith('08') || tlsCodes.test(found.code))
+  )
     return true;
   return connectionMessages.test(found.message);
 }
@@ -86,7 +89,10 @@ export function isLostConnection(error: unknown): boolean {
   return lostMessages.test(found.message);
 }
 
-/** True when the same transaction may succeed on retry: serialization failure, deadlock, a plan made stale by a migration. */
+/**
+ * True when the same transaction may succeed on retry: serialization failure, deadlock, a plan made stale by a
+ * migration.
+ */
 export function isTransient(error: unknown): boolean {
   return isConflict(error) || needsAnotherConnection(error);
 }
@@ -108,8 +114,8 @@ export function mayPass(error: unknown): boolean {
 }
 
 /**
- * True when the connection is unusable but another one may work: a prepared statement that is older than a change of its table, or a server
- * that has become read-only. The statement had no effect.
+ * True when the connection is unusable but another one may work: a prepared statement that is older than a change of
+ * its table, or a server that has become read-only. The statement had no effect.
  */
 export function needsAnotherConnection(error: unknown): boolean {
   return isStalePlan(error) || isReadOnly(error);
@@ -122,27 +128,36 @@ function isReadOnly(error: unknown): boolean {
 
 /** True when a prepared statement is older than a change of its table; a new connection prepares it again. */
 function isStalePlan(error: unknown): boolean {
-  return sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan');
+  return (
+    sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan')
+  );
 }
 
 /**
- * Converts an error for callers of the library: 503 when the database is unavailable or too slow, or a conflict remains after the retries;
- * otherwise the error itself. The text contains neither address nor user; the cause, for the log only, contains the driver's message (never
- * the password).
+ * Converts an error for callers of the library: 503 when the database is unavailable or too slow, or a conflict remains
+ * after the retries; otherwise the error itself. The text contains neither address nor user; the cause, for the log
+ * only, contains the driver's message (never the password).
  */
 export function toDatabaseError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (sqlStateOf(error) === queryCanceled) {
-    return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
+    return new AppError(
+      { code: 'deadline_exceeded', message: 'The database did not answer in time' },
+      { cause: error },
+    );
   }
   if (isConflict(error) || sqlStateOf(error) === lockNotAvailable)
     return unavailable('The request conflicts with concurrent changes; retry', { cause: error });
   if (!isConnectionError(error) && !isReadOnly(error)) return error;
   const said = findDatabaseError(error)?.message ?? '';
   if (refusesStartOptions.test(said)) {
-    const cause = new Error(`${said}: DATABASE_URL leads to a pooler, so DATABASE_POOLER must be transaction`, { cause: error });
+    const cause = new Error(`${said}: DATABASE_URL leads to a pooler, so DATABASE_POOLER must be transaction`, {
+      cause: error,
+    });
     return unavailable('The database is not available', { cause });
   }
   const busy = poolExhausted.test(said);
-  return unavailable(busy ? 'Too many requests wait for the database' : 'The database is not available', { cause: error });
+  return unavailable(busy ? 'Too many requests wait for the database' : 'The database is not available', {
+    cause: error,
+  });
 }

@@ -1,7 +1,7 @@
 /**
  * The servers of DATABASE_URL, which can list several as in libpq
- * (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`): a new connection is opened to the server of
- * the last success, or to the next in the list when that server is unreachable or read-only.
+ * (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`): a new connection is
+ * opened to the server of the last success, or to the next in the list when that server is unreachable or read-only.
  */
 import pg from 'pg';
 import {
@@ -26,9 +26,9 @@ export interface Hosts {
 const defaultPort = 5432;
 const attributes = ['any', 'read-write', 'primary'];
 /**
- * Time for one of several servers to respond, so that a hanging server delays a connection no longer. Longer than network delays, shorter
- * than callers wait for a connection: a busy server may take seconds to check a password, and the next one in the list would be a read-only
- * standby.
+ * Time for one of several servers to respond, so that a hanging server delays a connection no longer. Longer than
+ * network delays, shorter than callers wait for a connection: a busy server may take seconds to check a password, and
+ * the next one in the list would be a read-only standby.
  */
 const timeoutOfHostMs = 8_000;
 const readOnlyTransaction = '25006';
@@ -39,9 +39,12 @@ const poolExhausted = /^timeout exceeded when trying to connect/;
 export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   // super-linear, but the setting comes from the operator
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
-  const parsed = hosts.split(',').map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
+  const parsed = hosts
+    .split(',')
+    .map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
   const requested = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';
-  if (!attributes.includes(requested)) throw new Error(`target_session_attrs of ${variable} must be one of ${attributes.join(', ')}`);
+  if (!attributes.includes(requested))
+    throw new Error(`target_session_attrs of ${variable} must be one of ${attributes.join(', ')}`);
   let tls: TlsSettings | undefined;
   let readPassword: ReadPassword | undefined;
   const urls = parsed.map((one) => {
@@ -84,7 +87,8 @@ interface Way {
   readonly tls: boolean;
 }
 
-const listWays = ({ urls, tls }: Hosts): readonly Way[] => urls.flatMap((url) => listTlsWays(tls).map((way) => ({ url, tls: way })));
+const listWays = ({ urls, tls }: Hosts): readonly Way[] =>
+  urls.flatMap((url) => listTlsWays(tls).map((way) => ({ url, tls: way })));
 
 /** Client options for one connection method. @throws Error when a TLS file cannot be read */
 function describeClient({ url, tls }: Way, hosts: Hosts): pg.ClientConfig {
@@ -98,7 +102,10 @@ function givePassword(client: pg.Client, { readPassword }: Hosts): void {
   if (readPassword !== undefined) (client as unknown as { password: ReadPassword }).password = readPassword;
 }
 
-/** Creates a pool over these servers. A new connection that fails the check is discarded. @throws Error when a TLS file cannot be read */
+/**
+ * Creates a pool over these servers. A new connection that fails the check is discarded. @throws Error when a TLS file
+ * cannot be read
+ */
 export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Check): pg.Pool {
   const ways = listWays(hosts);
   const [first] = ways as readonly [Way, ...Way[]];
@@ -116,7 +123,12 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
   };
   const checked = hosts.readWrite || check !== undefined ? { onConnect } : {};
   // Also fails early when a file is missing.
-  const pool = new pg.Pool({ ...config, ...describeClient(first, hosts), Client, ...checked } as unknown as pg.PoolConfig);
+  const pool = new pg.Pool({
+    ...config,
+    ...describeClient(first, hosts),
+    Client,
+    ...checked,
+  } as unknown as pg.PoolConfig);
   if (ways.length === 1) return pool;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   const connectToAny = async (): Promise<pg.PoolClient> => {

@@ -1,6 +1,7 @@
 /**
- * The database of a service: named (prepared) statements, transactions, streams. Units of work of MikroORM, which share its transactions,
- * are in `#libs/orm/entities`; running migrations is in `#libs/orm/migrations`. Most processes need neither.
+ * The database of a service: named (prepared) statements, transactions, streams. Units of work of MikroORM, which share
+ * its transactions, are in `#libs/orm/entities`; running migrations is in `#libs/orm/migrations`. Most processes need
+ * neither.
  */
 export { dropSchemas, findNonEmptyTables, loadTables, openSnapshot, advanceIdSequences } from './copy.ts';
 export type { TableRows } from './snapshot-readers.ts';

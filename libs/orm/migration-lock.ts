@@ -7,7 +7,9 @@ export const progressTable = 'migration_progress';
 
 /** Acquires a session lock; requires a direct connection to PostgreSQL. */
 export async function tryLockForMigration(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [migrationLock]);
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    migrationLock,
+  ]);
   return rows[0]?.locked === true;
 }
 
@@ -16,12 +18,14 @@ export async function unlockAfterMigration(client: pg.ClientBase): Promise<void>
 }
 
 /**
- * Blocks migrations until the client's transaction ends. The lock belongs to the transaction, not the session, so that it also works
- * through a pooler.
+ * Blocks migrations until the client's transaction ends. The lock belongs to the transaction, not the session, so that
+ * it also works through a pooler.
  * @throws MigrationError naming the migration that runs
  */
 export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_xact_lock_shared($1) as locked', [migrationLock]);
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_xact_lock_shared($1) as locked', [
+    migrationLock,
+  ]);
   if (rows[0]?.locked === true) return;
   const holders = await describeLockHolders(client);
   throw new MigrationError(`a migration is running (${holders}): try again when it has ended`);

@@ -1,6 +1,6 @@
 /**
- * Conversion of PostgreSQL values to JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds survive); JSON built
- * by SQL is passed to clients unparsed.
+ * Conversion of PostgreSQL values to JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds
+ * survive); JSON built by SQL is passed to clients unparsed.
  */
 import pg from 'pg';
 import { parseJson } from '#libs/json';

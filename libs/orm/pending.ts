@@ -12,7 +12,11 @@ const pollMs = 500;
 const missingObjectStates = new Set(['42P01', '3F000', '42501']);
 
 /** Migrations that have not run yet, in order. @throws AppError unavailable */
-export async function findPendingMigrations(db: Database, schema: string, migrations: readonly string[]): Promise<string[]> {
+export async function findPendingMigrations(
+  db: Database,
+  schema: string,
+  migrations: readonly string[],
+): Promise<string[]> {
   const listMigrations = statement.many({
     name: `list_migrations_${schema}`,
     row: { name: t.text },
@@ -42,7 +46,8 @@ export async function waitForMigrations(options: {
     signal?.throwIfAborted();
     const pending = await findPendingMigrations(db, schema, migrations).catch(describeFailure);
     if (pending.length === 0) return;
-    const state = typeof pending === 'string' ? pending : `migrations are pending: ${pending.join(', ')}; run tools/migrate.ts`;
+    const state =
+      typeof pending === 'string' ? pending : `migrations are pending: ${pending.join(', ')}; run tools/migrate.ts`;
     if (state !== logged) logger.warn({ schema }, `waiting for the database: ${state}`);
     logged = state;
     await sleep(pollMs, undefined, signal === undefined ? {} : { signal });

@@ -30,8 +30,8 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
     stream: () => new CoalescingSocket(),
   };
   const pool = createHostPool(config, hosts, options.pooled === true ? createRoleCheck(options.schema) : undefined);
-  // A dropped connection emits an 'error' event, which is fatal without a listener. The pending statement fails and the pool removes the
-  // connection, so it is only logged.
+  // A dropped connection emits an 'error' event, which is fatal without a listener. The pending statement fails and the
+  // pool removes the connection, so it is only logged.
   pool.on('connect', (client) => {
     client.on('error', (error: Error) => options.logger.warn({ error: error.message }, 'database connection lost'));
   });
@@ -49,8 +49,8 @@ export interface PoolStats {
 }
 
 /**
- * A socket that sends all statements of an event loop turn in one write. pg corks the socket around the messages of each statement; the
- * first statement of a turn keeps it corked until the turn ends.
+ * A socket that sends all statements of an event loop turn in one write. pg corks the socket around the messages of
+ * each statement; the first statement of a turn keeps it corked until the turn ends.
  */
 export class CoalescingSocket extends Socket {
   #isCorked = false;
@@ -75,7 +75,10 @@ export interface DatabaseOptions {
   /** Maximum connections of this process. */
   readonly poolSize: number;
   readonly logger: Logger;
-  /** Whether a pooler assigns connections per transaction: session state is then lost between transactions (rules/operations#a-pooler). */
+  /**
+   * Whether a pooler assigns connections per transaction: session state is then lost between transactions
+   * (rules/operations#a-pooler).
+   */
   readonly pooled?: boolean | undefined;
   /** Shown by PostgreSQL in `pg_stat_activity`. */
   readonly applicationName: string;

@@ -1,6 +1,6 @@
 /**
- * The database role of one service: it can log in and read and write the rows of its schema, and owns nothing. The migration creates it if
- * its role may create roles; otherwise the role must exist and only its rights are set.
+ * The database role of one service: it can log in and read and write the rows of its schema, and owns nothing. The
+ * migration creates it if its role may create roles; otherwise the role must exist and only its rights are set.
  */
 import type pg from 'pg';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
@@ -13,7 +13,10 @@ export interface ServiceRole {
   readonly password: string | undefined;
 }
 
-/** Time limits of the role for any session. A service sets lower limits at the start of each connection, but a pooler may drop those. */
+/**
+ * Time limits of the role for any session. A service sets lower limits at the start of each connection, but a pooler
+ * may drop those.
+ */
 const limits: readonly string[] = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`];
 
 /** Role and password in the URL that a service will use. @throws Error when the URL contains no role. */
@@ -86,13 +89,16 @@ export async function grantRole(
 /** Runs a statement whose names and literals are quoted by PostgreSQL. */
 async function run(client: pg.ClientBase, template: string, values: readonly string[]): Promise<void> {
   const positions = values.map((_value, index) => `$${index + 2}::text`).join(', ');
-  const { rows } = await client.query<{ sql: string }>(`select format($1::text, ${positions}) as sql`, [template, ...values]);
+  const { rows } = await client.query<{ sql: string }>(`select format($1::text, ${positions}) as sql`, [
+    template,
+    ...values,
+  ]);
   await client.query(rows[0]?.sql ?? '');
 }
 
 /**
- * The verifier that PostgreSQL stores for a password (RFC 5802), computed here so that the password never appears in a statement or server
- * log.
+ * The verifier that PostgreSQL stores for a password (RFC 5802), computed here so that the password never appears in a
+ * statement or server log.
  */
 function makeVerifier(password: string): string {
   const salt = randomBytes(16);
@@ -104,11 +110,12 @@ function makeVerifier(password: string): string {
 }
 
 /**
- * Planner settings of every connection; DATABASE_URL can override them. Random page reads cost little more than sequential ones on SSDs and
- * in memory: with PostgreSQL's default for spinning disks, a few thousand ids already cause a full table scan. JIT is off: the planner
- * overestimates conditions that walk a tree, and compiling takes longer than any request's statement. Parallel workers are off: starting
- * them takes longer than most statements, and concurrent requests use the processors anyway. The statement memory fits the rows that an
- * index finds in a table of one or two gigabytes; with less, PostgreSQL rechecks every row of their pages.
+ * Planner settings of every connection; DATABASE_URL can override them. Random page reads cost little more than
+ * sequential ones on SSDs and in memory: with PostgreSQL's default for spinning disks, a few thousand ids already cause
+ * a full table scan. JIT is off: the planner overestimates conditions that walk a tree, and compiling takes longer than
+ * any request's statement. Parallel workers are off: starting them takes longer than most statements, and concurrent
+ * requests use the processors anyway. The statement memory fits the rows that an index finds in a table of one or two
+ * gigabytes; with less, PostgreSQL rechecks every row of their pages.
  */
 export const plannerSettings = {
   random_page_cost: '1.1',
@@ -122,14 +129,18 @@ export const plannerOptions = Object.entries(plannerSettings)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
-/** Statements that set them for a role, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the schema. */
+/**
+ * Statements that set them for a role, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the
+ * schema.
+ */
 export const roleSettings: readonly string[] = [
   'search_path = %3$I, public',
   ...Object.entries(plannerSettings).map(([name, value]) => `${name} = '${value}'`),
 ];
 
 /**
- * Checks the first connection of a pool: a role without access to the schema would not find its tables. Every role knows `public`.
+ * Checks the first connection of a pool: a role without access to the schema would not find its tables. Every role
+ * knows `public`.
  * @returns a function that throws AppError `unavailable` until the role has access to its schema
  */
 export function createRoleCheck(schema: string): (client: pg.ClientBase) => Promise<void> {

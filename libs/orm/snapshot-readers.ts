@@ -1,4 +1,6 @@
-/** Reads the tables of one snapshot through several connections: each imports the snapshot of the exporting connection. */
+/**
+ * Reads the tables of one snapshot through several connections: each imports the snapshot of the exporting connection.
+ */
 import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
@@ -85,5 +87,7 @@ async function openReader({ connect, work }: ReadingOptions, begin: string): Pro
 const readRows = (client: pg.Client, table: CopyTable): TableRows =>
   client.query(copyTo(`copy (select ${columnsOf(table)} from ${nameOf(table)}) to stdout`));
 
-export const nameOf = ({ schema, name }: CopyTable): string => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
-export const columnsOf = ({ columns }: CopyTable): string => columns.map((column) => pg.escapeIdentifier(column)).join(', ');
+export const nameOf = ({ schema, name }: CopyTable): string =>
+  `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+export const columnsOf = ({ columns }: CopyTable): string =>
+  columns.map((column) => pg.escapeIdentifier(column)).join(', ');

@@ -1,6 +1,6 @@
 /**
- * Sends the statements of one event loop turn on one connection. Under load a turn serves many requests, and a connection and a write for each
- * would cost more than the statements.
+ * Sends the statements of one event loop turn on one connection. Under load a turn serves many requests, and a
+ * connection and a write for each would cost more than the statements.
  */
 import type pg from 'pg';
 import { isConnectionError, needsAnotherConnection } from './errors.ts';

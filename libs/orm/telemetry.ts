@@ -1,5 +1,15 @@
-/** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). They never contain statement values. */
-import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes, type Metrics } from '#libs/telemetry';
+/**
+ * Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). They never contain
+ * statement values.
+ */
+import {
+  findTracer,
+  errorTypeOf,
+  serverAttributes,
+  type Span,
+  type SpanAttributes,
+  type Metrics,
+} from '#libs/telemetry';
 import { listHosts } from './hosts.ts';
 import type { PoolStats } from './pool.ts';
 
@@ -15,7 +25,9 @@ export function describeDatabase(url: string, schema: string): SpanAttributes {
   };
 }
 
-/** Returns undefined without an active span. `summary` names a statement; the first word of its text is the operation. */
+/**
+ * Returns undefined without an active span. `summary` names a statement; the first word of its text is the operation.
+ */
 export function startStatement(described: SpanAttributes, text: string, summary?: string): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -59,7 +71,9 @@ export function measurePool(metrics: Metrics, database: { stats(): PoolStats }):
     gauge.set({ state: 'idle' }, idle);
     gauge.set({ state: 'busy' }, total - idle);
   });
-  metrics.gauge('database_pool_connections_max', 'Most connections of this process', [], (gauge) => gauge.set(database.stats().max));
+  metrics.gauge('database_pool_connections_max', 'Most connections of this process', [], (gauge) =>
+    gauge.set(database.stats().max),
+  );
   metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => {
     // Every caller is queued briefly even when a connection is idle, including the gauges of this scrape.
     const { idle, waiting } = database.stats();

@@ -49,7 +49,8 @@ export class Transaction implements Connection {
     if (this.broken) throw new Error('Connection terminated before the transaction began');
     this.#commitSent = true;
     const { command } = await this.client.query('commit');
-    if (command !== 'COMMIT') throw this.#failure ?? new Error('The transaction was rolled back: a statement in it had failed');
+    if (command !== 'COMMIT')
+      throw this.#failure ?? new Error('The transaction was rolled back: a statement in it had failed');
     this.client.release(this.broken);
   }
 
@@ -69,7 +70,10 @@ export function registerConnection(tx: Queryable, client: pg.PoolClient): void {
   connections.set(tx, client);
 }
 
-/** Connection of an open transaction, for the units of work of MikroORM. @throws Error for objects that are not transactions of this library */
+/**
+ * Connection of an open transaction, for the units of work of MikroORM. @throws Error for objects that are not
+ * transactions of this library
+ */
 export function connectionOf(tx: Queryable): pg.PoolClient {
   const client = connections.get(tx);
   if (client === undefined) throw new Error('Not a transaction of this library');

@@ -1,6 +1,7 @@
 /**
- * Coalesces concurrent single-row writes into one statement and transaction: starting a statement and waiting for the disk cost more than the
- * change itself. At most two batches per statement run at once; later calls join the next batch. A call without company runs unbatched.
+ * Coalesces concurrent single-row writes into one statement and transaction: starting a statement and waiting for the
+ * disk cost more than the change itself. At most two batches per statement run at once; later calls join the next
+ * batch. A call without company runs unbatched.
  */
 import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { CoalescedPrepared, CoalescedRow } from '#libs/sql';

@@ -1,10 +1,13 @@
 /**
- * Addresses that outgoing calls may reach: public unicast addresses, and hosts named by the configuration (OUTBOUND_ALLOWED_HOSTS,
- * WEBHOOK_ALLOWED_HOSTS; D90, architecture#outgoing-calls).
+ * Addresses that outgoing calls may reach: public unicast addresses, and hosts named by the configuration
+ * (OUTBOUND_ALLOWED_HOSTS, WEBHOOK_ALLOWED_HOSTS; D90, architecture#outgoing-calls).
  */
 import { BlockList, isIP } from 'node:net';
 
-/** Special-purpose IPv4 blocks (IANA registry): this network, private, shared, loopback, link-local with the metadata service, … */
+/**
+ * Special-purpose IPv4 blocks (IANA registry): this network, private, shared, loopback, link-local with the metadata
+ * service, …
+ */
 const forbiddenV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +26,10 @@ const forbiddenV4: readonly [string, number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** Ranges inside the global unicast block 2000::/3 that are not public or embed an IPv4 address (Teredo, documentation, 6to4). */
+/**
+ * Ranges inside the global unicast block 2000::/3 that are not public or embed an IPv4 address (Teredo, documentation,
+ * 6to4).
+ */
 const forbiddenV6: readonly [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -40,7 +46,9 @@ globalV6.addSubnet('2000::', 3, 'ipv6');
 const mappedV4 = new BlockList();
 mappedV4.addSubnet('::ffff:0:0', 96, 'ipv6');
 
-/** True for a public unicast address. An IPv4-mapped IPv6 address counts as its IPv4 address; other text is not public. */
+/**
+ * True for a public unicast address. An IPv4-mapped IPv6 address counts as its IPv4 address; other text is not public.
+ */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !blockedV4.check(address, 'ipv4');
@@ -56,8 +64,8 @@ export interface AllowedHost {
 }
 
 /**
- * Parses `host`, `host:port`, or either after `http://` or `https://`; IPv6 with or without brackets. Default port: 443, or 80 after
- * `http://`. Undefined for other text.
+ * Parses `host`, `host:port`, or either after `http://` or `https://`; IPv6 with or without brackets. Default port:
+ * 443, or 80 after `http://`. Undefined for other text.
  */
 function parseAllowedHost(entry: string): AllowedHost | undefined {
   const host = isIP(entry) === 6 ? `[${entry}]` : entry;
@@ -96,11 +104,18 @@ export function effectivePort(protocol: string, port: string): string {
 }
 
 /** Why an outgoing call failed. */
-export type OutboundFailure = 'invalid_url' | 'forbidden_address' | 'connect' | 'timeout' | 'too_large' | 'aborted' | 'broken';
+export type OutboundFailure =
+  | 'invalid_url'
+  | 'forbidden_address'
+  | 'connect'
+  | 'timeout'
+  | 'too_large'
+  | 'aborted'
+  | 'broken';
 
 /**
- * A failed outgoing call. The message contains only the origin: paths and queries of signed URLs are secrets. For the same reason causes
- * that could repeat them are dropped.
+ * A failed outgoing call. The message contains only the origin: paths and queries of signed URLs are secrets. For the
+ * same reason causes that could repeat them are dropped.
  */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure;

@@ -59,8 +59,9 @@ function guardLookup(resolve: Resolve): LookupFunction {
 }
 
 /**
- * Connector for undici. Host names from the configuration use the system resolver; names chosen by others are sent to name servers
- * directly, so that an unresponsive server does not block other look-ups (V7). `resolve` replaces both in tests.
+ * Connector for undici. Host names from the configuration use the system resolver; names chosen by others are sent to
+ * name servers directly, so that an unresponsive server does not block other look-ups (V7). `resolve` replaces both in
+ * tests.
  */
 export function createConnector(options: {
   allowed: readonly AllowedHost[];
@@ -81,11 +82,15 @@ export function createConnector(options: {
       else done(null, first.address, first.family);
     });
   const open = buildConnector({ ...base, lookup: unguardedLookup });
-  const openGuarded = buildConnector({ ...base, lookup: guardLookup(options.resolve ?? createNameResolver(options.nameServers)) });
+  const openGuarded = buildConnector({
+    ...base,
+    lookup: guardLookup(options.resolve ?? createNameResolver(options.nameServers)),
+  });
 
   return (target, callback) => {
     const { hostname } = target;
-    if (isAllowedHost(options.allowed, hostname, effectivePort(target.protocol, target.port))) return open(target, callback);
+    if (isAllowedHost(options.allowed, hostname, effectivePort(target.protocol, target.port)))
+      return open(target, callback);
     if (options.requireTls && target.protocol !== 'https:') return callback(forbidden(hostname), null);
     if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(forbidden(hostname), null);
     openGuarded(target, (...[error, socket]) => {
@@ -115,7 +120,10 @@ export function createNameResolver(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver(options);
   if (servers !== undefined) resolver.setServers(servers);
   const request = async (hostname: string, family: 4 | 6): Promise<LookupAddress[]> =>
-    (await (family === 4 ? resolver.resolve4(hostname) : resolver.resolve6(hostname))).map((address) => ({ address, family }));
+    (await (family === 4 ? resolver.resolve4(hostname) : resolver.resolve6(hostname))).map((address) => ({
+      address,
+      family,
+    }));
   /** Queries both families; one result is enough. */
   const find = callbackify(async (hostname: string, families: readonly (4 | 6)[]): Promise<LookupAddress[]> => {
     const answers = await Promise.allSettled(families.map((family) => request(hostname, family)));

@@ -1,6 +1,6 @@
 /**
- * The only outbound HTTP client, for URLs chosen by others and for providers: address check at connect time, no redirects, no HTTP/2,
- * limits on time and size, streaming bodies, errors without paths, queries or tokens.
+ * The only outbound HTTP client, for URLs chosen by others and for providers: address check at connect time, no
+ * redirects, no HTTP/2, limits on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import type { Agent, Dispatcher } from 'undici';
 import { findTracer, type Metrics, serverAttributes, type Span } from '#libs/telemetry';
@@ -60,8 +60,8 @@ const defaultTimeoutMs = 60_000;
 const defaultMaxBytes = 1_048_576;
 
 /**
- * Creates a client for outgoing HTTP; one per process is enough. Its dependencies are loaded on the first request, since many processes
- * make none.
+ * Creates a client for outgoing HTTP; one per process is enough. Its dependencies are loaded on the first request,
+ * since many processes make none.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allowed = listAllowedHosts(options.allowedHosts, options.baseUrls ?? []);
@@ -71,8 +71,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
     if (isClosed) throw new OutboundError('broken', 'the client is closed');
     return await (agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(allowed, options)));
   };
-  const refused = options.metrics?.counter('outbound_refused_total', 'Outgoing calls refused because the address is not public');
-  // Initialises the counter: Prometheus does not see an increase in a series that starts at 1, and the first rejection must raise an alert.
+  const refused = options.metrics?.counter(
+    'outbound_refused_total',
+    'Outgoing calls refused because the address is not public',
+  );
+  // Initialises the counter: Prometheus does not see an increase in a series that starts at 1, and the first rejection
+  // must raise an alert.
   refused?.inc(0);
   return {
     request: (request) =>
@@ -89,7 +93,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
 async function send(load: () => Promise<Agent>, request: OutboundRequest): Promise<OutboundReply> {
   const url = URL.parse(request.url);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '') {
+  if (
+    url === null ||
+    (url.protocol !== 'https:' && url.protocol !== 'http:') ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
     throw new OutboundError('invalid_url', 'the address is not a plain http or https URL');
   }
   const deadline = AbortSignal.timeout(request.timeoutMs ?? defaultTimeoutMs);
@@ -134,7 +143,9 @@ async function send(load: () => Promise<Agent>, request: OutboundRequest): Promi
   };
 }
 
-/** Records only the host, since paths and queries may contain tokens. The trace context is not sent to external servers. */
+/**
+ * Records only the host, since paths and queries may contain tokens. The trace context is not sent to external servers.
+ */
 function startCall(url: URL, method: string): Span | undefined {
   return findTracer()?.startChild(method, 'client', {
     'http.request.method': method,
@@ -169,7 +180,12 @@ function joinHeaders(headers: Readonly<Record<string, string | string[] | undefi
   return joined;
 }
 
-const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const timeoutCodes = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
 const connectCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -185,11 +201,20 @@ const connectCodes = new Set([
   'ENETDOWN',
 ]);
 
-function toOutboundError(where: string, error: unknown, deadline: AbortSignal, caller: AbortSignal | undefined): OutboundError {
+function toOutboundError(
+  where: string,
+  error: unknown,
+  deadline: AbortSignal,
+  caller: AbortSignal | undefined,
+): OutboundError {
   if (error instanceof OutboundError)
-    return new OutboundError(error.kind, error.message.startsWith(where) ? error.message : `${where}: ${error.message}`);
+    return new OutboundError(
+      error.kind,
+      error.message.startsWith(where) ? error.message : `${where}: ${error.message}`,
+    );
   const code = readCode(error);
-  const make = (kind: OutboundFailure, what: string): OutboundError => new OutboundError(kind, `${where}: ${what}`, code);
+  const make = (kind: OutboundFailure, what: string): OutboundError =>
+    new OutboundError(kind, `${where}: ${what}`, code);
   if (caller?.aborted === true) return make('aborted', 'aborted');
   if (deadline.aborted) return make('timeout', 'no complete answer in time');
   if (code === undefined) return make('broken', 'the exchange failed');

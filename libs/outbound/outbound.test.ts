@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSocket } from 'node:dgram';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OutboundError, createOutbound, isPublicAddress, namesHost, type Outbound, type OutboundOptions } from './index.ts';
+import {
+  OutboundError,
+  createOutbound,
+  isPublicAddress,
+  namesHost,
+  type Outbound,
+  type OutboundOptions,
+} from './index.ts';
 
 const handlers: Record<string, (response: ServerResponse, headers: NodeJS.Dict<string | string[]>) => void> = {
   '/ok': (response) => response.end('hello'),
@@ -102,21 +109,31 @@ async function startNameServer(known: string): Promise<NameServer> {
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
   it('rejects calls after it was closed, with or without earlier calls', async () => {
-    const [unused, used] = [create({ allowedHosts: `127.0.0.1:${port}` }), create({ allowedHosts: `127.0.0.1:${port}` })];
+    const [unused, used] = [
+      create({ allowedHosts: `127.0.0.1:${port}` }),
+      create({ allowedHosts: `127.0.0.1:${port}` }),
+    ];
     const request = { url: `http://127.0.0.1:${port}/ok` };
     await (await used.request(request)).text();
     await Promise.all([unused.close(), used.close()]);
     hits = [];
-    for (const outbound of [unused, used]) expect(await failure(outbound.request(request))).toMatchObject({ kind: 'broken' });
+    for (const outbound of [unused, used])
+      expect(await failure(outbound.request(request))).toMatchObject({ kind: 'broken' });
     expect(hits).toEqual([]);
   });
 
-  it.each(['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '2606:4700::1', '::ffff:8.8.8.8', '::ffff:808:808'])(
-    'allows %s',
-    (address) => {
-      expect(isPublicAddress(address)).toBe(true);
-    },
-  );
+  it.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '172.15.255.255',
+    '172.32.0.0',
+    '100.63.255.255',
+    '2606:4700::1',
+    '::ffff:8.8.8.8',
+    '::ffff:808:808',
+  ])('allows %s', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
 
   it.each([
     '0.0.0.0',
@@ -172,7 +189,9 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ['them behind a scheme', 'http://127.0.0.1:PORT/'],
     ['the address in another form', '0x7f.1:PORT'],
   ])('allows a private address when the setting names %s', async (_what, setting) => {
-    const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({ url: `http://127.0.0.1:${port}/ok` });
+    const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({
+      url: `http://127.0.0.1:${port}/ok`,
+    });
     expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
   });
 
@@ -184,7 +203,10 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ['10.0.0.7', ['https://10.0.0.7/']],
     ['::1', ['https://[::1]/']],
     ['[0:0::1]:8443', ['http://[::1]:8443/', 'https://[::1]:8443/']],
-    ['receiver, other:8080\n\tthird', ['https://receiver/', 'http://other:8080/', 'https://other:8080/', 'https://third/']],
+    [
+      'receiver, other:8080\n\tthird',
+      ['https://receiver/', 'http://other:8080/', 'https://other:8080/', 'https://third/'],
+    ],
     ['', []],
   ])('allows for the entries %j only the named ports, 443 or 80 by default (D90)', (setting, named) => {
     const all = ['receiver', '10.0.0.7', '[::1]', 'other', 'third'].flatMap((host) =>
@@ -205,7 +227,9 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   it('allows the host of a configured base URL on its port only', async () => {
     const outbound = create({ baseUrls: [undefined, `http://127.0.0.1:${port}/client/v4`] });
     expect(await (await outbound.request({ url: `http://127.0.0.1:${port}/ok` })).text()).toBe('hello');
-    expect((await failure(outbound.request({ url: `http://127.0.0.1:${port + 1}/ok` }))).kind).toBe('forbidden_address');
+    expect((await failure(outbound.request({ url: `http://127.0.0.1:${port + 1}/ok` }))).kind).toBe(
+      'forbidden_address',
+    );
     expect((await failure(outbound.request({ url: `http://localhost:${port}/ok` }))).kind).toBe('forbidden_address');
   });
 
@@ -234,9 +258,10 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
         { address: '127.0.0.1', family: 4 },
         { address: '240.0.0.1', family: 4 },
       ]);
-    expect((await failure(create({ resolve, connectTimeoutMs: 200 }).request({ url: `http://mixed.example:${port}/ok` }))).kind).toBe(
-      'forbidden_address',
-    );
+    expect(
+      (await failure(create({ resolve, connectTimeoutMs: 200 }).request({ url: `http://mixed.example:${port}/ok` })))
+        .kind,
+    ).toBe('forbidden_address');
   });
 
   it('resolves each name separately: unresponsive name servers do not block other names (V7)', async () => {
@@ -250,7 +275,9 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     });
     await server.asked(12);
     // Its private address is only known after the look-up.
-    expect((await failure(outbound.request({ url: `http://quick.example:${port}/ok` }))).kind).toBe('forbidden_address');
+    expect((await failure(outbound.request({ url: `http://quick.example:${port}/ok` }))).kind).toBe(
+      'forbidden_address',
+    );
     expect(over).toEqual([]);
     expect(new Set(await Promise.all(silent))).toEqual(new Set(['connect']));
     await server.stop();
@@ -267,7 +294,8 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
 });
 
 describe('createOutbound, exchange', () => {
-  const createAllowed = (options: Partial<OutboundOptions> = {}): Outbound => create({ allowedHosts: `127.0.0.1:${port}`, ...options });
+  const createAllowed = (options: Partial<OutboundOptions> = {}): Outbound =>
+    create({ allowedHosts: `127.0.0.1:${port}`, ...options });
   const url = (path: string): string => `http://127.0.0.1:${port}${path}?X-Signature=hush`;
 
   it('sends headers and returns status and headers', async () => {
@@ -286,7 +314,9 @@ describe('createOutbound, exchange', () => {
   it('aborts at the size limit and accepts a body of exactly that size', async () => {
     const outbound = createAllowed();
     expect((await (await outbound.request({ url: url('/big'), maxBytes: 5000 })).text()).length).toBe(5000);
-    expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe('too_large');
+    expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe(
+      'too_large',
+    );
   });
 
   it('fails when headers are missing, when the body stalls, and at the deadline of the whole exchange', async () => {
@@ -317,7 +347,9 @@ describe('createOutbound, exchange', () => {
       await failure(create().request({ url: url('/ok') })),
     ];
     for (const error of errors) {
-      expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toMatch(/hush|Signature|private\?|\/silent/);
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toMatch(
+        /hush|Signature|private\?|\/silent/,
+      );
       expect(error.message).toContain('http://127.0.0.1:');
       expect(error.cause).toBeUndefined();
     }

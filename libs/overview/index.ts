@@ -1,4 +1,7 @@
-/** Overview of the platform (P1): reports of all services and the state of the broker. Used by the API and the admin CLI, which query in different ways. */
+/**
+ * Overview of the platform (P1): reports of all services and the state of the broker. Used by the API and the admin
+ * CLI, which query in different ways.
+ */
 import type { ProcessStatus, ReplyOf, ServiceStatus, statusRpcs } from '#libs/contract';
 import { redactJson } from '#libs/redaction';
 import { releaseVersion } from '#libs/release';
@@ -43,9 +46,14 @@ export async function composeOverview<Service extends string, Stream extends str
   readonly streamSize: (stream: Stream) => Promise<{ readonly messages: number; readonly bytes: number }>;
 }): Promise<Overview> {
   const [sizes, all] = await Promise.all([
-    Promise.all(parts.streams.map(async (name) => ({ name, size: await parts.streamSize(name).catch(() => undefined) }))),
     Promise.all(
-      parts.services.map(async (name): Promise<QueriedService> => ({ name, status: await parts.describe(name).catch(() => undefined) })),
+      parts.streams.map(async (name) => ({ name, size: await parts.streamSize(name).catch(() => undefined) })),
+    ),
+    Promise.all(
+      parts.services.map(async (name): Promise<QueriedService> => ({
+        name,
+        status: await parts.describe(name).catch(() => undefined),
+      })),
     ),
   ]);
   const consumers = all.flatMap(({ status }) => status?.consumers ?? []);
@@ -64,7 +72,9 @@ export async function composeOverview<Service extends string, Stream extends str
               name,
               messages: size.messages,
               bytes: size.bytes,
-              consumers: consumers.filter(({ stream }) => stream === name).map(({ stream: _stream, ...consumer }) => consumer),
+              consumers: consumers
+                .filter(({ stream }) => stream === name)
+                .map(({ stream: _stream, ...consumer }) => consumer),
             },
           ],
     ),
@@ -93,6 +103,10 @@ function listDependencies(all: readonly QueriedService[]): Overview['dependencie
         .filter((check) => check.name === name && check.problem !== null)
         .map(({ problem }) => `${service}: ${problem}`),
     );
-    return { name, ready: problems.length === 0, detail: problems.length === 0 ? null : (redactJson(problems.join('; ')) as string) };
+    return {
+      name,
+      ready: problems.length === 0,
+      detail: problems.length === 0 ? null : (redactJson(problems.join('; ')) as string),
+    };
   });
 }

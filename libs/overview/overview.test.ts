@@ -17,7 +17,9 @@ describe('composeOverview (P1)', () => {
         const jobs = [{ type: `${name}.work`, state: 'dead' as const, count: 2, oldest_at: null }];
         const consumers = [{ stream: 'JOBS', name: `${name}_work`, pending: 1, lag: 2 }];
         const more =
-          name === 'directory' ? { failed_logins: 3 } : { webhooks: [{ kind: 'meeting', outcome: 'applied', last_hour: 1, last_day: 2 }] };
+          name === 'directory'
+            ? { failed_logins: 3 }
+            : { webhooks: [{ kind: 'meeting', outcome: 'applied', last_hour: 1, last_day: 2 }] };
         return { ...process, ready: false, checks: [...process.checks, failedCheck], jobs, consumers, ...more };
       },
       streams: ['JOBS', 'EVENTS'],

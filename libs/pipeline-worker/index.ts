@@ -1,6 +1,6 @@
 /**
- * Base of all pipeline job workers (rules/steps#pipeline-jobs): reads the step's configuration, reports the outcome to the conversation in the
- * transaction of the effect, wakes waiting jobs on provider events, and notes dead jobs.
+ * Base of all pipeline job workers (rules/steps#pipeline-jobs): reads the step's configuration, reports the outcome to
+ * the conversation in the transaction of the effect, wakes waiting jobs on provider events, and notes dead jobs.
  */
 import { createHash } from 'node:crypto';
 import type { DurableConsumer, Event, Job, Rpc, Static, TObject } from '#libs/contract';
@@ -38,7 +38,9 @@ export interface PipelineOutcome {
 export interface PipelineRun<Config> {
   readonly run: JobRun<PipelinePayload>;
   readonly conversationId: number;
-  /** Validated, with the model's defaults. Only defaults when no step started the job or its step now has another job. */
+  /**
+   * Validated, with the model's defaults. Only defaults when no step started the job or its step now has another job.
+   */
   readonly config: Config;
   /** Runs the effect, completes the job and reports the outcome in one transaction. */
   readonly finish: (work: (tx: Tx) => Promise<PipelineOutcome>) => Promise<void>;
@@ -84,7 +86,10 @@ export function createPipelineWorkers(
   return Object.fromEntries(workers.map((worker) => [worker.declaration.jobType, createHandler(deps, worker)]));
 }
 
-function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: PipelineWorker): JobHandler<PipelinePayload> {
+function createHandler(
+  deps: PipelineWorkerDependencies,
+  { declaration, work }: PipelineWorker,
+): JobHandler<PipelinePayload> {
   return async (run) => {
     const step = await readStep(deps, declaration, run);
     let finished = false;
@@ -105,7 +110,10 @@ function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: 
   };
 }
 
-/** Reads the current configuration of the step, so that a PATCH applies to every later attempt (rules/steps#step-configuration). */
+/**
+ * Reads the current configuration of the step, so that a PATCH applies to every later attempt
+ * (rules/steps#step-configuration).
+ */
 async function readStep(
   { bus, contracts }: PipelineWorkerDependencies,
   declaration: PipelineJob,
@@ -148,7 +156,10 @@ async function reportOutcome(
   await jobs.enqueue(tx, contracts.pipelineFinished, payload, { requestId: run.requestId });
 }
 
-/** Adds a note to the conversation of a dead pipeline job; pass it to `jobs.work`. Error texts of dead jobs are shown to people. */
+/**
+ * Adds a note to the conversation of a dead pipeline job; pass it to `jobs.work`. Error texts of dead jobs are shown to
+ * people.
+ */
 export function noteDeadJobs({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
   const declarations = new Map([...registry.values()].map((declaration) => [declaration.jobType, declaration]));
   return async (tx, job) => {
@@ -165,7 +176,12 @@ export function noteDeadJobs({ jobs, contracts }: PipelineWorkerDependencies, re
       note,
       advance: false,
     };
-    await jobs.enqueue(tx, contracts.pipelineFinished, report, job.requestId === null ? {} : { requestId: job.requestId });
+    await jobs.enqueue(
+      tx,
+      contracts.pipelineFinished,
+      report,
+      job.requestId === null ? {} : { requestId: job.requestId },
+    );
   };
 }
 
@@ -198,7 +214,10 @@ export async function consumeProviderEvents(deps: {
     for (const declaration of waiting) {
       const woken = await jobs.wake(declaration, { conversation_id });
       if (woken > 0)
-        logger.info({ job: declaration.type, conversationId: conversation_id, woken }, 'meeting event received: running waiting jobs');
+        logger.info(
+          { job: declaration.type, conversationId: conversation_id, woken },
+          'meeting event received: running waiting jobs',
+        );
     }
   });
 }
@@ -218,7 +237,8 @@ export function wrapValue(value: unknown, provenance: Provenance): JsonObject {
 
 /** The provenance of the envelope; undefined unless `source` wrote the value and it is unedited. */
 export function readProvenance(stored: unknown, source: string): JsonObject | undefined {
-  if (!isJsonObject(stored) || Object.keys(stored).length !== 2 || !isJsonObject(stored['provenance'])) return undefined;
+  if (!isJsonObject(stored) || Object.keys(stored).length !== 2 || !isJsonObject(stored['provenance']))
+    return undefined;
   const { provenance } = stored;
   const isOurs = provenance['source'] === source && provenance['value_digest'] === digestValue(stored['value']);
   return isOurs ? provenance : undefined;

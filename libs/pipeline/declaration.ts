@@ -1,7 +1,10 @@
 /** Declaration of pipeline jobs and the broker jobs derived from them (rules/steps#pipeline-jobs). */
 import { type Job, job, type JobPolicy, type Static, type TObject, Type } from '#libs/contract';
 
-/** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, preserved unchanged (rules/steps#step-configuration). */
+/**
+ * `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, preserved unchanged
+ * (rules/steps#step-configuration).
+ */
 export type FieldAccess = 'read_write' | 'read' | 'hidden';
 
 /** Work that a conversation starts when it enters a step. */
@@ -49,7 +52,13 @@ export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   const { jobType: type, summary, policy } = declaration;
   const found =
     jobsByDeclaration.get(declaration) ??
-    job({ type, summary, startedBy: ['conversations'], payload: PipelinePayload, ...(policy === undefined ? {} : { policy }) });
+    job({
+      type,
+      summary,
+      startedBy: ['conversations'],
+      payload: PipelinePayload,
+      ...(policy === undefined ? {} : { policy }),
+    });
   jobsByDeclaration.set(declaration, found);
   return found;
 }
@@ -61,8 +70,9 @@ export function jobsOf(service: string, registry: PipelineRegistry): Record<stri
 }
 
 /**
- * Policy of jobs that wait for recordings, transcripts or texts. The provider keeps its files for seven days, so retries start after 15 s, back off
- * to 15 minutes and end after seven days (D7a). Declarations add timeout and concurrency.
+ * Policy of jobs that wait for recordings, transcripts or texts. The provider keeps its files for seven days, so
+ * retries start after 15 s, back off to 15 minutes and end after seven days (D7a). Declarations add timeout and
+ * concurrency.
  */
 export const waitingPolicy = Object.freeze({
   maxAttempts: Number.POSITIVE_INFINITY,

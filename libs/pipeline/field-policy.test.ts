@@ -4,7 +4,10 @@ import { parseJson, type JsonObject } from '#libs/json';
 import { dropUndeclared, findUnwritable, showStepConfig, validateStepConfig, type PipelineJob } from './index.ts';
 
 const upload = Type.Object(
-  { title: Type.String({ default: 'Untitled' }), limits: Type.Object({ size: Type.Integer() }, { additionalProperties: false }) },
+  {
+    title: Type.String({ default: 'Untitled' }),
+    limits: Type.Object({ size: Type.Integer() }, { additionalProperties: false }),
+  },
   { additionalProperties: false },
 );
 
@@ -35,16 +38,28 @@ const videohost: PipelineJob = {
   },
 };
 const json = (text: string): JsonObject => parseJson(text) as JsonObject;
-const refused = (stored: JsonObject, patch: JsonObject): string[] => Object.keys(findUnwritable(videohost, stored, patch)).toSorted();
+const refused = (stored: JsonObject, patch: JsonObject): string[] =>
+  Object.keys(findUnwritable(videohost, stored, patch)).toSorted();
 
 describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
   it('returns read_write and read fields and the job, but no hidden or undeclared fields', () => {
-    const stored = { quota: 5, videohost_refresh_token: 'secret', forgotten: false, channel: 'a', gone: 1, pipeline_job: 'other' };
+    const stored = {
+      quota: 5,
+      videohost_refresh_token: 'secret',
+      forgotten: false,
+      channel: 'a',
+      gone: 1,
+      pipeline_job: 'other',
+    };
     expect(showStepConfig(videohost, stored)).toEqual({ pipeline_job: 'videohost_publish', channel: 'a', quota: 5 });
   });
 
   it('omits undeclared keys of nested objects, and keeps open objects and lists', () => {
-    const stored = { upload: { title: 't', gone: 1, limits: { size: 1, gone: 2 } }, labels: { any: { thing: 1 } }, tags: [{ gone: 1 }] };
+    const stored = {
+      upload: { title: 't', gone: 1, limits: { size: 1, gone: 2 } },
+      labels: { any: { thing: 1 } },
+      tags: [{ gone: 1 }],
+    };
     expect(showStepConfig(videohost, stored)).toEqual({
       pipeline_job: 'videohost_publish',
       upload: { title: 't', limits: { size: 1 } },
@@ -66,18 +81,29 @@ describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
 describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
   it('names at most fifty fields, with truncated names (D60)', () => {
     const many = Object.fromEntries(Array.from({ length: 1_525 }, (_value, index) => [`k${index}`, 1]));
-    for (const patch of [many, { upload: many }, { upload: { limits: many } }]) expect(refused({}, patch)).toHaveLength(50);
+    for (const patch of [many, { upload: many }, { upload: { limits: many } }])
+      expect(refused({}, patch)).toHaveLength(50);
     expect(refused({}, { ['k'.repeat(200)]: 1 })).toEqual(['k'.repeat(120)]);
     expect(Object.keys(validateStepConfig(videohost, { upload: many }).problems)).toHaveLength(50);
   });
 
   it.each([
-    ['a read_write field', {}, { channel: 'b', upload: { title: 't', limits: { size: 2 } }, labels: { x: { y: null } }, tags: [null] }, []],
+    [
+      'a read_write field',
+      {},
+      { channel: 'b', upload: { title: 't', limits: { size: 2 } }, labels: { x: { y: null } }, tags: [null] },
+      [],
+    ],
     ['null for a read_write field', { channel: 'b' }, { channel: null, upload: null }, []],
     ['a read field', {}, { quota: 4 }, ['quota']],
     ['null for a read field', { quota: 4 }, { quota: null }, ['quota']],
     ['a hidden field', {}, { videohost_refresh_token: 'x' }, ['videohost_refresh_token']],
-    ['null for a hidden field', { videohost_refresh_token: 'x' }, { videohost_refresh_token: null }, ['videohost_refresh_token']],
+    [
+      'null for a hidden field',
+      { videohost_refresh_token: 'x' },
+      { videohost_refresh_token: null },
+      ['videohost_refresh_token'],
+    ],
     ['a field without a state', {}, { forgotten: false }, ['forgotten']],
     ['null for a declared field without a state', { forgotten: false }, { forgotten: null }, ['forgotten']],
     ['the job', {}, { pipeline_job: 'x' }, ['pipeline_job']],
@@ -85,20 +111,36 @@ describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
     ['a new value for an undeclared stored key', { gone: 1 }, { gone: 2 }, ['gone']],
     ['null for an undeclared stored key', { gone: 1 }, { gone: null }, []],
     ['null for an undeclared key that is not stored', {}, { gone: null }, ['gone']],
-    ['undeclared keys of nested objects', {}, { upload: { nope: 1, limits: { nope: 2, size: 1 } } }, ['upload.limits.nope', 'upload.nope']],
-    ['null for a nested leftover', { upload: { gone: { a: 1 } } }, { upload: { gone: null, never: null } }, ['upload.never']],
+    [
+      'undeclared keys of nested objects',
+      {},
+      { upload: { nope: 1, limits: { nope: 2, size: 1 } } },
+      ['upload.limits.nope', 'upload.nope'],
+    ],
+    [
+      'null for a nested leftover',
+      { upload: { gone: { a: 1 } } },
+      { upload: { gone: null, never: null } },
+      ['upload.never'],
+    ],
   ])('checks %s', (_what, stored, patch, expected) => {
     expect(refused(stored as JsonObject, patch as JsonObject)).toEqual(expected);
   });
 
   it('treats __proto__ and constructor as undeclared keys', () => {
-    const patch = json('{"__proto__": {"channel": "x"}, "constructor": null, "toString": 1, "upload": {"__proto__": 1}}');
+    const patch = json(
+      '{"__proto__": {"channel": "x"}, "constructor": null, "toString": 1, "upload": {"__proto__": 1}}',
+    );
     expect(refused({}, patch)).toEqual(['__proto__', 'constructor', 'toString', 'upload.__proto__']);
     expect(refused(json('{"__proto__": 1}'), json('{"__proto__": null}'))).toEqual([]);
   });
 
   it('returns the same problem for hidden and unknown keys', () => {
-    const { videohost_refresh_token: hidden, unknown } = findUnwritable(videohost, {}, { videohost_refresh_token: 1, unknown: 1 });
+    const { videohost_refresh_token: hidden, unknown } = findUnwritable(
+      videohost,
+      {},
+      { videohost_refresh_token: 1, unknown: 1 },
+    );
     expect(hidden).toBe(unknown);
   });
 
@@ -116,7 +158,10 @@ describe('dropUndeclared', () => {
 
 describe('validateStepConfig with nested objects', () => {
   it('names the dotted path at every depth', () => {
-    const { problems } = validateStepConfig(videohost, { channel: 1, upload: { title: 't', limits: { size: 'x', gone: 1 } } });
+    const { problems } = validateStepConfig(videohost, {
+      channel: 1,
+      upload: { title: 't', limits: { size: 'x', gone: 1 } },
+    });
     expect(problems).toEqual({
       channel: 'must be string',
       'upload.limits.size': 'must be integer',

@@ -1,7 +1,7 @@
 /**
- * Field policy of step configurations (rules/steps#step-configuration; D16b). Fields without a declared access are neither returned nor accepted. The
- * access of a top-level key applies to everything below it, except keys that a closed object of the schema does not declare. A step without a
- * registered job has no policy.
+ * Field policy of step configurations (rules/steps#step-configuration; D16b). Fields without a declared access are
+ * neither returned nor accepted. The access of a top-level key applies to everything below it, except keys that a
+ * closed object of the schema does not declare. A step without a registered job has no policy.
  */
 import type { TObject, TSchema } from '#libs/contract';
 import { truncateText, maxQuoteLength } from '#libs/errors';
@@ -38,16 +38,24 @@ export function showStepConfig(job: PipelineJob | undefined, config: JsonObject)
   if (job === undefined) return Object.fromEntries(Object.entries(config).filter(([key]) => key !== jobField));
   const declared = dropUndeclared(job.config, config);
   const visible = Object.keys(job.config.properties).filter(
-    (key) => key !== jobField && Object.hasOwn(job.fields, key) && job.fields[key] !== 'hidden' && Object.hasOwn(declared, key),
+    (key) =>
+      key !== jobField &&
+      Object.hasOwn(job.fields, key) &&
+      job.fields[key] !== 'hidden' &&
+      Object.hasOwn(declared, key),
   );
   return Object.fromEntries([[jobField, job.name], ...visible.map((key) => [key, declared[key]])]);
 }
 
 /**
- * Problems of a patch by dotted path, at most 50; empty when the patch is allowed. Null is accepted for stored keys that are no longer declared, so
- * that they can be removed.
+ * Problems of a patch by dotted path, at most 50; empty when the patch is allowed. Null is accepted for stored keys
+ * that are no longer declared, so that they can be removed.
  */
-export function findUnwritable(job: PipelineJob | undefined, stored: JsonObject, patch: JsonObject): Record<string, string> {
+export function findUnwritable(
+  job: PipelineJob | undefined,
+  stored: JsonObject,
+  patch: JsonObject,
+): Record<string, string> {
   const problems = new FieldProblems();
   for (const [key, value] of Object.entries(patch)) {
     if (problems.isFull) break;
@@ -57,7 +65,13 @@ export function findUnwritable(job: PipelineJob | undefined, stored: JsonObject,
   return problems.toRecord();
 }
 
-function findUnwritableField(job: PipelineJob, stored: JsonObject, key: string, value: unknown, problems: FieldProblems): void {
+function findUnwritableField(
+  job: PipelineJob,
+  stored: JsonObject,
+  key: string,
+  value: unknown,
+  problems: FieldProblems,
+): void {
   const access = Object.hasOwn(job.fields, key) ? job.fields[key] : undefined;
   const property = propertyOf(job.config, key);
   if (access === 'read') problems.add([key], 'is read-only');
@@ -68,7 +82,13 @@ function findUnwritableField(job: PipelineJob, stored: JsonObject, key: string, 
 }
 
 /** Finds keys of a patch that a closed object of the schema does not declare, at any depth. */
-function findUndeclaredBelow(schema: TSchema, stored: unknown, patch: unknown, path: readonly string[], problems: FieldProblems): void {
+function findUndeclaredBelow(
+  schema: TSchema,
+  stored: unknown,
+  patch: unknown,
+  path: readonly string[],
+  problems: FieldProblems,
+): void {
   if (!isClosedObject(schema) || !isJsonObject(patch)) return;
   const before = isJsonObject(stored) ? stored : {};
   for (const [key, value] of Object.entries(patch)) {
@@ -79,7 +99,13 @@ function findUndeclaredBelow(schema: TSchema, stored: unknown, patch: unknown, p
   }
 }
 
-function findLeftover(stored: JsonObject, key: string, value: unknown, path: readonly string[], problems: FieldProblems): void {
+function findLeftover(
+  stored: JsonObject,
+  key: string,
+  value: unknown,
+  path: readonly string[],
+  problems: FieldProblems,
+): void {
   if (value !== null || !Object.hasOwn(stored, key)) problems.add(path, notASetting);
 }
 

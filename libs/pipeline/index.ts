@@ -1,6 +1,6 @@
 /**
- * Registry of the pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). New jobs are declared in jobs.ts and
- * run by the owning service (`libs/pipeline-worker`).
+ * Registry of the pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). New
+ * jobs are declared in jobs.ts and run by the owning service (`libs/pipeline-worker`).
  */
 import type { TObject } from '#libs/contract';
 import { truncateText, maxQuoteLength } from '#libs/errors';

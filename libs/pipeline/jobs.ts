@@ -1,6 +1,6 @@
 /**
- * Declarations of all pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). A new job is declared here,
- * listed in `declaredJobs`, and run by the owning service.
+ * Declarations of all pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). A
+ * new job is declared here, listed in `declaredJobs`, and run by the owning service.
  */
 import { Type, type Static } from '#libs/contract';
 import { advanceOnSuccess, type PipelineJob, waitingPolicy } from './declaration.ts';
@@ -65,7 +65,11 @@ const audioTranscriptionConfig = Type.Object(
       pattern: '^([a-z]{2})?$',
       description: 'Spoken language, ISO 639-1; empty = detected by the server.',
     }),
-    vocabulary: Type.String({ default: '', maxLength: 600, description: 'Likely names and words, as a hint for the server.' }),
+    vocabulary: Type.String({
+      default: '',
+      maxLength: 600,
+      description: 'Likely names and words, as a hint for the server.',
+    }),
     audio_offset_seconds: Type.Number({
       default: 0,
       minimum: -86_400,
@@ -112,7 +116,11 @@ const publishingSummaryConfig = Type.Object(
       maxLength: 40,
       description: 'Language of the texts, e.g. `English`; empty = the language of the conversation.',
     }),
-    guidance: Type.String({ default: '', maxLength: 2_000, description: 'Further instructions for the model, e.g. the audience.' }),
+    guidance: Type.String({
+      default: '',
+      maxLength: 2_000,
+      description: 'Further instructions for the model, e.g. the audience.',
+    }),
     advance_on_success: advanceOnSuccess,
   },
   { additionalProperties: false },
@@ -126,7 +134,8 @@ const maxUselessAnswers = 12;
 /** Writes title, summary and description from the transcript; waits for a late transcript. */
 export const publishingSummary: PipelineJob<typeof publishingSummaryConfig> = Object.freeze({
   name: 'publishing_summary',
-  summary: 'Writes title, summary and description of the conversation from its transcript. Texts written by a person are preserved.',
+  summary:
+    'Writes title, summary and description of the conversation from its transcript. Texts written by a person are preserved.',
   jobType: 'agents.publishing-summary',
   policy: {
     ...waitingPolicy,
@@ -145,8 +154,16 @@ const videohostPublishConfig = Type.Object(
       default: 'unlisted',
       description: 'Who can watch the video on the host.',
     }),
-    category_id: Type.String({ default: '22', pattern: '^[0-9]{1,4}$', description: "The host's category; 22 = people and blogs." }),
-    tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { default: [], maxItems: 15, description: 'Tags of the video.' }),
+    category_id: Type.String({
+      default: '22',
+      pattern: '^[0-9]{1,4}$',
+      description: "The host's category; 22 = people and blogs.",
+    }),
+    tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+      default: [],
+      maxItems: 15,
+      description: 'Tags of the video.',
+    }),
     set_thumbnail: Type.Boolean({ default: true, description: "Upload the conversation's first thumbnail." }),
     captions_language: Type.String({
       default: 'en',
@@ -154,7 +171,10 @@ const videohostPublishConfig = Type.Object(
       description: 'Language of the captions, BCP 47; empty = no captions are uploaded.',
     }),
     videohost_refresh_token: Type.Optional(
-      Type.String({ minLength: 1, description: 'OAuth refresh token of the channel; set in the workspace file, never returned.' }),
+      Type.String({
+        minLength: 1,
+        description: 'OAuth refresh token of the channel; set in the workspace file, never returned.',
+      }),
     ),
     advance_on_success: advanceOnSuccess,
   },

@@ -26,7 +26,10 @@ const jobOf = (id: number, state: State): LatestJob => ({
   failure: null,
 });
 
-/** Two services: conversations 1 to `count` are in the step, the latest entered last; `stateOf` returns the states of their jobs. */
+/**
+ * Two services: conversations 1 to `count` are in the step, the latest entered last; `stateOf` returns the states of
+ * their jobs.
+ */
 function world(count: number, stateOf: (id: number) => State | undefined) {
   const entries = Array.from({ length: count }, (_, index) => entryOf(count - index));
   const jobs = entries.flatMap(({ conversation_id: id }) => {
@@ -43,13 +46,16 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
       readEntries: async ({ before: behind, conversation_ids: ids, limit: most }) => {
         asked.push(ids);
         const all = entries.filter(
-          (entry) => (behind === undefined || entry.entry_id < behind) && (ids === undefined || ids.includes(entry.conversation_id)),
+          (entry) =>
+            (behind === undefined || entry.entry_id < behind) &&
+            (ids === undefined || ids.includes(entry.conversation_id)),
         );
         const items = all.slice(0, most);
         return { items, read: items.length < most ? null : (items.at(-1)?.entry_id ?? null) };
       },
       readJobs: async (of, ids) => jobs.filter((job) => job.type === of && ids.includes(job.conversation_id)),
-      readJobsIn: async (wanted) => jobs.filter((job) => job.type === wanted.type && job.state === wanted.state).slice(0, wanted.limit),
+      readJobsIn: async (wanted) =>
+        jobs.filter((job) => job.type === wanted.type && job.state === wanted.state).slice(0, wanted.limit),
     });
   /** All pages. */
   const listAll = async (state: PipelineStatus['state'], limit: number): Promise<number[]> => {

@@ -1,4 +1,7 @@
-/** Status of conversations in pipeline steps (P5), combined from the conversations service and the service that owns the job. */
+/**
+ * Status of conversations in pipeline steps (P5), combined from the conversations service and the service that owns the
+ * job.
+ */
 import type { LatestJob } from '#libs/contract';
 import type { PipelineRegistry } from './declaration.ts';
 
@@ -19,7 +22,10 @@ export interface PipelineStatus extends Omit<Entry, 'pipeline_job'> {
 }
 
 /** Job type of the step's pipeline job; undefined when this release does not know the job. */
-export function jobTypeOf(registry: PipelineRegistry, { pipeline_job: name }: Pick<Entry, 'pipeline_job'>): string | undefined {
+export function jobTypeOf(
+  registry: PipelineRegistry,
+  { pipeline_job: name }: Pick<Entry, 'pipeline_job'>,
+): string | undefined {
   return registry.get(name)?.jobType;
 }
 
@@ -27,7 +33,12 @@ export function describePipelineStatus(entry: Entry, job: LatestJob | undefined)
   const { conversation_id, journey, step, since } = entry;
   const facts = { conversation_id, journey, step, since };
   if (job === undefined) return { ...facts, state: 'none', waiting_for: 'a job; none was started', error: null };
-  return { ...facts, state: job.state, waiting_for: describeWait(job), error: job.state === 'succeeded' ? null : job.failure };
+  return {
+    ...facts,
+    state: job.state,
+    waiting_for: describeWait(job),
+    error: job.state === 'succeeded' ? null : job.failure,
+  };
 }
 
 function describeWait({ state, waits, error, attempts, run_at: runAt }: LatestJob): string | null {
@@ -60,7 +71,11 @@ interface ListOptions<E extends ListedEntry> {
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
   /** `conversation_ids` restricts the page to these conversations. */
-  readonly readEntries: (page: { before?: number; conversation_ids?: number[]; limit: number }) => Promise<EntryPage<E>>;
+  readonly readEntries: (page: {
+    before?: number;
+    conversation_ids?: number[];
+    limit: number;
+  }) => Promise<EntryPage<E>>;
   /** The latest jobs of conversations. */
   readonly readJobs: (type: string, conversationIds: readonly number[]) => Promise<readonly LatestJob[]>;
   readonly readJobsIn: (wanted: {
@@ -77,7 +92,9 @@ interface PipelineStatusPage {
 }
 
 /** Lists conversations in pipeline steps, filtered by job state. */
-export async function listPipelineStatuses<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
+export async function listPipelineStatuses<E extends ListedEntry>(
+  options: ListOptions<E>,
+): Promise<PipelineStatusPage> {
   return (await listByJobs(options)) ?? (await scanEntries(options));
 }
 
@@ -87,7 +104,9 @@ async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promi
   const requested = rareStates.find((one) => one === state);
   if (requested === undefined) return undefined;
   const types = new Set([...registry.values()].map(({ jobType }) => jobType));
-  const found = await Promise.all([...types].map((type) => readJobsIn({ state: requested, type, limit: maxRareJobs + 1 })));
+  const found = await Promise.all(
+    [...types].map((type) => readJobsIn({ state: requested, type, limit: maxRareJobs + 1 })),
+  );
   const ids = [...new Set(found.flat().flatMap(({ conversation_id: id }) => id ?? []))];
   if (ids.length > maxRareJobs || found.some(({ length }) => length > maxRareJobs)) return undefined;
   if (ids.length === 0) return { items: [], next: undefined };
@@ -98,7 +117,10 @@ async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promi
     return status.state === requested ? [{ status, entry }] : [];
   });
   const page = all.slice(0, limit);
-  return { items: page.map(({ status }) => status), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
+  return {
+    items: page.map(({ status }) => status),
+    next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined,
+  };
 }
 
 /** Scans the entries page by page. */
@@ -128,8 +150,11 @@ async function scanEntries<E extends ListedEntry>(options: ListOptions<E>): Prom
 
 const beforeFilter = (before: number | undefined) => (before === undefined ? {} : { before });
 
-const findJob = (jobs: ReadonlyMap<string, LatestJob>, entry: Entry, registry: PipelineRegistry): LatestJob | undefined =>
-  jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`);
+const findJob = (
+  jobs: ReadonlyMap<string, LatestJob>,
+  entry: Entry,
+  registry: PipelineRegistry,
+): LatestJob | undefined => jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`);
 
 async function readLatest(
   entries: readonly Entry[],

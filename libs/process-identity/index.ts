@@ -1,5 +1,6 @@
 /**
- * Which process is meant: a pid alone may have been given to somebody else after a crash, so it is kept with its start time.
+ * Which process is meant: a pid alone may have been given to somebody else after a crash, so it is kept with its start
+ * time.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +27,11 @@ export function isRunning(identity: ProcessIdentity): boolean {
  * Sends `signal`, waits up to `timeoutMs` for the end, then sends SIGKILL.
  * @returns false when it was not running (any more).
  */
-export async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
+export async function endProcess(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+  timeoutMs: number,
+): Promise<boolean> {
   if (!isRunning(identity)) return false;
   trySignal(identity.pid, signal);
   const deadline = Date.now() + timeoutMs;

@@ -134,7 +134,10 @@ export function invalidResponse(): Error {
   return unavailable('invalid response from the meeting provider');
 }
 
-/** Returns all items of a paged list without duplicates. `readItems` extracts them from a reply; the caller validates them. */
+/**
+ * Returns all items of a paged list without duplicates. `readItems` extracts them from a reply; the caller validates
+ * them.
+ */
 export async function listPages(
   api: Api,
   path: string,

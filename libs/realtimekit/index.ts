@@ -1,6 +1,6 @@
 /**
- * Client of the meeting provider's REST API (Cloudflare RealtimeKit; rules/providers#realtimekit): sessions, transcripts and recordings of meetings.
- * Error messages never contain provider replies.
+ * Client of the meeting provider's REST API (Cloudflare RealtimeKit; rules/providers#realtimekit): sessions,
+ * transcripts and recordings of meetings. Error messages never contain provider replies.
  */
 import { createApi, type ApiOptions } from './api.ts';
 import { createRecordings, type Recordings } from './recordings.ts';

@@ -33,10 +33,15 @@ export interface Recordings {
   /** @throws AppError unavailable, also when the provider does not know the recording (yet); ProviderBusy */
   readRecording(id: string, signal: AbortSignal): Promise<MeetingRecording>;
   /**
-   * Opens an uploaded recording at an offset of the content with this tag. Requests a new URL each time, because URLs expire.
+   * Opens an uploaded recording at an offset of the content with this tag. Requests a new URL each time, because URLs
+   * expire.
    * @throws AppError unavailable, ProviderBusy
    */
-  openRecording(id: string, from: { offset: number; etag: string | undefined }, signal: AbortSignal): Promise<RecordingDownload>;
+  openRecording(
+    id: string,
+    from: { offset: number; etag: string | undefined },
+    signal: AbortSignal,
+  ): Promise<RecordingDownload>;
 }
 
 export function createRecordings(api: Api): Recordings {
@@ -64,7 +69,10 @@ export function createRecordings(api: Api): Recordings {
       // Without a tag the rest could belong to different content.
       const resumes = offset > 0 && etag !== undefined;
       const headers = resumes ? { range: `bytes=${offset}-`, 'if-range': etag } : {};
-      const reply = await api.open({ what: 'recording', findUrl, headers, statuses: resumes ? [200, 206] : [200] }, signal);
+      const reply = await api.open(
+        { what: 'recording', findUrl, headers, statuses: resumes ? [200, 206] : [200] },
+        signal,
+      );
       const part = reply.status === 206 ? readContentRange(reply.headers['content-range']) : undefined;
       if (reply.status === 206 && part?.first !== offset) {
         reply.discard();

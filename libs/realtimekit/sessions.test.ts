@@ -19,8 +19,12 @@ describe('chooseByOverlap (architecture#a-recorded-meeting: the longest overlap)
 
   it('extends an open window to the other end, and ignores earlier spans', () => {
     const open = { start: 100n, end: undefined };
-    expect(chooseByOverlap([session('over', 0n, 100n), session('short', 0n, 110n), session('long', 50n, 500n)], open)?.id).toBe('long');
+    expect(
+      chooseByOverlap([session('over', 0n, 100n), session('short', 0n, 110n), session('long', 50n, 500n)], open)?.id,
+    ).toBe('long');
     expect(chooseByOverlap([session('over', 0n, 100n)], open)).toBeUndefined();
-    expect(chooseByOverlap([session('ended', 0n, 1_000n), session('running', 90n, undefined)], open)?.id).toBe('running');
+    expect(chooseByOverlap([session('ended', 0n, 1_000n), session('running', 90n, undefined)], open)?.id).toBe(
+      'running',
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** Sessions of a meeting, their transcripts, and the choice of the session or recording of a conversation (architecture#a-recorded-meeting). */
+/**
+ * Sessions of a meeting, their transcripts, and the choice of the session or recording of a conversation
+ * (architecture#a-recorded-meeting).
+ */
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Instant } from '#libs/time';

@@ -37,7 +37,9 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
     const { publicKey, privateKey } = makePair();
     shown = publicKey;
     const keys = createWebhookKeys({ outbound, publicKey: '', keyUrl });
-    const signatures = Array.from({ length: 20 }, (_value, n) => (n % 2 === 0 ? signWith(privateKey) : signWith(makePair().privateKey)));
+    const signatures = Array.from({ length: 20 }, (_value, n) =>
+      n % 2 === 0 ? signWith(privateKey) : signWith(makePair().privateKey),
+    );
     const verdicts = await Promise.all(signatures.map((signature) => keys.isSigned(body, signature)));
     expect(verdicts).toEqual(signatures.map((_signature, n) => n % 2 === 0));
     expect(await keys.isSigned(body, undefined)).toBe(false);
@@ -54,7 +56,11 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
 
   it('is never requested when the setting contains it', async () => {
     const { publicKey, privateKey } = makePair();
-    const keys = createWebhookKeys({ outbound, publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(), keyUrl });
+    const keys = createWebhookKeys({
+      outbound,
+      publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      keyUrl,
+    });
     expect(await keys.isSigned(body, signWith(privateKey))).toBe(true);
     expect(await keys.isSigned(body, signWith(makePair().privateKey))).toBe(false);
     expect(asked).toBe(0);

@@ -1,4 +1,6 @@
-/** Verifies webhooks of the provider: RSA-SHA256 over the raw body, in base64 (rules/providers#realtimekit-webhooks). */
+/**
+ * Verifies webhooks of the provider: RSA-SHA256 over the raw body, in base64 (rules/providers#realtimekit-webhooks).
+ */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
@@ -15,7 +17,10 @@ const refreshMs = 60_000;
 const retryMs = 5_000;
 const timeoutMs = 10_000;
 
-/** Uses the key of the setting, else the key at the provider's URL. @throws Error when `publicKey` is not a public key in PEM */
+/**
+ * Uses the key of the setting, else the key at the provider's URL. @throws Error when `publicKey` is not a public key
+ * in PEM
+ */
 export function createWebhookKeys(options: { outbound: Outbound; publicKey: string; keyUrl: string }): WebhookKeys {
   const given = options.publicKey === '' ? undefined : createPublicKey(options.publicKey.replaceAll('\\n', '\n'));
   let key = given;

@@ -1,6 +1,6 @@
 /**
- * Redacts secrets in data shown to operators and in logs (P2): payloads, results and errors of jobs, bodies and headers of webhooks. Fields
- * are matched by name, texts by shape and by preceding names; everything else is unchanged.
+ * Redacts secrets in data shown to operators and in logs (P2): payloads, results and errors of jobs, bodies and headers
+ * of webhooks. Fields are matched by name, texts by shape and by preceding names; everything else is unchanged.
  */
 import { isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import { isSecretField, isSecretName } from './names.ts';
@@ -47,7 +47,9 @@ export function redactJson(value: unknown, level = 1): unknown {
       ? redacted
       : redactJson(field, level + 1),
   ]);
-  const isSame = retained.every(([name, field], index) => field === entries[index]?.[1] && name === entries[index]?.[0]);
+  const isSame = retained.every(
+    ([name, field], index) => field === entries[index]?.[1] && name === entries[index]?.[0],
+  );
   return isSame ? value : Object.fromEntries(retained);
 }
 
@@ -63,7 +65,8 @@ function redactPair(pair: Pair, level: number): unknown {
 /** `{"name": "Authorization", "value": "…"}`, as in header lists and form answers. */
 const nameFields = ['name', 'key', 'label', 'header', 'field', 'question', 'title', 'type'] as const;
 const valueFields: ReadonlySet<string> = new Set(['value', 'values', 'content', 'answer', 'text', 'response']);
-const isSecretLabel = (label: unknown): boolean => typeof label === 'string' && label.length <= 100 && isSecretName(label);
+const isSecretLabel = (label: unknown): boolean =>
+  typeof label === 'string' && label.length <= 100 && isSecretName(label);
 
 function redactString(text: string, level: number): string {
   const document = /^\s{0,100}[[{"]/.test(text) ? readDocument(text) : undefined;
@@ -73,8 +76,8 @@ function redactString(text: string, level: number): string {
 }
 
 /**
- * Returns a body unchanged when it has no secrets. JSON and form fields are serialized again without secrets; other text is redacted by
- * pattern.
+ * Returns a body unchanged when it has no secrets. JSON and form fields are serialized again without secrets; other
+ * text is redacted by pattern.
  */
 export function redactBody(body: string): string {
   const document = readDocument(body);
@@ -95,6 +98,9 @@ function readDocument(body: string): JsonObject | unknown[] | string | undefined
 /** Redacts request headers by name. */
 export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, isSecretName(name) && value !== '' ? redacted : redactText(value)]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      isSecretName(name) && value !== '' ? redacted : redactText(value),
+    ]),
   );
 }

@@ -1,6 +1,7 @@
 /**
- * Secrets after a label in words, in all supported languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN 1234`, `password =>
- * 'x'`. The gap after a label is bounded (markup, a remark in parentheses, a separator), so each label takes bounded time.
+ * Secrets after a label in words, in all supported languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN
+ * 1234`, `password => 'x'`. The gap after a label is bounded (markup, a remark in parentheses, a separator), so each
+ * label takes bounded time.
  */
 import { label } from './names.ts';
 import { findQuote, quoteAt, readAt } from './reading.ts';
@@ -35,19 +36,30 @@ export function redactLabels(whole: string): string {
   const text = whole.replace(sentCode, redacted);
   return replaceSpans(text, label, (match, from) => {
     const isPassword = match[1] !== undefined;
-    const isOption = /(?:^|[\s'"`])--?(?:[a-z0-9]{1,20}-){0,4}$/i.test(text.slice(Math.max(0, match.index - 60), match.index));
+    const isOption = /(?:^|[\s'"`])--?(?:[a-z0-9]{1,20}-){0,4}$/i.test(
+      text.slice(Math.max(0, match.index - 60), match.index),
+    );
     const gap = readGap(text, from, isOption);
     if (gap === undefined) return undefined;
     const span = readValue(text, gap.to, gap.joint);
     if (span === undefined) return undefined;
-    return isLabelledSecret(text, span, { isPassword, isOption, joint: gap.joint, isCode: /cod|код|코드|コード/iu.test(match[0]) })
+    return isLabelledSecret(text, span, {
+      isPassword,
+      isOption,
+      joint: gap.joint,
+      isCode: /cod|код|코드|コード/iu.test(match[0]),
+    })
       ? span
       : undefined;
   });
 }
 
 /** Parses the text between a label and its value; undefined when no value follows. */
-function readGap(text: string, from: number, isOption: boolean): { readonly to: number; readonly joint: Joint } | undefined {
+function readGap(
+  text: string,
+  from: number,
+  isOption: boolean,
+): { readonly to: number; readonly joint: Joint } | undefined {
   let at = from;
   const skip = (pattern: RegExp): boolean => {
     const found = readAt(pattern, text, at);
@@ -75,9 +87,11 @@ function readGap(text: string, from: number, isOption: boolean): { readonly to: 
   return { to: at, joint };
 }
 
-const number = /[0-9A-Za-z]{4,64}(?=[\p{Script=Hiragana}\p{Script=Han}])|[0-9]{2,12}(?:[ \u00a0.-][0-9]{2,6}){1,5}(?![\p{L}\p{N}.:/-])#?/uy;
+const number =
+  /[0-9A-Za-z]{4,64}(?=[\p{Script=Hiragana}\p{Script=Han}])|[0-9]{2,12}(?:[ \u00a0.-][0-9]{2,6}){1,5}(?![\p{L}\p{N}.:/-])#?/uy;
 /** A character that may end a value is part of it when the value continues after it. */
-const word = /(?:[^\s,;"'<>)}\]，。；、）】」]|[,;)}\]](?![\s"'\\,;)}\]]|$|[\w .-]{1,40}[:=])|<(?![A-Za-z/!])|'(?=[\p{L}\p{N}])){1,512}/uy;
+const word =
+  /(?:[^\s,;"'<>)}\]，。；、）】」]|[,;)}\]](?![\s"'\\,;)}\]]|$|[\w .-]{1,40}[:=])|<(?![A-Za-z/!])|'(?=[\p{L}\p{N}])){1,512}/uy;
 
 function readValue(text: string, from: number, joint: Joint): Span | undefined {
   const quote = readAt(quoteAt, text, from);
@@ -110,7 +124,11 @@ const unit =
 const namesKind =
   /^(?:[0-9]{4}-[0-9]{2}|(?:sha|md|base|oauth|utf|pbkdf|argon|aes|rsa|iso|ipv|http|v[0-9])[0-9_-]*|[^:]*:\/\/|[\w.-]{1,40}=)/i;
 
-function isLabelledSecret(text: string, { from, to }: Span, { isPassword, isOption, isCode, joint }: Labelled): boolean {
+function isLabelledSecret(
+  text: string,
+  { from, to }: Span,
+  { isPassword, isOption, isCode, joint }: Labelled,
+): boolean {
   const value = text.slice(from, Math.min(to, from + 512));
   if (/^(?:\[|\/\/|&)/.test(value) || plainValues.has(value.toLowerCase())) return false;
   const isQuoted = /["']/.test(text[from - 1] ?? '') && joint !== 'weak';

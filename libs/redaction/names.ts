@@ -44,10 +44,18 @@ function namesSecret(name: string): boolean {
   const words = wordsOf(name);
   if (plainWords.test(words)) return false;
   const bare = words.replaceAll('-', '');
-  return secretPart.test(bare) || secretWhole.test(bare) || secretWords.test(words) || labelName.test(name.slice(0, maxNameLength).trim());
+  return (
+    secretPart.test(bare) ||
+    secretWhole.test(bare) ||
+    secretWords.test(words) ||
+    labelName.test(name.slice(0, maxNameLength).trim())
+  );
 }
 
-/** Whether a field holds a secret. Flags, empty values and numbers with plural names, such as token counts, are not secrets. */
+/**
+ * Whether a field holds a secret. Flags, empty values and numbers with plural names, such as token counts, are not
+ * secrets.
+ */
 export function isSecretField(name: string, value: unknown): boolean {
   return isSecretName(name) && holdsSecret(value, plural.test(wordsOf(name)));
 }
@@ -115,6 +123,9 @@ const keys = oneOf(keyWords.split('|'));
 const start = String.raw`(?<![\p{L}\p{N}_])`;
 
 /** A label in a text; group 1 is set for passwords and codes, not for keys. */
-export const label = new RegExp(`(${parts}|${start}(?:${words})|(?-i:(?<=[a-z])Pin))|(?:${keyParts}|${start}(?:${keys}))`, 'giu');
+export const label = new RegExp(
+  `(${parts}|${start}(?:${words})|(?-i:(?<=[a-z])Pin))|(?:${keyParts}|${start}(?:${keys}))`,
+  'giu',
+);
 /** The label as an entire field name. */
 export const labelName = new RegExp(`(?:${parts})$|^(?:${words}|${keys})$`, 'iu');

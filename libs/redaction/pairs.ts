@@ -1,6 +1,7 @@
 /**
- * Secrets in texts of unknown format, found by preceding names: URL parameters, form fields, truncated or embedded JSON, headers, and lines
- * such as `Passcode: 123456`. Names are bounded, and each search continues after the value it found.
+ * Secrets in texts of unknown format, found by preceding names: URL parameters, form fields, truncated or embedded
+ * JSON, headers, and lines such as `Passcode: 123456`. Names are bounded, and each search continues after the value it
+ * found.
  */
 import { redactLabels } from './labels.ts';
 import { isSecretName, isSecretText } from './names.ts';
@@ -8,7 +9,9 @@ import { findClose, findQuote, quoteAt, readAt } from './reading.ts';
 import { redacted, replaceSpans } from './shapes.ts';
 
 export function redactPairs(text: string): string {
-  return redactLabels(redactHeaderLines(redactUsers(redactAssignments(redactQuoted(redactElements(redactEntries(text)))))));
+  return redactLabels(
+    redactHeaderLines(redactUsers(redactAssignments(redactQuoted(redactElements(redactEntries(text)))))),
+  );
 }
 
 /** A form body: a value ends at the next field and may contain spaces. */
@@ -27,8 +30,10 @@ function redactQuoted(text: string): string {
     const name = match[2] ?? '';
     if (!isSecretName(name)) return undefined;
     const quote = readAt(quoteAt, text, from);
-    if (quote !== undefined) return spanOf(name, text, from + quote.length, findQuote(text, from + quote.length, quote));
-    if (text[from] === '{' || text[from] === '[') return holdsText(name, text, from) ? { from, to: findClose(text, from) } : undefined;
+    if (quote !== undefined)
+      return spanOf(name, text, from + quote.length, findQuote(text, from + quote.length, quote));
+    if (text[from] === '{' || text[from] === '[')
+      return holdsText(name, text, from) ? { from, to: findClose(text, from) } : undefined;
     return spanOf(name, text, from, from + (readAt(scalarAt, text, from)?.length ?? 0));
   });
 }
@@ -52,7 +57,9 @@ const entries: readonly RegExp[] = [
 function redactEntries(text: string): string {
   return entries.reduce(
     (retained, entry) =>
-      replaceSpans(retained, entry, ([, quote = '', name = ''], from) => spanOf(name, retained, from, findQuote(retained, from, quote))),
+      replaceSpans(retained, entry, ([, quote = '', name = ''], from) =>
+        spanOf(name, retained, from, findQuote(retained, from, quote)),
+      ),
     text,
   );
 }
@@ -67,14 +74,17 @@ function redactElements(text: string): string {
   });
 }
 
-const userOption = /(?<=^|[\s'"`])(?:-u|-U|--user|--proxy-user|--auth)(?:[ \t]{1,8}|=)["']?([^\s:"']{1,200}):(?=[^\s"'])/g;
+const userOption =
+  /(?<=^|[\s'"`])(?:-u|-U|--user|--proxy-user|--auth)(?:[ \t]{1,8}|=)["']?([^\s:"']{1,200}):(?=[^\s"'])/g;
 const secretOfUser = /[^\s"']{1,4096}/y;
 
 /** `curl -u user:password`; `-u 1000:1000` are numeric ids. */
 function redactUsers(text: string): string {
   return replaceSpans(text, userOption, ([, user], from) => {
     const secret = readAt(secretOfUser, text, from) ?? '';
-    return secret === user || /^[0-9]{1,6}$/.test(secret) || secret.startsWith(redacted) ? undefined : { from, to: from + secret.length };
+    return secret === user || /^[0-9]{1,6}$/.test(secret) || secret.startsWith(redacted)
+      ? undefined
+      : { from, to: from + secret.length };
   });
 }
 
@@ -90,9 +100,11 @@ function redactAssignments(text: string): string {
     const [, before = '', encodedName = '', sign] = match;
     const name = decode(encodedName);
     const isParameter = /^(?:[?&#]|%)/.test(before);
-    if (text[from] === '=' || text.startsWith(redacted, from) || !isSecretText(name, 'x', isParameter)) return undefined;
+    if (text[from] === '=' || text.startsWith(redacted, from) || !isSecretText(name, 'x', isParameter))
+      return undefined;
     const quote = readAt(quoteAt, text, from);
-    if (quote !== undefined) return spanOf(name, text, from + quote.length, findQuote(text, from + quote.length, quote));
+    if (quote !== undefined)
+      return spanOf(name, text, from + quote.length, findQuote(text, from + quote.length, quote));
     const end = sign !== '=' ? encodedEnd : isParameter ? addressEnd : settingEnd;
     end.lastIndex = from;
     let to = end.exec(text)?.index ?? text.length;
@@ -116,7 +128,13 @@ function redactHeaderLines(text: string): string {
   });
 }
 
-function spanOf(name: string, text: string, from: number, to: number, isParameter = false): { from: number; to: number } | undefined {
+function spanOf(
+  name: string,
+  text: string,
+  from: number,
+  to: number,
+  isParameter = false,
+): { from: number; to: number } | undefined {
   // Enough of the value to recognise a number or a flag.
   const start = text.slice(from, Math.min(to, from + 100));
   return !start.startsWith(redacted) && isSecretText(name, start, isParameter) ? { from, to } : undefined;

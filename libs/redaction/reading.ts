@@ -8,7 +8,9 @@ export function readAt(pattern: RegExp, text: string, at: number): string | unde
   return pattern.exec(text)?.[0];
 }
 
-/** Index of the closing quote, which has as many backslashes as the opening one; the text's end when it is truncated. */
+/**
+ * Index of the closing quote, which has as many backslashes as the opening one; the text's end when it is truncated.
+ */
 export function findQuote(text: string, from: number, quote: string): number {
   const sign = quote.at(-1) ?? '';
   const requested = quote.length - 1;

@@ -73,13 +73,17 @@ describe('redaction of secrets for operators (P2)', () => {
   });
 
   it('preserves every digit of a redacted body', () => {
-    expect(redactBody('{ "id": 12345678901234567890, "pass\\u0077ord": "x" }')).toBe('{"id":12345678901234567890,"password":"[redacted]"}');
+    expect(redactBody('{ "id": 12345678901234567890, "pass\\u0077ord": "x" }')).toBe(
+      '{"id":12345678901234567890,"password":"[redacted]"}',
+    );
     expect(redactJson(parseJson('{"n": 12345678901234567890}'))).toEqual(parseJson('{"n": 12345678901234567890}'));
   });
 
   it('redacts forms and headers', () => {
     expect(redactBody('a=1&api_key=x%20y&b=2')).toBe('a=1&api_key=[redacted]&b=2');
-    expect(redactHeaders({ authorization: 'Basic eA==', 'x-cal-signature-256': 'ab', 'content-type': 'a/b', cookie: '' })).toEqual({
+    expect(
+      redactHeaders({ authorization: 'Basic eA==', 'x-cal-signature-256': 'ab', 'content-type': 'a/b', cookie: '' }),
+    ).toEqual({
       authorization: '[redacted]',
       'x-cal-signature-256': '[redacted]',
       'content-type': 'a/b',
@@ -141,7 +145,10 @@ const forms: readonly (readonly [what: string, text: string])[] = [
   ['a numeric pin in a sentence', 'Dial in, PIN: 90210, stays'],
   ['a pin of another field', '{"pin_code":"90210","a":"stays"}'],
   ['JSON inside a string', JSON.stringify({ a: 'stays', body: JSON.stringify({ password: x }) })],
-  ['JSON inside JSON inside a string', JSON.stringify({ a: 'stays', b: JSON.stringify({ c: JSON.stringify({ password: x }) }) })],
+  [
+    'JSON inside JSON inside a string',
+    JSON.stringify({ a: 'stays', b: JSON.stringify({ c: JSON.stringify({ password: x }) }) }),
+  ],
   ['JSON inside a string that is cut', `{"a":"stays","body":"{\\"password\\":\\"${x} y`],
   ['JSON that is cut within a secret', `{"a":"stays","password":"${x} y`],
   ['JSON that is cut behind a secret', `{"password":"${x} \\" y","a":"stays","b":`],
@@ -206,14 +213,33 @@ const forms: readonly (readonly [what: string, text: string])[] = [
     'key',
     'secret',
   ].map((name) => [`${name} of an address`, `https://stays.example.org/x?a=1&${name}=${x}&b=2`] as const),
-  ...['client_secret', 'refresh_token', 'id_token', 'code', 'password', 'passwd', 'auth', 'jwt', 'otp', 'X-AMZ-SIGNATURE'].map(
-    (name) => [`${name} of an address`, `GET /x?${name}=${x} HTTP/1.1 stays`] as const,
-  ),
+  ...[
+    'client_secret',
+    'refresh_token',
+    'id_token',
+    'code',
+    'password',
+    'passwd',
+    'auth',
+    'jwt',
+    'otp',
+    'X-AMZ-SIGNATURE',
+  ].map((name) => [`${name} of an address`, `GET /x?${name}=${x} HTTP/1.1 stays`] as const),
   ['a fragment', `https://stays.example.org/#access_token=${x}&state=1`],
-  ['an address within an address', `https://stays.example.org/?next=https%3A%2F%2Fb.example.org%2F%3Fa%3D1%26token%3D${x}%26b%3D2`],
-  ...['password', 'userPassword', 'user_password', 'user-password', 'USER_PASSWORD', 'accessToken', 'access-token', 'clientSecret'].map(
-    (name) => [`a field ${name}`, `{"${name}":"${x}","a":"stays"}`] as const,
-  ),
+  [
+    'an address within an address',
+    `https://stays.example.org/?next=https%3A%2F%2Fb.example.org%2F%3Fa%3D1%26token%3D${x}%26b%3D2`,
+  ],
+  ...[
+    'password',
+    'userPassword',
+    'user_password',
+    'user-password',
+    'USER_PASSWORD',
+    'accessToken',
+    'access-token',
+    'clientSecret',
+  ].map((name) => [`a field ${name}`, `{"${name}":"${x}","a":"stays"}`] as const),
   ...[
     'apiKey',
     'api-key',

@@ -1,6 +1,6 @@
 /**
- * Secrets recognised by their shape anywhere in a text. No expression starts within a span that another attempt has read, so that each one
- * reads a long text once.
+ * Secrets recognised by their shape anywhere in a text. No expression starts within a span that another attempt has
+ * read, so that each one reads a long text once.
  */
 import { dialled, secretPaths, tokens } from './tokens.ts';
 
@@ -13,7 +13,10 @@ const scheme = /\b(Bearer|Basic|Token|Digest|Negotiate|Api-?Key)([ \t]{1,8}|%20)
 
 /** Redacts secrets recognised by their shape. */
 export function redactShapes(text: string): string {
-  let retained = replaceSpans(text, privateKeyBegin, ({ index }, from) => ({ from: index, to: findPrivateKeyEnd(text, from) }));
+  let retained = replaceSpans(text, privateKeyBegin, ({ index }, from) => ({
+    from: index,
+    to: findPrivateKeyEnd(text, from),
+  }));
   retained = retained.replace(tokens, redacted).replace(userInfo, `$1${redacted}@`).replace(dialled, `$1${redacted}`);
   for (const path of secretPaths) retained = retained.replace(path, `$1${redacted}`);
   retained = redactParameters(retained);
@@ -46,10 +49,13 @@ function findPrivateKeyEnd(text: string, from: number): number {
   return privateKeyEnd.test(text) ? privateKeyEnd.lastIndex : text.length;
 }
 
-/** False for prose (`Basic training`, `token exchange`), challenges (`Bearer realm="x"`) and settings (`Token limit=5`). */
+/**
+ * False for prose (`Basic training`, `token exchange`), challenges (`Bearer realm="x"`) and settings (`Token limit=5`).
+ */
 function isCredential(name: string, text: string): boolean {
   if (/^(?:realm|error|scope|charset)=|^[A-Za-z_]{1,20}=[0-9]{1,5}$/.test(text)) return false;
-  if (name === 'basic') return Buffer.from(text.slice(0, 1_000), 'base64').includes(':') || (text.length >= 16 && /[0-9]/.test(text));
+  if (name === 'basic')
+    return Buffer.from(text.slice(0, 1_000), 'base64').includes(':') || (text.length >= 16 && /[0-9]/.test(text));
   return isRandom(text) || (name === 'bearer' && text.length >= 16);
 }
 
@@ -63,8 +69,14 @@ export interface Span {
   readonly to: number;
 }
 
-/** Replaces the span returned by `find` for each match and continues after it; `from` is the position after the match. */
-export function replaceSpans(text: string, pattern: RegExp, find: (match: RegExpExecArray, from: number) => Span | undefined): string {
+/**
+ * Replaces the span returned by `find` for each match and continues after it; `from` is the position after the match.
+ */
+export function replaceSpans(
+  text: string,
+  pattern: RegExp,
+  find: (match: RegExpExecArray, from: number) => Span | undefined,
+): string {
   let retained = '';
   let taken = 0;
   pattern.lastIndex = 0;

@@ -56,7 +56,10 @@ const prefixed = [
   String.raw`(?:${oneOf(ambiguousPrefixes)})(?=[A-Za-z]{0,60}[0-9])[0-9A-Za-z]{18,}(?:[_-][0-9A-Za-z]{1,200}){0,9}`,
 ];
 
-export const tokens = new RegExp([...marks, String.raw`${edge}(?:${[...marksAtEdges, ...prefixed].join('|')})`].join('|'), 'g');
+export const tokens = new RegExp(
+  [...marks, String.raw`${edge}(?:${[...marksAtEdges, ...prefixed].join('|')})`].join('|'),
+  'g',
+);
 
 /** The text before the secret is kept. */
 export const secretPaths: readonly RegExp[] = [

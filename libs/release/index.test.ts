@@ -12,11 +12,14 @@ describe('withReplacements', () => {
 });
 
 describe('replaced.json', () => {
-  it.each(Object.entries(listMigrations()))('of %s lists existing replacement migrations, and replaces none of them', (service, names) => {
-    const replaced = replacedMigrations(service);
-    const former = Object.values(replaced).flat();
-    expect(names).toEqual(expect.arrayContaining(Object.keys(replaced)));
-    expect(former.filter((name) => names.includes(name))).toEqual([]);
-    expect(new Set(former).size).toBe(former.length);
-  });
+  it.each(Object.entries(listMigrations()))(
+    'of %s lists existing replacement migrations, and replaces none of them',
+    (service, names) => {
+      const replaced = replacedMigrations(service);
+      const former = Object.values(replaced).flat();
+      expect(names).toEqual(expect.arrayContaining(Object.keys(replaced)));
+      expect(former.filter((name) => names.includes(name))).toEqual([]);
+      expect(new Set(former).size).toBe(former.length);
+    },
+  );
 });

@@ -33,7 +33,10 @@ export function replacedMigrations(service: string): Readonly<Record<string, rea
 }
 
 /** The names, with each complete set of replaced migrations exchanged for the one that replaces it. */
-export function withReplacements(names: readonly string[], replaced: Readonly<Record<string, readonly string[]>>): string[] {
+export function withReplacements(
+  names: readonly string[],
+  replaced: Readonly<Record<string, readonly string[]>>,
+): string[] {
   const result = new Set(names);
   for (const [name, former] of Object.entries(replaced)) {
     if (!former.every((item) => result.has(item))) continue;

@@ -18,7 +18,9 @@ const limits = { first: 1_000, least: 100, most: 20_000 };
 const quickMs = 100;
 const slowMs = 400;
 
-/** Runs until all rows are removed, the budget is used up or the signal is aborted. @returns how many rows were removed */
+/**
+ * Runs until all rows are removed, the budget is used up or the signal is aborted. @returns how many rows were removed
+ */
 export async function removeInBatches({ remove, signal, budgetMs = Infinity, share = 0.5 }: Removal): Promise<number> {
   const startedMs = performance.now();
   let total = 0;

@@ -21,8 +21,9 @@ export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
 }
 
 function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
-  // Schemas do not reference each other. ajv's code optimisation takes half of the compilation time and makes no difference to V8. Schemas
-  // are validated by test/architecture/schemas.test.ts instead: compiling the meta-schema takes longer than compiling a service's settings.
+  // Schemas do not reference each other. ajv's code optimisation takes half of the compilation time and makes no
+  // difference to V8. Schemas are validated by test/architecture/schemas.test.ts instead: compiling the meta-schema
+  // takes longer than compiling a service's settings.
   const options = {
     strict: false,
     logger: false,
@@ -42,8 +43,8 @@ function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
 }
 
 /**
- * Custom keyword added to every `type: object`: a number kept as text (libs/json) is an object for JavaScript and ajv, but not for the
- * client.
+ * Custom keyword added to every `type: object`: a number kept as text (libs/json) is an object for JavaScript and ajv,
+ * but not for the client.
  */
 const objectOnly = 'objectOnly';
 
@@ -62,7 +63,10 @@ const guarded = new WeakMap<object, Json>();
 /** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
 
-/** Returns the schema with `objectOnly` added to every `type: object`, and without model names, which ajv accepts only once. */
+/**
+ * Returns the schema with `objectOnly` added to every `type: object`, and without model names, which ajv accepts only
+ * once.
+ */
 export function guardObjects(schema: TSchema): Json {
   const known = guarded.get(schema);
   if (known !== undefined) return known;

@@ -1,7 +1,8 @@
 /**
- * Explains why a value does not match its schema, in schema order and up to a limit. ajv's own list has an entry for every broken item and
- * every union branch, so that a small body can produce gigabytes (D60). Here ajv checks the rules of a single value, and this module walks
- * the values: it checks the size of a list before its items, and only the matching branch of a union.
+ * Explains why a value does not match its schema, in schema order and up to a limit. ajv's own list has an entry for
+ * every broken item and every union branch, so that a small body can produce gigabytes (D60). Here ajv checks the rules
+ * of a single value, and this module walks the values: it checks the size of a list before its items, and only the
+ * matching branch of a union.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isRawNumber } from '#libs/json';
@@ -133,7 +134,11 @@ class Walk implements Explanation {
       if (rest !== false) this.#visitPart(rest, value, key);
       else
         this.#report(
-          { keyword: 'additionalProperties', params: { additionalProperty: key }, message: 'must NOT have additional properties' },
+          {
+            keyword: 'additionalProperties',
+            params: { additionalProperty: key },
+            message: 'must NOT have additional properties',
+          },
           value,
           schema,
         );
@@ -150,7 +155,10 @@ class Walk implements Explanation {
     }
   }
 
-  /** Selects the union branch that the value was meant for: the first whose type matches, otherwise the first that is not null. */
+  /**
+   * Selects the union branch that the value was meant for: the first whose type matches, otherwise the first that is
+   * not null.
+   */
   #visitUnion({ schema, branches }: Node, value: unknown, parent: object | undefined): void {
     const meant = branches.filter((branch) => this.#accepts(branch, value));
     if (meant.length > 1 && meant.some((branch) => this.#fits(branch, value))) return;
@@ -216,7 +224,16 @@ class Walk implements Explanation {
 function compileNode(schema: Json): Node {
   const known = nodes.get(schema);
   if (known !== undefined) return known;
-  const { type, properties = {}, patternProperties = {}, additionalProperties, propertyNames, items, anyOf, oneOf } = schema;
+  const {
+    type,
+    properties = {},
+    patternProperties = {},
+    additionalProperties,
+    propertyNames,
+    items,
+    anyOf,
+    oneOf,
+  } = schema;
   const own = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !notOwn.has(keyword)));
   const node: Node = {
     schema,
@@ -224,8 +241,14 @@ function compileNode(schema: Json): Node {
     types: type === undefined ? undefined : [type].flat(),
     branches: (anyOf ?? oneOf ?? []) as Json[],
     properties: Object.entries(properties as Record<string, Json>),
-    patterns: Object.entries(patternProperties as Record<string, Json>).map(([pattern, property]) => [new RegExp(pattern, 'u'), property]),
-    rest: typeof additionalProperties === 'object' || additionalProperties === false ? (additionalProperties as Json | false) : undefined,
+    patterns: Object.entries(patternProperties as Record<string, Json>).map(([pattern, property]) => [
+      new RegExp(pattern, 'u'),
+      property,
+    ]),
+    rest:
+      typeof additionalProperties === 'object' || additionalProperties === false
+        ? (additionalProperties as Json | false)
+        : undefined,
     names: typeof propertyNames === 'object' ? getAjv({}).compile(propertyNames as Json) : undefined,
     items: typeof items === 'object' ? (items as Json) : undefined,
   };

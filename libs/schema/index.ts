@@ -1,6 +1,6 @@
 /**
- * JSON Schema 2020-12, compiled on first use and cached. A failed check names path and rule, never the value, which may be a secret or
- * speech.
+ * JSON Schema 2020-12, compiled on first use and cached. A failed check names path and rule, never the value, which may
+ * be a secret or speech.
  */
 import type { TSchema } from '#libs/contract';
 import { lineFormat, linePattern } from '#libs/text';
@@ -27,8 +27,9 @@ interface CompiledSchema {
 export const maxViolations = 50;
 
 /**
- * Compiles a schema to a check that stops at the first problem. Format `date-time` allows a naive time, `date-time-offset` does not.
- * Numbers kept as text (libs/json) count as numbers where the schema requires one, and are replaced by numbers.
+ * Compiles a schema to a check that stops at the first problem. Format `date-time` allows a naive time,
+ * `date-time-offset` does not. Numbers kept as text (libs/json) count as numbers where the schema requires one, and are
+ * replaced by numbers.
  */
 export function compileSchema(schema: TSchema): SchemaCheck {
   const check = compile(schema, { max: 1 });
@@ -44,14 +45,17 @@ export function compileSchemaForAll(schema: TSchema): (value: unknown) => Schema
   return (value) => check(value).map(toProblem);
 }
 
-/** Checks a form: the first `maxViolations` violations with their values, in the order of the schema. Absent properties get their `default`. */
+/**
+ * Checks a form: the first `maxViolations` violations with their values, in the order of the schema. Absent properties
+ * get their `default`.
+ */
 export function compileForm(schema: TSchema): (value: unknown) => SchemaViolation[] {
   return compile(schema, { useDefaults: true });
 }
 
 /**
- * A valid value costs one pass of ajv, an invalid one a walk that ends at the limit; both are linear. Compilation is deferred to the first
- * value: a service declares hundreds of schemas, and compiling them would take half of its start.
+ * A valid value costs one pass of ajv, an invalid one a walk that ends at the limit; both are linear. Compilation is
+ * deferred to the first value: a service declares hundreds of schemas, and compiling them would take half of its start.
  */
 function compile(schema: TSchema, { max = maxViolations, useDefaults = false }): (value: unknown) => SchemaViolation[] {
   let compiled: CompiledSchema | undefined;

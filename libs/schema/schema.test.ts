@@ -48,7 +48,9 @@ describe('compileSchema (architecture#contracts)', () => {
   });
 
   it('does not accept a number stored as text as an object, at any depth', () => {
-    const store = compileSchema(Type.Object({ infos: Type.Object({}), list: Type.Optional(Type.Array(Type.Object({}))) }));
+    const store = compileSchema(
+      Type.Object({ infos: Type.Object({}), list: Type.Optional(Type.Array(Type.Object({}))) }),
+    );
     expect(store(parseJson('{"infos":{}}'))).toBeUndefined();
     const refused = { keyword: 'type', params: { type: 'object' }, message: 'must be object' };
     expect(store(parseJson('{"infos":12345678901234567890}'))).toEqual({ path: ['infos'], ...refused });
@@ -89,7 +91,9 @@ describe('compileSchemaForAll', () => {
       },
     }));
     const problems = compileSchemaForAll(Type.Array(Type.Object({ id: Type.Integer() })))(items);
-    expect(problems.map(({ path }) => path)).toEqual(Array.from({ length: maxViolations }, (_value, index) => [index, 'id']));
+    expect(problems.map(({ path }) => path)).toEqual(
+      Array.from({ length: maxViolations }, (_value, index) => [index, 'id']),
+    );
     expect(Math.max(...touched)).toBe(maxViolations - 1);
   });
 
@@ -100,7 +104,9 @@ describe('compileSchemaForAll', () => {
         map: Type.Record(Type.String(), Type.Integer(), { maxProperties: 1 }),
       }),
     );
-    expect(check({ list: ['a', 'b', 'c'], map: { a: 'x', b: 'y' } }).map(({ path, keyword }) => [path, keyword])).toEqual([
+    expect(
+      check({ list: ['a', 'b', 'c'], map: { a: 'x', b: 'y' } }).map(({ path, keyword }) => [path, keyword]),
+    ).toEqual([
       [['list'], 'maxItems'],
       [['map'], 'maxProperties'],
     ]);
@@ -109,7 +115,12 @@ describe('compileSchemaForAll', () => {
   it('reports only the intended branch of a union', () => {
     const check = compileSchemaForAll(
       Type.Object({
-        a: Type.Union([Type.String({ maxLength: 1 }), Type.String({ pattern: '^z+$' }), Type.Array(Type.Integer()), Type.Null()]),
+        a: Type.Union([
+          Type.String({ maxLength: 1 }),
+          Type.String({ pattern: '^z+$' }),
+          Type.Array(Type.Integer()),
+          Type.Null(),
+        ]),
         b: Type.Optional(Type.Integer()),
       }),
     );
@@ -132,11 +143,15 @@ describe('compileSchemaForAll', () => {
   });
 
   it('reports one problem for a number stored as text in place of an object', () => {
-    const claims = compileSchemaForAll(Type.Object({ claims: Type.Record(Type.String(), Type.Object({ id: Type.Integer() })) }));
+    const claims = compileSchemaForAll(
+      Type.Object({ claims: Type.Record(Type.String(), Type.Object({ id: Type.Integer() })) }),
+    );
     expect(claims(parseJson('{"claims":12345678901234567890}')).map(({ path, keyword }) => [path, keyword])).toEqual([
       [['claims'], 'type'],
     ]);
-    expect(claims(parseJson('{"claims":{"a":12345678901234567890}}')).map(({ path }) => path)).toEqual([['claims', 'a']]);
+    expect(claims(parseJson('{"claims":{"a":12345678901234567890}}')).map(({ path }) => path)).toEqual([
+      ['claims', 'a'],
+    ]);
   });
 
   it('treats numbers stored as text as numbers', () => {
@@ -148,7 +163,9 @@ describe('compileSchemaForAll', () => {
       {},
       { additionalProperties: Type.String(), propertyNames: Type.String({ maxLength: 3, pattern: '^[a-z]*$' }) },
     );
-    const problems = compileSchemaForAll(Type.Object({ links: names }))({ links: { ok: 'x', 'a b': 'x', toolong: 'x' } });
+    const problems = compileSchemaForAll(Type.Object({ links: names }))({
+      links: { ok: 'x', 'a b': 'x', toolong: 'x' },
+    });
     expect(problems.map(({ path, keyword }) => [path.join('.'), keyword])).toEqual([
       ['links.a b', 'pattern'],
       ['links.toolong', 'maxLength'],

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,7 +18,11 @@ const searchPath = process.env['PATH'] ?? '';
 let folder: string;
 let lines: string[];
 
-const wanted: DebianProgram = { name: 'cutter', programs: ['cut-it', ['probe-it', 'probe-it-too']], packages: ['cutter', 'some-fonts'] };
+const wanted: DebianProgram = {
+  name: 'cutter',
+  programs: ['cut-it', ['probe-it', 'probe-it-too']],
+  packages: ['cutter', 'some-fonts'],
+};
 const inBin = (name: string): string => join(folder, 'bin', name);
 const cached = (name: string): string => join(folder, 'cache', 'coherence', name);
 
@@ -35,7 +48,8 @@ function readCalls(): string[] {
 /** `update` and `install` of the calls, in order. */
 const listActions = (): string[] => readCalls().map((call) => call.split(' ')[1] ?? '');
 
-const provide = (isRoot = true): Promise<readonly string[]> => provideDebianProgram(wanted, (line) => lines.push(line), isRoot);
+const provide = (isRoot = true): Promise<readonly string[]> =>
+  provideDebianProgram(wanted, (line) => lines.push(line), isRoot);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'coherence-debian-program-'));
@@ -65,8 +79,13 @@ describe('provideDebianProgram', () => {
     await expect(provide()).resolves.toEqual([inBin('cut-it'), inBin('probe-it-too')]);
     const [update, install] = readCalls();
     expect(update).toMatch(/^noninteractive update -o DPkg::Lock::Timeout=300 /);
-    expect(install).toMatch(/^noninteractive install -y --no-install-recommends -o DPkg::Lock::Timeout=300 .* cutter some-fonts$/);
-    expect(lines).toEqual(['installing cutter with apt-get, once for this machine (about a minute)', 'installed cutter']);
+    expect(install).toMatch(
+      /^noninteractive install -y --no-install-recommends -o DPkg::Lock::Timeout=300 .* cutter some-fonts$/,
+    );
+    expect(lines).toEqual([
+      'installing cutter with apt-get, once for this machine (about a minute)',
+      'installed cutter',
+    ]);
   });
 
   it('does not use a file that is not executable', async () => {
@@ -102,7 +121,9 @@ describe('provideDebianProgram', () => {
     await provide();
     expect(listActions()).toEqual(['update', 'install', 'install']);
     rmSync(inBin('cut-it'));
-    writeAptGet(`[ "$(tail -n 2 ${join(folder, 'calls')} | head -n 1 | cut -d ' ' -f 2)" = update ] && cp "$0" $BIN/cut-it`);
+    writeAptGet(
+      `[ "$(tail -n 2 ${join(folder, 'calls')} | head -n 1 | cut -d ' ' -f 2)" = update ] && cp "$0" $BIN/cut-it`,
+    );
     await provide();
     expect(listActions().slice(3)).toEqual(['install', 'update', 'install']);
   });
@@ -130,12 +151,16 @@ describe('provideDebianProgram', () => {
 
   it('requires root before calling apt-get', async () => {
     writeAptGet();
-    await expect(provide(false)).rejects.toThrow(/^cutter is not installed, and only root may install it\.\nTwo ways out:/);
+    await expect(provide(false)).rejects.toThrow(
+      /^cutter is not installed, and only root may install it\.\nTwo ways out:/,
+    );
     expect(readCalls()).toEqual([]);
   });
 
   it('reports a missing apt-get', async () => {
     process.env['PATH'] = join(folder, 'bin');
-    await expect(provide()).rejects.toThrow(/^cutter is not installed, and there is no apt-get to install it with\.\nTwo ways out:/);
+    await expect(provide()).rejects.toThrow(
+      /^cutter is not installed, and there is no apt-get to install it with\.\nTwo ways out:/,
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** System programs that tests need: found on the PATH, or installed with apt-get when running as root on a Debian machine, as in CI. */
+/**
+ * System programs that tests need: found on the PATH, or installed with apt-get when running as root on a Debian
+ * machine, as in CI.
+ */
 import { spawn } from 'node:child_process';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +54,8 @@ const aptOptions = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3',
 const progressIntervalMs = 10_000;
 
 /**
- * Full paths in the order of `programs`; installs them first when one is missing, while other processes that need some wait.
+ * Full paths in the order of `programs`; installs them first when one is missing, while other processes that need some
+ * wait.
  * @throws Error that lists the alternatives.
  */
 export async function provideDebianProgram(
@@ -64,7 +68,8 @@ export async function provideDebianProgram(
     const found = findAll(requested);
     if (found !== undefined) return found;
     const aptGet = findProgram('apt-get', listPath());
-    if (aptGet === undefined) throw describeFailure(requested, 'is not installed, and there is no apt-get to install it with');
+    if (aptGet === undefined)
+      throw describeFailure(requested, 'is not installed, and there is no apt-get to install it with');
     if (!isRoot) throw describeFailure(requested, 'is not installed, and only root may install it');
     if (takeLock(lock)) {
       try {
@@ -117,16 +122,26 @@ async function updateLists(aptGet: string, progress: Progress, maxAgeMs = listsM
 }
 
 /** @returns undefined on success, otherwise the last lines of the output. */
-function runAptGet(aptGet: string, args: readonly string[], doing: string, progress: Progress): Promise<string | undefined> {
+function runAptGet(
+  aptGet: string,
+  args: readonly string[],
+  doing: string,
+  progress: Progress,
+): Promise<string | undefined> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' };
   const child = spawn(aptGet, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line.trim() !== '')));
+    stream
+      .setEncoding('utf8')
+      .on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line.trim() !== '')));
   }
   const startedAt = Date.now();
   const timer = setInterval(
-    () => progress(`${doing}: ${Math.round((Date.now() - startedAt) / 1000)} s (${lines.at(-1)?.trim() ?? 'nothing said yet'})`),
+    () =>
+      progress(
+        `${doing}: ${Math.round((Date.now() - startedAt) / 1000)} s (${lines.at(-1)?.trim() ?? 'nothing said yet'})`,
+      ),
     progressIntervalMs,
   );
   return new Promise((resolve) => {

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -28,7 +37,10 @@ function writeProgram(name: string, script: string): void {
 /** A `go` that counts its calls and creates the program after a moment. */
 function writeGo(script = `sleep 0.3; echo 'echo built' > "$GOBIN/some-server"; chmod +x "$GOBIN/some-server"`): void {
   const version = 'if [ "$1" = version ]; then echo go version go1.26.0; exit; fi';
-  writeProgram('go', `${version}\necho "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`);
+  writeProgram(
+    'go',
+    `${version}\necho "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`,
+  );
 }
 
 const flags = '-gcflags=all=-dwarf=false -ldflags=-s -w';
@@ -113,7 +125,12 @@ describe('provideGoTool (architecture#running-it)', () => {
 
 describe('builds of two tools', () => {
   it('run one after the other, while the second fetches its modules', async () => {
-    const other = { ...tool, name: 'other-server', module: 'example.org/other-server', versionVariable: 'main.Version' };
+    const other = {
+      ...tool,
+      name: 'other-server',
+      module: 'example.org/other-server',
+      versionVariable: 'main.Version',
+    };
     writeGo(
       `test "$2" = -n || { sleep 0.5; echo "done $@" >> ${join(folder, 'calls')}; touch "$GOBIN/some-server" "$GOBIN/other-server"; }`,
     );

@@ -1,6 +1,6 @@
 /**
- * Servers and tools that no npm package contains: found on the PATH in a suitable version, or built once with `go install` into a cache
- * that all clones of the user share (architecture#running-it).
+ * Servers and tools that no npm package contains: found on the PATH in a suitable version, or built once with `go
+ * install` into a cache that all clones of the user share (architecture#running-it).
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -18,8 +18,8 @@ export interface GoTool {
   module: string;
   version: string;
   /**
-   * The go.mod of the tool replaces modules, which `go install module@version` rejects: it is built as a requirement of another module.
-   * With build tags, e.g. to exclude unused parts.
+   * The go.mod of the tool replaces modules, which `go install module@version` rejects: it is built as a requirement of
+   * another module. With build tags, e.g. to exclude unused parts.
    */
   required?: { readonly tags: string };
   /** Arguments that print the version; default `--version`. */
@@ -67,8 +67,11 @@ async function build(tool: GoTool, binDir: string, program: string, progress: Pr
   const buildDir = mkdtempSync(join(binDir, `.${tool.name}-`));
   try {
     const about = tool.buildSeconds >= 120 ? `${Math.round(tool.buildSeconds / 60)} min` : `${tool.buildSeconds} s`;
-    progress(`building ${tool.name} ${tool.version} with go install, once for all clones (about ${about} on two cores)`);
-    // One build at a time: parallel builds would each compile the standard library, which a later one finds in the cache.
+    progress(
+      `building ${tool.name} ${tool.version} with go install, once for all clones (about ${about} on two cores)`,
+    );
+    // One build at a time: parallel builds would each compile the standard library, which a later one finds in the
+    // cache.
     const output = await withLock(
       join(binDir, '.building'),
       () => runGoInstall(go, tool, buildDir, progress),
@@ -127,7 +130,9 @@ function listBuildFlags({ version, versionVariable, forTests = false }: GoTool):
 function runGo(go: Go, args: readonly string[], buildDir: string, lines: string[] = []): Promise<number | null> {
   const env = { ...compilerMemory, ...go.env, GOBIN: buildDir, CGO_ENABLED: '0', GOFLAGS: '-trimpath -modcacherw' };
   const child = spawn(go.program, [...args], { cwd: buildDir, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter((part) => part !== '')));
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => lines.push(...text.split('\n').filter((part) => part !== '')));
   return new Promise((resolve) => {
     child.once('error', (error) => lines.push(error.message));
     child.once('close', (code) => resolve(code));

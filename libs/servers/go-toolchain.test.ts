@@ -27,7 +27,8 @@ let archive: Buffer;
 
 function zip(entries: Readonly<Record<string, string>>): Promise<Buffer> {
   const file = new ZipFile();
-  for (const [name, text] of Object.entries(entries)) file.addBuffer(Buffer.from(text), name, { compress: name.endsWith('.go') });
+  for (const [name, text] of Object.entries(entries))
+    file.addBuffer(Buffer.from(text), name, { compress: name.endsWith('.go') });
   file.end();
   return buffer(file.outputStream);
 }

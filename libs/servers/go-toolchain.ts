@@ -1,6 +1,7 @@
 /**
- * The Go toolchain, which builds tools that no npm package contains: the installed one when it is new enough, otherwise the pinned
- * toolchain from the Go module proxy, verified and unpacked into the cache. Runs before any package is installed and does not need any.
+ * The Go toolchain, which builds tools that no npm package contains: the installed one when it is new enough, otherwise
+ * the pinned toolchain from the Go module proxy, verified and unpacked into the cache. Runs before any package is
+ * installed and does not need any.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,7 +37,9 @@ const pinned: Toolchain = {
 const oldest = [1, 26] as const;
 const usualDirs = ['/usr/local/go/bin', '/usr/lib/go/bin', '/usr/lib/go-1.26/bin', '/opt/homebrew/bin'];
 const publicProxy = 'https://proxy.golang.org';
-/** Tests of the standard library and the source of Go's own programs: two thirds of the files, which builds do not need. */
+/**
+ * Tests of the standard library and the source of Go's own programs: two thirds of the files, which builds do not need.
+ */
 const unneeded = /^src\/cmd\/|_test\.go$|^src\/.*\/testdata\//;
 const progressEveryMs = 5_000;
 const silenceMs = 60_000;
@@ -53,7 +56,8 @@ export async function provideGo(
   if (found !== undefined && isNewEnough(foundVersion))
     return { program: found, env: isWritable(homedir()) ? process.env : withOwnCaches() };
   const rootDir = join(findCacheDir(), `go-${toolchain.version}`);
-  const why = found === undefined ? 'there is no Go' : `${found} is Go ${foundVersion?.join('.') ?? 'of no known version'}`;
+  const why =
+    found === undefined ? 'there is no Go' : `${found} is Go ${foundVersion?.join('.') ?? 'of no known version'}`;
   await makeOnce(
     rootDir,
     () => install(toolchain, rootDir, why, progress),
@@ -69,7 +73,11 @@ function withOwnCaches(): NodeJS.ProcessEnv {
 }
 
 function readVersion(program: string): [number, number] | undefined {
-  const { stdout } = spawnSync(program, ['version'], { encoding: 'utf8', timeout: 10_000, env: { ...process.env, GOTOOLCHAIN: 'local' } });
+  const { stdout } = spawnSync(program, ['version'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    env: { ...process.env, GOTOOLCHAIN: 'local' },
+  });
   const match = /go(\d+)\.(\d+)/.exec(stdout ?? '');
   return match === null ? undefined : [Number(match[1]), Number(match[2])];
 }
@@ -82,7 +90,8 @@ function isNewEnough(version: [number, number] | undefined): boolean {
 async function install(toolchain: Toolchain, rootDir: string, why: string, progress: Progress): Promise<void> {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
   const expected = toolchain.hashes[platform];
-  if (expected === undefined) throw new Error(`${why}, and none is pinned for ${platform}. Install Go ${oldest.join('.')} or later.`);
+  if (expected === undefined)
+    throw new Error(`${why}, and none is pinned for ${platform}. Install Go ${oldest.join('.')} or later.`);
   const module = `golang.org/toolchain@v0.0.1-go${toolchain.version}.${platform}`;
   progress(`${why}: fetching Go ${toolchain.version} from the Go module proxy, once for all clones`);
   const archive = await download(module, progress);
@@ -90,7 +99,8 @@ async function install(toolchain: Toolchain, rootDir: string, why: string, progr
   rmSync(draft, { recursive: true, force: true });
   try {
     const hash = await unpack(archive, `${module}/`, draft);
-    if (hash !== expected) throw new Error(`what the Go module proxy sent is not ${module}: its hash is ${hash}, not ${expected}`);
+    if (hash !== expected)
+      throw new Error(`what the Go module proxy sent is not ${module}: its hash is ${hash}, not ${expected}`);
     renameSync(draft, rootDir);
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -151,7 +161,8 @@ async function unpack(archive: Buffer, prefix: string, dir: string): Promise<str
   const made = new Set<string>();
   for (const { name, content } of readZip(archive)) {
     const path = name.slice(prefix.length);
-    if (!name.startsWith(prefix) || path.split('/').includes('..')) throw new Error(`the Go toolchain has a file of another name: ${name}`);
+    if (!name.startsWith(prefix) || path.split('/').includes('..'))
+      throw new Error(`the Go toolchain has a file of another name: ${name}`);
     if (!unneeded.test(path)) {
       const file = join(dir, path);
       const parent = dirname(file);

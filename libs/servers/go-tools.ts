@@ -48,7 +48,8 @@ export const minioTool: GoTool = {
   module: 'github.com/minio/minio',
   version: 'v0.0.0-20260212201848-7aac2a2c5b7c',
   buildSeconds: 240,
-  isGoodEnough: (text) => isAtLeast(/RELEASE\.(\d{4})-(\d{2})-(\d{2})/.exec(text), [2024, 1, 1]) || text.includes('DEVELOPMENT'),
+  isGoodEnough: (text) =>
+    isAtLeast(/RELEASE\.(\d{4})-(\d{2})-(\d{2})/.exec(text), [2024, 1, 1]) || text.includes('DEVELOPMENT'),
   waysOut: [
     'install it: minio of 2024 or later on the PATH, or Go 1.26 to build it',
     'set S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY (and S3_BUCKET) to a running S3-compatible store',
@@ -64,7 +65,10 @@ export const helmTool: GoTool = {
   versionArgs: ['version', '--short'],
   buildSeconds: 170,
   isGoodEnough: (text) => isAtLeast(/v(\d+)\.(\d+)\.(\d+)/.exec(text), [4, 0, 0]),
-  waysOut: ['install it: helm 4 on the PATH (https://helm.sh/docs/intro/install), or Go 1.26 to build it', ...skipHelmTests],
+  waysOut: [
+    'install it: helm 4 on the PATH (https://helm.sh/docs/intro/install), or Go 1.26 to build it',
+    ...skipHelmTests,
+  ],
 };
 
 export const kubeconformTool: GoTool = {
@@ -104,14 +108,20 @@ export const prometheusTool: GoTool = {
   ...monitoringTool,
   name: 'prometheus',
   module: 'github.com/prometheus/prometheus/cmd/prometheus',
-  waysOut: ['install it: prometheus 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it', ...skipMonitoringTools],
+  waysOut: [
+    'install it: prometheus 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it',
+    ...skipMonitoringTools,
+  ],
 };
 
 export const promtoolTool: GoTool = {
   ...monitoringTool,
   name: 'promtool',
   module: 'github.com/prometheus/prometheus/cmd/promtool',
-  waysOut: ['install it: promtool 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it', ...skipMonitoringTools],
+  waysOut: [
+    'install it: promtool 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it',
+    ...skipMonitoringTools,
+  ],
 };
 
 /** The groups of `match` are the parts of a version. */

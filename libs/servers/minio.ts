@@ -1,4 +1,7 @@
-/** MinIO as the object store, on the loopback interface; only its S3 API is used. It always syncs writes before it acknowledges them. */
+/**
+ * MinIO as the object store, on the loopback interface; only its S3 API is used. It always syncs writes before it
+ * acknowledges them.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';
@@ -14,7 +17,15 @@ export async function startMinio(options: ObjectStoreStart): Promise<ObjectStore
   const server = await startServerProcess({
     name: 'Object store',
     command: options.program,
-    args: ['server', '--quiet', '--address', `127.0.0.1:${port}`, '--console-address', `127.0.0.1:${consolePort}`, drive],
+    args: [
+      'server',
+      '--quiet',
+      '--address',
+      `127.0.0.1:${port}`,
+      '--console-address',
+      `127.0.0.1:${consolePort}`,
+      drive,
+    ],
     env: {
       MINIO_ROOT_USER: accessKeyId,
       MINIO_ROOT_PASSWORD: secretAccessKey,

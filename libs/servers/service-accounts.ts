@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL role and one NATS user per service, as in production (deploy/helm): the services' connection URLs, derived from those of
- * the administrator.
+ * One PostgreSQL role and one NATS user per service, as in production (deploy/helm): the services' connection URLs,
+ * derived from those of the administrator.
  */
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -39,8 +39,8 @@ function replaceUser(url: string, user: string, password: string): string {
 export const listOwnAddresses = (service: string): string[] => ownAddresses.map((kind) => variableOf(kind, service));
 
 /**
- * `DATABASE_URL_<SERVICE>` of every service with tables, and `DATABASE_URL_AUDIT` for verification and retention of the audit log; the
- * migration creates the roles from them.
+ * `DATABASE_URL_<SERVICE>` of every service with tables, and `DATABASE_URL_AUDIT` for verification and retention of the
+ * audit log; the migration creates the roles from them.
  */
 export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
   const owners = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
@@ -55,7 +55,10 @@ export function listDatabaseUrls(adminUrl: string, secret: string): Record<strin
 /** `NATS_URL_<SERVICE>` of every service, and `NATS_URL_CLI`. */
 export function listNatsUrls(adminUrl: string, secret: string): Record<string, string> {
   return Object.fromEntries(
-    [...services, operator].map((user) => [variableOf('NATS_URL', user), replaceUser(adminUrl, user, passwordOf(secret, user))]),
+    [...services, operator].map((user) => [
+      variableOf('NATS_URL', user),
+      replaceUser(adminUrl, user, passwordOf(secret, user)),
+    ]),
   );
 }
 
@@ -70,8 +73,8 @@ export function settingsOfService(service: string, settings: Settings): Record<s
 }
 
 /**
- * The users for a server's configuration, with their passwords and permissions. `anyPrefix`: for servers shared by installations with
- * different NATS_SUBJECT_PREFIX, as in tests: the same permissions under every prefix.
+ * The users for a server's configuration, with their passwords and permissions. `anyPrefix`: for servers shared by
+ * installations with different NATS_SUBJECT_PREFIX, as in tests: the same permissions under every prefix.
  */
 export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): NatsUser[] {
   return describePermissions().map(({ user, permissions }) => ({

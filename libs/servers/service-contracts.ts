@@ -8,7 +8,9 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
 async function loadContract(file: string): Promise<ServiceContract> {
   const exported = Object.values((await import(pathToFileURL(file).href)) as Record<string, unknown>);
-  const contract = exported.find((value) => typeof value === 'object' && value !== null && 'service' in value && 'rpcs' in value);
+  const contract = exported.find(
+    (value) => typeof value === 'object' && value !== null && 'service' in value && 'rpcs' in value,
+  );
   if (contract === undefined) throw new Error(`${file} exports no contract`);
   return contract as ServiceContract;
 }

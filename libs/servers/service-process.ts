@@ -1,6 +1,6 @@
 /**
- * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it detects the loss of its parent,
- * readiness by its operations port.
+ * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it detects the loss
+ * of its parent, readiness by its operations port.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -32,11 +32,11 @@ export interface ServiceProcess {
 const stopTimeoutMs = 27_000;
 
 /**
- * Options of Node, as in compose.yaml. By default young objects can use 48 MB before a collection, which is half of an idle service's
- * memory. Services whose request rate would drop by a tenth or more have the larger value: the gateway, and conversations, where most
- * objects of a search die young. The setting is static because V8 shrinks the space of an idle service but does not enlarge it under load.
- * Other flags here would disable the compile cache: V8 does not reuse code compiled under different flags
- * (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * Options of Node, as in compose.yaml. By default young objects can use 48 MB before a collection, which is half of an
+ * idle service's memory. Services whose request rate would drop by a tenth or more have the larger value: the gateway,
+ * and conversations, where most objects of a search die young. The setting is static because V8 shrinks the space of an
+ * idle service but does not enlarge it under load. Other flags here would disable the compile cache: V8 does not reuse
+ * code compiled under different flags (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 
@@ -48,8 +48,8 @@ export function nodeOptionsOf(service: string): readonly string[] {
 }
 
 /**
- * `env` must contain METRICS_PORT; variables that it lacks are read from the caller's environment, restricted to those that the service
- * declares.
+ * `env` must contain METRICS_PORT; variables that it lacks are read from the caller's environment, restricted to those
+ * that the service declares.
  */
 export async function startServiceProcess(options: {
   repoDir: string;
@@ -62,12 +62,16 @@ export async function startServiceProcess(options: {
   const env = await environmentOfService(options.name, { ...process.env, ...options.env });
   const log = openLog(options.logFile);
   const imports = (options.imports ?? []).map((address) => `--import=${address}`);
-  const child = spawn(process.execPath, [...nodeOptionsOf(options.name), ...imports, join('services', options.name, 'main.ts')], {
-    cwd: options.repoDir,
-    stdio: ['ignore', log.fd, log.fd, 'ipc'],
-    detached: true, // Only the launcher receives Ctrl-C; it then stops the services in order
-    env,
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptionsOf(options.name), ...imports, join('services', options.name, 'main.ts')],
+    {
+      cwd: options.repoDir,
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      detached: true, // Only the launcher receives Ctrl-C; it then stops the services in order
+      env,
+    },
+  );
   closeSync(log.fd);
   child.on('error', () => {}); // reported by `ended`
   let end: string | undefined;
@@ -109,7 +113,9 @@ async function readReadiness(url: string): Promise<string | undefined> {
     }
     const state = (await response.json()) as { status?: string; checks?: Record<string, string> };
     const missing = Object.entries(state.checks ?? {}).filter(([, check]) => check !== 'ok');
-    return missing.length === 0 ? `${state.status}` : missing.map(([name, problem]) => `${name}: ${problem}`).join(', ');
+    return missing.length === 0
+      ? `${state.status}`
+      : missing.map(([name, problem]) => `${name}: ${problem}`).join(', ');
   } catch {
     return 'starting';
   }

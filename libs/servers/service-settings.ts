@@ -39,7 +39,9 @@ export async function readServiceSettings(): Promise<ServiceSettings[]> {
 
 /** Loads the configuration of a service. @throws ConfigError like the service itself */
 export async function loadServiceConfig(service: string, settings: Readonly<Record<string, string>>): Promise<unknown> {
-  const load = (await listExports(service)).find((value) => typeof value === 'function' && value.name.startsWith('load'));
+  const load = (await listExports(service)).find(
+    (value) => typeof value === 'function' && value.name.startsWith('load'),
+  );
   if (load === undefined) throw new Error(`${configOf(service)} exports no function that reads its settings`);
   return (load as (env: Readonly<Record<string, string>>) => unknown)(settings);
 }

@@ -73,7 +73,8 @@ export async function startTestServers(options: {
   return {
     addresses: {
       TEST_DATABASE_URL: postgres?.url ?? given['TEST_DATABASE_URL'] ?? '',
-      TEST_NATS_URL: nats === undefined ? (given['TEST_NATS_URL'] ?? '') : secret === '' ? nats.url : adminNatsUrl(nats.url, secret),
+      TEST_NATS_URL:
+        nats === undefined ? (given['TEST_NATS_URL'] ?? '') : secret === '' ? nats.url : adminNatsUrl(nats.url, secret),
       TEST_SERVICE_SECRET: secret,
       TEST_S3_ENDPOINT: objectStore?.endpoint ?? given['TEST_S3_ENDPOINT'] ?? '',
       TEST_S3_ACCESS_KEY_ID: objectStore?.accessKeyId ?? given['TEST_S3_ACCESS_KEY_ID'] ?? '',
@@ -81,7 +82,8 @@ export async function startTestServers(options: {
     },
     stop: async () => {
       await Promise.all([postgres?.stop(), nats?.stop(), objectStore?.stop()]);
-      for (const dir of [postgres?.dataDir, options.dataDir]) if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+      for (const dir of [postgres?.dataDir, options.dataDir])
+        if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 }

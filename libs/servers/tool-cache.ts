@@ -1,5 +1,15 @@
 /** Finds programs, and provides the cache folder that all clones of a user share, with locks between processes. */
-import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +20,10 @@ export type Progress = (line: string) => void;
 
 /** `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a temporary folder without such a home. */
 export function findCacheDir(): string {
-  const candidates = [process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), join(tmpdir(), `cache-${process.getuid?.() ?? 'user'}`)];
+  const candidates = [
+    process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+    join(tmpdir(), `cache-${process.getuid?.() ?? 'user'}`),
+  ];
   for (const candidate of candidates) {
     const dir = join(candidate, 'coherence');
     try {
@@ -60,7 +73,10 @@ export async function makeOnce(file: string, make: () => Promise<void>, onWait: 
   }
 }
 
-/** Runs `work` under an exclusive lock, within this process and between processes; calls `onWait` once if the lock is not free. */
+/**
+ * Runs `work` under an exclusive lock, within this process and between processes; calls `onWait` once if the lock is
+ * not free.
+ */
 export async function withLock<T>(lock: string, work: () => Promise<T>, onWait: () => Promise<void>): Promise<T> {
   for (let waited = false; !takeLock(lock); waited = true) await (waited ? sleep(250) : onWait());
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads a zip archive with Node only, because it runs before any package is installed. Stored and deflated entries, no zip64 (archives of
- * less than 4 GiB with less than 65,535 entries).
+ * Reads a zip archive with Node only, because it runs before any package is installed. Stored and deflated entries, no
+ * zip64 (archives of less than 4 GiB with less than 65,535 entries).
  */
 import { inflateRawSync } from 'node:zlib';
 
@@ -15,14 +15,17 @@ const localSignature = 0x04034b50;
 const endBytes = 22;
 const longestComment = 0xffff;
 
-/** The files of `archive` in order, without folders. @throws Error when it is not a complete zip archive of this kind. */
+/**
+ * The files of `archive` in order, without folders. @throws Error when it is not a complete zip archive of this kind.
+ */
 export function* readZip(archive: Buffer): Generator<ZipEntry> {
   const end = findEnd(archive);
   const count = archive.readUInt16LE(end + 10);
   let at = archive.readUInt32LE(end + 16);
   if (count === 0xffff || at === 0xffff_ffff) throw new Error('zip64 archives are not supported');
   for (let index = 0; index < count; index += 1) {
-    if (archive.readUInt32LE(at) !== entrySignature) throw new Error('not a zip archive: an entry of its directory is damaged');
+    if (archive.readUInt32LE(at) !== entrySignature)
+      throw new Error('not a zip archive: an entry of its directory is damaged');
     const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset)) as [
       number,
       number,
@@ -36,7 +39,8 @@ export function* readZip(archive: Buffer): Generator<ZipEntry> {
 
 function findEnd(archive: Buffer): number {
   const earliest = Math.max(0, archive.length - endBytes - longestComment);
-  for (let at = archive.length - endBytes; at >= earliest; at -= 1) if (archive.readUInt32LE(at) === endSignature) return at;
+  for (let at = archive.length - endBytes; at >= earliest; at -= 1)
+    if (archive.readUInt32LE(at) === endSignature) return at;
   throw new Error('not a zip archive: its end is missing');
 }
 
@@ -47,7 +51,8 @@ function readContent(archive: Buffer, entry: number, name: string): Buffer {
     archive.readUInt32LE(entry + 24),
   ];
   const local = archive.readUInt32LE(entry + 42);
-  if (archive.readUInt32LE(local) !== localSignature) throw new Error(`not a zip archive: ${name} is not where its directory says`);
+  if (archive.readUInt32LE(local) !== localSignature)
+    throw new Error(`not a zip archive: ${name} is not where its directory says`);
   const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
   const packed = archive.subarray(start, start + packedBytes);
   if (method !== 0 && method !== 8) throw new Error(`${name} is packed by a method that is not supported (${method})`);

@@ -1,6 +1,7 @@
 /**
- * versitygw as the object store, on the loopback interface: buckets are folders, objects are files. S3 metadata is stored in extended
- * attributes of the file, or in separate files if the file system does not support them (docs/adr/bundled-object-store.md).
+ * versitygw as the object store, on the loopback interface: buckets are folders, objects are files. S3 metadata is
+ * stored in extended attributes of the file, or in separate files if the file system does not support them
+ * (docs/adr/bundled-object-store.md).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -67,8 +68,8 @@ function runVersitygw(options: ObjectStoreStart, port: number, directory: readon
 }
 
 /**
- * versitygw does not sync writes. These flags, which new files and folders inherit, make the file system write synchronously (ext4, XFS and
- * Btrfs on Linux); elsewhere a power failure may lose the last half minute.
+ * versitygw does not sync writes. These flags, which new files and folders inherit, make the file system write
+ * synchronously (ext4, XFS and Btrfs on Linux); elsewhere a power failure may lose the last half minute.
  */
 function makeSynchronous(dir: string): void {
   spawnSync('chattr', ['+S', '+D', dir], { stdio: 'ignore' });

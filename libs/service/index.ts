@@ -6,7 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
 import { measureAudit } from '#libs/audit';
 import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
-import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
+import type {
+  actorSettings,
+  ConfigOf,
+  databaseSettings,
+  logSettings,
+  natsSettings,
+  replySettings,
+  telemetrySettings,
+} from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { EventOutbox } from '#libs/feed';
@@ -88,7 +96,8 @@ export async function createServiceRuntime<C extends ServiceContract, J extends 
   });
   const jobContract = (options.jobContract ?? contract) as J;
   const jobs = createJobs({ contract: jobContract, db, bus, logger, metrics, tuning: options.tuning });
-  const eventOutbox = contract.feed === undefined ? undefined : new EventOutbox({ service: name, db, bus, logger, metrics });
+  const eventOutbox =
+    contract.feed === undefined ? undefined : new EventOutbox({ service: name, db, bus, logger, metrics });
   return new ServiceRuntime({
     contract,
     migrations: options.migrations ?? serviceMigrations(name),
@@ -149,7 +158,8 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   /** Outbox of feed events (V2). @throws Error when the contract declares no feed events */
   get eventOutbox(): EventOutbox {
     const { contract, eventOutbox } = this.#parts;
-    if (eventOutbox === undefined) throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
+    if (eventOutbox === undefined)
+      throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
     return eventOutbox;
   }
 
@@ -210,20 +220,25 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   }
 
   /**
-   * Runs work that compensates for missed events (D97): at the start, after an outage of NATS during which events may have expired, and
-   * periodically, since an outage of the database has the same effect.
+   * Runs work that compensates for missed events (D97): at the start, after an outage of NATS during which events may
+   * have expired, and periodically, since an outage of the database has the same effect.
    */
-  async catchUp(work: () => Promise<unknown>, { intervalMs = eventsHalfLifeMs, longOutageMs = eventsHalfLifeMs } = {}): Promise<void> {
+  async catchUp(
+    work: () => Promise<unknown>,
+    { intervalMs = eventsHalfLifeMs, longOutageMs = eventsHalfLifeMs } = {},
+  ): Promise<void> {
     await this.prepare(work);
     const again = (): Promise<void> =>
-      this.prepare(work).catch((error: unknown) => this.logger.error({ err: error }, 'failed to start the catch-up with missed events'));
+      this.prepare(work).catch((error: unknown) =>
+        this.logger.error({ err: error }, 'failed to start the catch-up with missed events'),
+      );
     this.onStop(this.bus.onReconnect((outageMs) => (outageMs >= longOutageMs ? void again() : undefined)));
     this.runEvery(intervalMs, 'failed to start the catch-up with missed events', work);
   }
 
   /**
-   * Runs `work` periodically until the service stops, never concurrently. A failure is logged with the text `failure` and does not end the
-   * schedule.
+   * Runs `work` periodically until the service stops, never concurrently. A failure is logged with the text `failure`
+   * and does not end the schedule.
    * @param work its signal aborts when the service stops
    * @param options.immediately also runs now, without waiting for it; default: first after one interval
    */

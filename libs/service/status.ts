@@ -31,7 +31,8 @@ export function statusHandlers(parts: StatusParts) {
   };
   return {
     describeService: (_request: object, { actor }: { readonly actor?: Actor | undefined }): Promise<ServiceStatus> => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      if (!mayReadOps(actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return describe();
     },
     adminDescribeService: describe,

@@ -1,6 +1,6 @@
 /**
- * SQL fragments that compose: a fragment contains other fragments and named parameters, which are numbered and cast when a statement is
- * declared. Strings are rejected, so that input of callers cannot become SQL.
+ * SQL fragments that compose: a fragment contains other fragments and named parameters, which are numbered and cast
+ * when a statement is declared. Strings are rejected, so that input of callers cannot become SQL.
  */
 
 /** A named parameter of a statement. */
@@ -34,7 +34,10 @@ export interface RenderedSql {
   readonly names: readonly string[];
 }
 
-/** Builds a fragment: ``sql`where c.id = ${id}` ``. @throws Error for values other than fragments, parameters and integers */
+/**
+ * Builds a fragment: ``sql`where c.id = ${id}` ``. @throws Error for values other than fragments, parameters and
+ * integers
+ */
 export function sql(words: TemplateStringsArray, ...parts: readonly SqlPart[]): Sql {
   for (const part of parts) {
     if (part instanceof Sql || part instanceof Parameter || Number.isSafeInteger(part)) continue;
@@ -72,7 +75,9 @@ export function render(fragment: Sql): RenderedSql {
   const write = (part: SqlPart): string => {
     if (typeof part === 'number') return String(part);
     if (part instanceof Sql)
-      return part.words.map((word, index) => word + (index in part.parts ? write(part.parts[index] as SqlPart) : '')).join('');
+      return part.words
+        .map((word, index) => word + (index in part.parts ? write(part.parts[index] as SqlPart) : ''))
+        .join('');
     const known = names.indexOf(part.name);
     const number = known === -1 ? names.push(part.name) : known + 1;
     return `$${number}::${part.type.name}`;
@@ -154,7 +159,9 @@ export type RowOf<Columns extends Shape> = { readonly [Name in keyof Columns]: V
 
 /** Values for these parameters. For nullable parameters, undefined means null. */
 export type ParamsOf<Params extends Shape> = {
-  readonly [Name in keyof Params]: null extends ValueOf<Params[Name]> ? ValueOf<Params[Name]> | undefined : ValueOf<Params[Name]>;
+  readonly [Name in keyof Params]: null extends ValueOf<Params[Name]>
+    ? ValueOf<Params[Name]> | undefined
+    : ValueOf<Params[Name]>;
 };
 
 type ValueOf<Type> = Type extends SqlType<infer Value> ? Value : never;

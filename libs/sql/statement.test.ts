@@ -3,7 +3,10 @@ import { sql, type Sql, type SqlPart, t } from './sql.ts';
 import { type PreparedStatement, type Queryable, statement } from './statement.ts';
 
 /** A database stub that records statements. */
-function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { statement: PreparedStatement; values: readonly unknown[] }[] } {
+function recorder(rows: readonly unknown[] = []): {
+  on: Queryable;
+  asked: { statement: PreparedStatement; values: readonly unknown[] }[];
+} {
   const asked: { statement: PreparedStatement; values: readonly unknown[] }[] = [];
   const query = async <Row>(prepared: PreparedStatement, values: readonly unknown[] = []): Promise<Row[]> => {
     asked.push({ statement: prepared, values });
@@ -24,7 +27,9 @@ const rename = {
 describe('statement (architecture#data)', () => {
   it('numbers and casts the parameters of its fragments in order of first use, one number each', () => {
     const { prepared, order } = statement.none(rename);
-    expect(prepared.text).toBe('update people set name = $1::text, old = name where id = $2::integer and name <> $1::text');
+    expect(prepared.text).toBe(
+      'update people set name = $1::text, old = name where id = $2::integer and name <> $1::text',
+    );
     expect(order).toEqual(['name', 'id']);
   });
 
@@ -32,7 +37,9 @@ describe('statement (architecture#data)', () => {
     const { on, asked } = recorder();
     const call = statement.none({ ...rename, pipelined: true });
     await call(on, { id: 7, name: undefined });
-    expect(asked).toEqual([{ statement: { name: 'people.rename', text: expect.any(String), pipelined: true }, values: [undefined, 7] }]);
+    expect(asked).toEqual([
+      { statement: { name: 'people.rename', text: expect.any(String), pipelined: true }, values: [undefined, 7] },
+    ]);
   });
 
   it('composes fragments with parameters', () => {
@@ -44,7 +51,9 @@ describe('statement (architecture#data)', () => {
       sql: ({ ids, limit }) =>
         sql`select p.id from people p where ${sql.join([isNear('p', ids), sql`p.kind = ${sql.literal("it's")}`], sql` and `)} limit ${limit} offset ${0}`,
     });
-    expect(prepared.text).toBe(`select p.id from people p where p.id = any($1::integer[]) and p.kind = 'it''s' limit $2::integer offset 0`);
+    expect(prepared.text).toBe(
+      `select p.id from people p where p.id = any($1::integer[]) and p.kind = 'it''s' limit $2::integer offset 0`,
+    );
   });
 
   it('returns all rows, the first row, the required row or nothing', async () => {

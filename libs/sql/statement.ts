@@ -1,6 +1,6 @@
 /**
- * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions. PostgreSQL parses and plans each
- * once per connection (docs/adr/mikroorm-and-sql-statements.md).
+ * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions.
+ * PostgreSQL parses and plans each once per connection (docs/adr/mikroorm-and-sql-statements.md).
  */
 import { Parameter, render, type Sql, sql, type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql.ts';
 
@@ -12,13 +12,14 @@ export interface PreparedStatement extends StatementOptions {
 
 export interface StatementOptions {
   /**
-   * `each-call`: planned for the values of every call, for statements whose best plan depends on them (e.g. a name search).
-   * `once`: one generic plan, for joins of many tables whose planning takes longer than execution. Default: PostgreSQL decides after some calls.
+   * `each-call`: planned for the values of every call, for statements whose best plan depends on them (e.g. a name
+   * search). `once`: one generic plan, for joins of many tables whose planning takes longer than execution. Default:
+   * PostgreSQL decides after some calls.
    */
   readonly planned?: 'each-call' | 'once';
   /**
-   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key that never wait for
-   * locks: a slow statement delays the statements after it. Default: a separate connection.
+   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key
+   * that never wait for locks: a slow statement delays the statements after it. Default: a separate connection.
    */
   readonly pipelined?: true;
 }
@@ -32,12 +33,18 @@ export interface CoalescedPrepared extends PreparedStatement {
 /** A database, or a transaction in it. */
 export interface Queryable {
   /**
-   * Runs a statement. Returns JSON, instants and dates as text, int8 as a number when a double represents it. Outside transactions, reads are
-   * retried when the connection is lost.
+   * Runs a statement. Returns JSON, instants and dates as text, int8 as a number when a double represents it. Outside
+   * transactions, reads are retried when the connection is lost.
    */
   query<Row>(statement: PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
-  /** Writes one row. Outside transactions, concurrent calls share a statement and a commit. @returns the row of the call, if any */
-  coalesce<Row extends CoalescedRow>(statement: CoalescedPrepared, values: readonly unknown[]): Promise<Row | undefined>;
+  /**
+   * Writes one row. Outside transactions, concurrent calls share a statement and a commit. @returns the row of the
+   * call, if any
+   */
+  coalesce<Row extends CoalescedRow>(
+    statement: CoalescedPrepared,
+    values: readonly unknown[],
+  ): Promise<Row | undefined>;
 }
 
 /** A row of a coalesced statement; `ordinal` is the number of its call, from 1. */
@@ -77,7 +84,11 @@ export interface DeclaredStatement<Params extends Shape, Columns extends Shape, 
 }
 
 /** A statement that may have any number of rows. */
-export interface ManyStatement<Params extends Shape, Columns extends Shape> extends DeclaredStatement<Params, Columns, RowOf<Columns>[]> {
+export interface ManyStatement<Params extends Shape, Columns extends Shape> extends DeclaredStatement<
+  Params,
+  Columns,
+  RowOf<Columns>[]
+> {
   stream(on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]>;
 }
 
@@ -96,7 +107,10 @@ interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
   /** The parameter with the id of the row. */
   readonly key: keyof Params & string;
   readonly row: Columns;
-  /** `calls` is a table `i` with one row per call; its columns are the parameters in snake case. The statement must return `i.ordinal`. */
+  /**
+   * `calls` is a table `i` with one row per call; its columns are the parameters in snake case. The statement must
+   * return `i.ordinal`.
+   */
   readonly sql: (calls: Sql) => Sql;
 }
 
@@ -115,9 +129,15 @@ interface DeclaredWithRow<Params extends Shape, Columns extends Shape> extends D
 /** Declares statements. Throws an Error for a malformed name or an unused parameter. */
 export const statement = {
   /** Declares a statement with any number of rows. */
-  many<Columns extends Shape, Params extends Shape = NoParams>(declared: DeclaredWithRow<Params, Columns>): ManyStatement<Params, Columns> {
+  many<Columns extends Shape, Params extends Shape = NoParams>(
+    declared: DeclaredWithRow<Params, Columns>,
+  ): ManyStatement<Params, Columns> {
     const many = declare(declared, declared.row, (rows: RowOf<Columns>[]) => rows);
-    const stream = (on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]> =>
+    const stream = (
+      on: Streamable,
+      values: ParamsOf<Params>,
+      options: StreamOptions,
+    ): AsyncIterable<RowOf<Columns>[]> =>
       on.stream(
         many.prepared,
         many.order.map((name) => values[name]),
@@ -150,14 +170,16 @@ export const statement = {
   },
 
   /**
-   * A frequent write of one row by id. Concurrent calls share one statement and one commit. Returns the row of the call, or undefined when it
-   * wrote none.
+   * A frequent write of one row by id. Concurrent calls share one statement and one commit. Returns the row of the
+   * call, or undefined when it wrote none.
    */
   coalesced<Columns extends Shape, Params extends Shape>(
     declared: DeclaredCoalesced<Params, Columns>,
   ): CoalescedStatement<Params, Columns> {
     const { name, params, key, sql: write } = declared;
-    const lists = Object.fromEntries(Object.entries(params).map(([item, type]) => [item, new SqlType<unknown>(`${type.name}[]`, [])]));
+    const lists = Object.fromEntries(
+      Object.entries(params).map(([item, type]) => [item, new SqlType<unknown>(`${type.name}[]`, [])]),
+    );
     const row: Shape = { ordinal: t.bigint, ...declared.row };
     const many = declare({ name, params: lists, sql: (given) => write(toCalls(given)) }, row, (rows) => rows);
     const { order } = many;
@@ -172,7 +194,9 @@ export const statement = {
 } as const;
 
 function toCalls(given: Readonly<Record<string, Parameter>>): Sql {
-  const columns = Object.keys(given).map((name) => sql.id(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
+  const columns = Object.keys(given).map((name) =>
+    sql.id(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  );
   return sql`unnest(${sql.join(Object.values(given), sql`, `)}) with ordinality as i (${sql.join([...columns, sql`ordinal`], sql`, `)})`;
 }
 
@@ -186,7 +210,12 @@ function declare<Params extends Shape, Columns extends Shape, Result>(
   const { text, names: order } = render(sql(parameters as { readonly [Name in keyof Params]: Parameter }));
   const unused = Object.keys(params).filter((key) => !order.includes(key));
   if (unused.length > 0) throw new Error(`Statement "${name}" does not use ${unused.join(', ')}`);
-  const prepared: PreparedStatement = Object.freeze({ name, text, ...(planned && { planned }), ...(pipelined && { pipelined }) });
+  const prepared: PreparedStatement = Object.freeze({
+    name,
+    text,
+    ...(planned && { planned }),
+    ...(pipelined && { pipelined }),
+  });
   const call = (on: Queryable, values?: Readonly<Record<string, unknown>>): Promise<Result> =>
     on.query<RowOf<Columns>>(prepared, values === undefined ? [] : order.map((key) => values[key])).then(take);
   return Object.assign(call, { prepared, params, row, order });

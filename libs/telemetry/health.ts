@@ -1,6 +1,6 @@
 /**
- * The operations port of a service: `/livez` (process), `/startupz` (started), `/readyz` (dependencies; false while draining) and
- * `/metrics`, optionally with a token, which probes cannot send.
+ * The operations port of a service: `/livez` (process), `/startupz` (started), `/readyz` (dependencies; false while
+ * draining) and `/metrics`, optionally with a token, which probes cannot send.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -115,7 +115,9 @@ export function createTelemetry(options: {
     }
     const names = new URLSearchParams(query).getAll('name[]'); // as in Prometheus's own clients
     const { accept } = headers;
-    const { contentType, text } = await metrics.render(names.length === 0 ? { accept } : { accept, names: new Set(names) });
+    const { contentType, text } = await metrics.render(
+      names.length === 0 ? { accept } : { accept, names: new Set(names) },
+    );
     response.writeHead(200, { 'content-type': contentType, vary: 'accept' }).end(text);
   };
 
@@ -151,7 +153,11 @@ export function createTelemetry(options: {
 }
 
 /** Sets the tracer of the process, unless another service of the process did. @returns stops it */
-async function startTracing(service: string, logger: Logger, settings: TelemetrySettings): Promise<() => Promise<void>> {
+async function startTracing(
+  service: string,
+  logger: Logger,
+  settings: TelemetrySettings,
+): Promise<() => Promise<void>> {
   if (!isTracingOn(settings) || findTracer() !== undefined) return () => Promise.resolve();
   const { createOtlpTracer } = await import('./otlp.ts');
   const { tracer, stop } = createOtlpTracer({ service, settings, logger });
@@ -185,5 +191,7 @@ function createTokenCheck(token: string): (header: string | undefined) => boolea
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
 }

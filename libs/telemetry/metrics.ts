@@ -2,7 +2,14 @@
  * Metrics of one service and its process. Names follow Prometheus conventions with units; labels never contain ids
  * (rules/operations#metrics). The prefix is added here.
  */
-import { Counter, Gauge, Histogram as ClientHistogram, type Metric, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+import {
+  Counter,
+  Gauge,
+  Histogram as ClientHistogram,
+  type Metric,
+  Registry,
+  collectDefaultMetrics,
+} from '@prometheus-io/client';
 import { readSampledTrace } from './trace-context.ts';
 
 export type { Counter, Gauge };
@@ -25,8 +32,8 @@ export interface Red {
 
 export interface Metrics {
   /**
-   * The metric of that name, created on first use. A label given with all its values starts at 0: Prometheus sees no increase in a series
-   * that begins with its first event.
+   * The metric of that name, created on first use. A label given with all its values starts at 0: Prometheus sees no
+   * increase in a series that begins with its first event.
    */
   counter(name: string, help: string, labels?: readonly string[] | KnownLabel): Counter<string>;
   /** `collect` is called before each scrape. When it fails, the metric has no value rather than a wrong one. */
@@ -59,7 +66,11 @@ let processRegistry: Registry | undefined;
 function getProcessRegistry(): Registry {
   if (processRegistry === undefined) {
     processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry, eventLoopMonitoringPrecision: 20, eventLoopUtilizationTimeout: 1000 });
+    collectDefaultMetrics({
+      register: processRegistry,
+      eventLoopMonitoringPrecision: 20,
+      eventLoopUtilizationTimeout: 1000,
+    });
   }
   return processRegistry;
 }
@@ -85,7 +96,8 @@ export function createMetrics(service: string, { oldNames = false }: { readonly 
       const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
       const counter = new Counter(configOf(name, help, labelNames));
       if (!Array.isArray(labels)) {
-        for (const [label, values] of Object.entries(labels as KnownLabel)) for (const value of values) counter.inc({ [label]: value }, 0);
+        for (const [label, values] of Object.entries(labels as KnownLabel))
+          for (const value of values) counter.inc({ [label]: value }, 0);
       }
       return counter;
     },
@@ -107,7 +119,9 @@ export function createMetrics(service: string, { oldNames = false }: { readonly 
       }),
     histogram: (name, help, labelNames = [], buckets = durationBuckets) => {
       const known = existing(name) as ClientHistogram<string> | undefined;
-      const histogram = known ?? new ClientHistogram({ ...configOf(name, help, labelNames), buckets: [...buckets], enableExemplars: true });
+      const histogram =
+        known ??
+        new ClientHistogram({ ...configOf(name, help, labelNames), buckets: [...buckets], enableExemplars: true });
       return {
         observe: (labels, value, traceparent) => {
           const exemplarLabels = readSampledTrace(traceparent);
@@ -127,10 +141,16 @@ export function createMetrics(service: string, { oldNames = false }: { readonly 
     },
     render: async ({ names, accept } = {}) => {
       const exposedNames = (name: string): string[] =>
-        (oldNames && name.startsWith(prefix) ? [name, name.slice(prefix.length)] : [name]).filter((exposed) => names?.has(exposed) ?? true);
-      const format = new Registry(prefersOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
+        (oldNames && name.startsWith(prefix) ? [name, name.slice(prefix.length)] : [name]).filter(
+          (exposed) => names?.has(exposed) ?? true,
+        );
+      const format = new Registry(
+        prefersOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE,
+      );
       format.setDefaultLabels({ service });
-      const read = await Promise.all([registry, getProcessRegistry()].map((source) => readMetrics(source, exposedNames)));
+      const read = await Promise.all(
+        [registry, getProcessRegistry()].map((source) => readMetrics(source, exposedNames)),
+      );
       const texts = await Promise.all(
         read.flat().flatMap((metric) => exposedNames(metric.name).map((name) => renderMetric(format, metric, name))),
       );
@@ -145,7 +165,9 @@ type ReadMetric = Awaited<ReturnType<Metric<string>['get']>>;
 
 /** Collects exposed metrics only, except process metrics, some of which are collected together. */
 async function readMetrics(source: Registry, exposedNames: (name: string) => readonly string[]): Promise<ReadMetric[]> {
-  const exposed = source.getMetricsAsArray().filter(({ name }) => exposedNames(name).length > 0) as unknown as Metric<string>[];
+  const exposed = source
+    .getMetricsAsArray()
+    .filter(({ name }) => exposedNames(name).length > 0) as unknown as Metric<string>[];
   if (source === processRegistry && exposed.length > 0) await source.getMetricsAsJSON();
   return Promise.all(exposed.map((metric) => metric.get()));
 }
@@ -170,15 +192,16 @@ function prefersOpenMetrics(accept = ''): boolean {
       parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
     const weight = Number(valueOf('q') ?? 1);
     const version = valueOf('version') ?? '1.0.0';
-    if (type === 'application/openmetrics-text' && version === '1.0.0') weights.openMetrics = Math.max(weights.openMetrics, weight);
+    if (type === 'application/openmetrics-text' && version === '1.0.0')
+      weights.openMetrics = Math.max(weights.openMetrics, weight);
     if (type === 'text/plain') weights.text = Math.max(weights.text, weight);
   }
   return weights.openMetrics > 0 && weights.openMetrics >= weights.text;
 }
 
 /**
- * Counts uses of each value of a rotated secret, so that operators see when an old one can be removed (K8; docs/guides/secret-rotation.md).
- * Index 0 here is value 1 in the metric.
+ * Counts uses of each value of a rotated secret, so that operators see when an old one can be removed (K8;
+ * docs/guides/secret-rotation.md). Index 0 here is value 1 in the metric.
  * @param values number of values of the secret
  */
 export function createSecretUseCounter(metrics: Metrics, secret: string, values: number): (index: number) => void {

@@ -1,6 +1,6 @@
 /**
- * Tracer that exports spans to a collector (OTLP over HTTP). Loaded only with tracing on: its packages take longer to load than a service
- * to start.
+ * Tracer that exports spans to a collector (OTLP over HTTP). Loaded only with tracing on: its packages take longer to
+ * load than a service to start.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
@@ -42,12 +42,20 @@ const defaultCollector = 'http://localhost:4318';
 
 /** @throws Error with the variable of an unreadable file */
 export function createExporter(settings: TracingSettings): SpanExporter {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint = defaultCollector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint } = settings;
-  const compression = settings.OTEL_EXPORTER_OTLP_TRACES_COMPRESSION ?? settings.OTEL_EXPORTER_OTLP_COMPRESSION ?? 'none';
+  const {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint = defaultCollector,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint,
+  } = settings;
+  const compression =
+    settings.OTEL_EXPORTER_OTLP_TRACES_COMPRESSION ?? settings.OTEL_EXPORTER_OTLP_COMPRESSION ?? 'none';
   const config: ExporterConfig = {
     url: tracesEndpoint ?? `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
-    headers: { ...readPairs(settings.OTEL_EXPORTER_OTLP_HEADERS), ...readPairs(settings.OTEL_EXPORTER_OTLP_TRACES_HEADERS) },
-    timeoutMillis: settings.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? settings.OTEL_EXPORTER_OTLP_TIMEOUT ?? defaultTimeoutMs,
+    headers: {
+      ...readPairs(settings.OTEL_EXPORTER_OTLP_HEADERS),
+      ...readPairs(settings.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+    },
+    timeoutMillis:
+      settings.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? settings.OTEL_EXPORTER_OTLP_TIMEOUT ?? defaultTimeoutMs,
     compression: compression as NonNullable<ExporterConfig['compression']>,
     httpAgentOptions: {
       keepAlive: true,
@@ -58,13 +66,17 @@ export function createExporter(settings: TracingSettings): SpanExporter {
   return protocol === 'http/protobuf' ? new ProtobufExporter(config) : new JsonExporter(config);
 }
 
-export function createSampler({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share = 1 }: TracingSettings): Sampler {
+export function createSampler({
+  OTEL_TRACES_SAMPLER: name,
+  OTEL_TRACES_SAMPLER_ARG: share = 1,
+}: TracingSettings): Sampler {
   const roots: Record<string, () => Sampler> = {
     always_on: () => new AlwaysOnSampler(),
     always_off: () => new AlwaysOffSampler(),
     traceidratio: () => new TraceIdRatioBasedSampler(share),
   };
-  const [, parentBased, rootName = 'traceidratio'] = /^(parentbased_)?(.+)$/.exec(name ?? 'parentbased_traceidratio') ?? [];
+  const [, parentBased, rootName = 'traceidratio'] =
+    /^(parentbased_)?(.+)$/.exec(name ?? 'parentbased_traceidratio') ?? [];
   const root = roots[rootName]?.() ?? new TraceIdRatioBasedSampler(share);
   return parentBased === undefined ? root : new ParentBasedSampler({ root });
 }
@@ -103,7 +115,10 @@ function decode(text: string): string {
 
 type FileSetting = 'CERTIFICATE' | 'CLIENT_CERTIFICATE' | 'CLIENT_KEY';
 
-function readFiles(settings: TracingSettings, requested: Readonly<Record<string, FileSetting>>): Record<string, Buffer> {
+function readFiles(
+  settings: TracingSettings,
+  requested: Readonly<Record<string, FileSetting>>,
+): Record<string, Buffer> {
   return Object.fromEntries(
     Object.entries(requested).flatMap(([option, setting]) => {
       const names = [`OTEL_EXPORTER_OTLP_TRACES_${setting}`, `OTEL_EXPORTER_OTLP_${setting}`] as const;
@@ -117,7 +132,9 @@ function readFile(variable: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new Error(`${variable}: cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unreadable'}`, { cause: error });
+    throw new Error(`${variable}: cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unreadable'}`, {
+      cause: error,
+    });
   }
 }
 
@@ -144,7 +161,8 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
   const { settings } = options;
   const exporter = createExporter(settings);
-  const { OTEL_BSP_MAX_QUEUE_SIZE: maxQueueSize, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: maxExportBatchSize = maxQueueSize } = settings;
+  const { OTEL_BSP_MAX_QUEUE_SIZE: maxQueueSize, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: maxExportBatchSize = maxQueueSize } =
+    settings;
   const provider = new TracerProvider({
     resource: createResource(options.service, settings),
     sampler: createSampler(settings),
@@ -218,7 +236,11 @@ class StartedSpan implements Span {
     return this.#active.run(this, work);
   }
 
-  end({ name, error, attributes }: { name?: string; error?: string | undefined; attributes?: SpanAttributes } = {}): void {
+  end({
+    name,
+    error,
+    attributes,
+  }: { name?: string; error?: string | undefined; attributes?: SpanAttributes } = {}): void {
     if (name !== undefined) this.#span.updateName(name);
     if (attributes !== undefined) this.#span.setAttributes(attributes);
     if (error !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', error);

@@ -49,7 +49,12 @@ describe('health (rules/operations#health)', () => {
   });
 
   it('limits connections, headers and malformed requests like the public port (D95)', async () => {
-    const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, MAX_CONNECTIONS: 10 }, checks: {} });
+    const telemetry = createTelemetry({
+      service: 'media',
+      logger,
+      settings: { METRICS_PORT: 0, MAX_CONNECTIONS: 10 },
+      checks: {},
+    });
     running.push(telemetry);
     await telemetry.start();
     const closed: Socket[] = [];
@@ -81,7 +86,11 @@ describe('health (rules/operations#health)', () => {
     telemetry.started();
     await expect(read(telemetry, '/readyz')).resolves.toEqual({
       status: 503,
-      body: { status: 'unavailable', checks: { nats: 'ok', postgresql: 'connection refused' }, missing: ['postgresql'] },
+      body: {
+        status: 'unavailable',
+        checks: { nats: 'ok', postgresql: 'connection refused' },
+        missing: ['postgresql'],
+      },
     });
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
   });
@@ -89,7 +98,10 @@ describe('health (rules/operations#health)', () => {
   it('counts a dependency that does not respond as missing', async () => {
     const telemetry = await start({ 'object store': () => new Promise(() => {}) });
     telemetry.started();
-    await expect(read(telemetry, '/readyz')).resolves.toMatchObject({ status: 503, body: { missing: ['object store'] } });
+    await expect(read(telemetry, '/readyz')).resolves.toMatchObject({
+      status: 503,
+      body: { missing: ['object store'] },
+    });
   });
 
   it('is not ready while draining, whatever is set later', async () => {
@@ -116,10 +128,19 @@ describe('health (rules/operations#health)', () => {
 
 describe('METRICS_TOKEN', () => {
   it('is required by /metrics, but not by the health endpoints for probes', async () => {
-    const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, METRICS_TOKEN: 'scrape' }, checks: {} });
+    const telemetry = createTelemetry({
+      service: 'media',
+      logger,
+      settings: { METRICS_PORT: 0, METRICS_TOKEN: 'scrape' },
+      checks: {},
+    });
     await telemetry.start();
     const statusOf = async (path: string, authorization?: string): Promise<number> =>
-      (await fetch(`http://127.0.0.1:${telemetry.port}${path}`, { headers: authorization === undefined ? {} : { authorization } })).status;
+      (
+        await fetch(`http://127.0.0.1:${telemetry.port}${path}`, {
+          headers: authorization === undefined ? {} : { authorization },
+        })
+      ).status;
     for (const given of [undefined, 'Bearer', 'Bearer scrap', 'Bearer scrapes', 'Basic scrape']) {
       await expect(statusOf('/metrics', given)).resolves.toBe(401);
     }
@@ -137,7 +158,9 @@ describe('metrics (rules/operations#metrics)', () => {
     const text = await response.text();
     expect(response.headers.get('keep-alive')).toBe('timeout=65, max=10000');
     expect(text).toContain('coherence_http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
-    expect(text).toMatch(/coherence_http_server_requests_duration_seconds_bucket\{le="0\.025",route="\/a\/\{id\}",service="media"\} 1/);
+    expect(text).toMatch(
+      /coherence_http_server_requests_duration_seconds_bucket\{le="0\.025",route="\/a\/\{id\}",service="media"\} 1/,
+    );
     expect(text).toContain('nodejs_eventloop_lag_seconds');
     expect(text).toContain('process_cpu_seconds_total');
   });
@@ -159,10 +182,14 @@ describe('metrics (rules/operations#metrics)', () => {
       'jobs_total',
       'nodejs_active_resources_total',
     );
-    expect(shown.match(/^# TYPE .*$/gm)).toEqual(['# TYPE coherence_jobs_total counter', '# TYPE nodejs_active_resources_total gauge']);
+    expect(shown.match(/^# TYPE .*$/gm)).toEqual([
+      '# TYPE coherence_jobs_total counter',
+      '# TYPE nodejs_active_resources_total gauge',
+    ]);
     expect(shown).toContain('coherence_jobs_total{service="media"} 2\n');
     expect((await ask('nobody_knows_this')).trim()).toBe('');
-    const readResources = async (): Promise<number> => Number((await ask('nodejs_active_resources_total')).trim().split(' ').at(-1));
+    const readResources = async (): Promise<number> =>
+      Number((await ask('nodejs_active_resources_total')).trim().split(' ').at(-1));
     const before = await readResources();
     const timers = Array.from({ length: 1_000 }, () => setInterval(() => {}, 60_000));
     expect((await readResources()) - before).toBeGreaterThan(900);
@@ -188,7 +215,11 @@ describe('metrics (rules/operations#metrics)', () => {
 describe('names of metrics (rules/operations#metrics)', () => {
   /** Samples of a metric with each possible name, without the names. */
   const samplesOf = (text: string, name: string): string[] =>
-    text.split('\n').flatMap((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name}_bucket{`) ? [line.replace(name, '')] : []));
+    text
+      .split('\n')
+      .flatMap((line) =>
+        line.startsWith(`${name}{`) || line.startsWith(`${name}_bucket{`) ? [line.replace(name, '')] : [],
+      );
 
   const declareSome = (options?: { oldNames: boolean }) => {
     const metrics = createMetrics('media', options);
@@ -206,21 +237,29 @@ describe('names of metrics (rules/operations#metrics)', () => {
     expect(found.filter((name) => !/^(coherence|process|nodejs)_/.test(name))).toEqual([]);
   });
 
-  it.each([undefined, 'application/openmetrics-text'])('include the old names with the same values when enabled, as %s', async (accept) => {
-    const { text } = await declareSome({ oldNames: true }).render({ accept });
-    for (const name of names) {
-      expect(samplesOf(text, `coherence_${name}`).length).toBeGreaterThan(0);
-      expect(samplesOf(text, name)).toEqual(samplesOf(text, `coherence_${name}`));
-    }
-    expect(samplesOf(text, 'pool_waiting')).toEqual(['{service="media"} 1']);
-    expect(text.match(/^# TYPE process_cpu_seconds/gm)).toHaveLength(1);
-    const { text: some } = await declareSome({ oldNames: true }).render({ names: new Set(['jobs_total']) });
-    expect(some.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter']);
-  });
+  it.each([undefined, 'application/openmetrics-text'])(
+    'include the old names with the same values when enabled, as %s',
+    async (accept) => {
+      const { text } = await declareSome({ oldNames: true }).render({ accept });
+      for (const name of names) {
+        expect(samplesOf(text, `coherence_${name}`).length).toBeGreaterThan(0);
+        expect(samplesOf(text, name)).toEqual(samplesOf(text, `coherence_${name}`));
+      }
+      expect(samplesOf(text, 'pool_waiting')).toEqual(['{service="media"} 1']);
+      expect(text.match(/^# TYPE process_cpu_seconds/gm)).toHaveLength(1);
+      const { text: some } = await declareSome({ oldNames: true }).render({ names: new Set(['jobs_total']) });
+      expect(some.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter']);
+    },
+  );
 
   it('include the running release and commit', async () => {
     const shown = async (settings: object): Promise<string> => {
-      const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, ...settings }, checks: {} });
+      const telemetry = createTelemetry({
+        service: 'media',
+        logger,
+        settings: { METRICS_PORT: 0, ...settings },
+        checks: {},
+      });
       return (await telemetry.metrics.render({ names: new Set(['coherence_build_info']) })).text;
     };
     expect(await shown({ COHERENCE_COMMIT: 'abc123' })).toContain(
@@ -243,7 +282,10 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
     ['application/openmetrics-text;version=2.0.0', plain],
     ['application/openmetrics-text;q=0.2, text/plain;q=0.5', plain],
     ['application/openmetrics-text', openMetrics],
-    ['application/openmetrics-text;version=0.0.1;q=0.7,application/openmetrics-text; version=1.0.0;q=0.8,text/plain;q=0.5', openMetrics],
+    [
+      'application/openmetrics-text;version=0.0.1;q=0.7,application/openmetrics-text; version=1.0.0;q=0.8,text/plain;q=0.5',
+      openMetrics,
+    ],
     [
       'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       openMetrics,
@@ -271,12 +313,19 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
   it('reports the trace of a sampled request as the exemplar of its bucket only, also above the last bucket', async () => {
     const telemetry = await start();
     const red = telemetry.metrics.red('requests', 'requests', ['route']);
-    for (const traceparent of [undefined, 'nonsense1', sampled.replace(/01$/, '00'), `00-${'0'.repeat(32)}-b7ad6b7169203331-01`]) {
+    for (const traceparent of [
+      undefined,
+      'nonsense1',
+      sampled.replace(/01$/, '00'),
+      `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    ]) {
       red.observe({ route: '/a' }, 200, 0.02, traceparent);
     }
     const ask = async (accept: string): Promise<string[]> => {
       const url = `http://127.0.0.1:${telemetry.port}/metrics?name[]=coherence_requests_duration_seconds`;
-      return (await (await fetch(url, { headers: { accept } })).text()).split('\n').filter((line) => line.includes(' # '));
+      return (await (await fetch(url, { headers: { accept } })).text())
+        .split('\n')
+        .filter((line) => line.includes(' # '));
     };
     expect(await ask(openMetrics)).toEqual([]);
     red.observe({ route: '/a' }, 200, 0.02, sampled);

@@ -29,7 +29,8 @@ export function newTraceparent(parent?: string): string {
 
 /** The ids of a `traceparent`; undefined when invalid. */
 export function readTraceIds(traceparent: string | undefined): TraceIds | undefined {
-  const [, traceId = invalidTraceId, spanId = invalidSpanId] = (traceparent === undefined ? null : pattern.exec(traceparent)) ?? [];
+  const [, traceId = invalidTraceId, spanId = invalidSpanId] =
+    (traceparent === undefined ? null : pattern.exec(traceparent)) ?? [];
   return traceId === invalidTraceId || spanId === invalidSpanId ? undefined : { trace_id: traceId, span_id: spanId };
 }
 

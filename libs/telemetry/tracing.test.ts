@@ -23,7 +23,11 @@ beforeEach(async () => {
 afterEach(() => collector.stop());
 
 const create = (settings: TracingSettings = {}, told = logger) =>
-  createOtlpTracer({ service: 'media', settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...settings }, logger: told });
+  createOtlpTracer({
+    service: 'media',
+    settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...settings },
+    logger: told,
+  });
 
 describe('the tracer (rules/operations#traces)', () => {
   it('adds a span to its parent or to the active one, or starts a trace', async () => {
@@ -37,8 +41,15 @@ describe('the tracer (rules/operations#traces)', () => {
     tracer.start('alone', 'consumer', {}).end();
     expect(tracer.startChild('nothing', 'client', {})).toBeUndefined();
     await stop();
-    const [inner, renamed, alone] = ['inner', 'GET /a/{id}', 'alone'].map((name) => collector.spans.find((span) => span.name === name));
-    expect(renamed).toMatchObject({ service: 'media', traceId: sampled.slice(3, 35), parentSpanId: sampled.slice(36, 52), failed: false });
+    const [inner, renamed, alone] = ['inner', 'GET /a/{id}', 'alone'].map((name) =>
+      collector.spans.find((span) => span.name === name),
+    );
+    expect(renamed).toMatchObject({
+      service: 'media',
+      traceId: sampled.slice(3, 35),
+      parentSpanId: sampled.slice(36, 52),
+      failed: false,
+    });
     expect(renamed?.attributes).toEqual({ 'request.id': 'r-1' });
     expect(inner).toMatchObject({ traceId: renamed?.traceId, parentSpanId: renamed?.spanId, failed: true });
     expect(inner?.attributes).toEqual({ 'error.type': 'unavailable' });
@@ -70,7 +81,10 @@ describe('the tracer (rules/operations#traces)', () => {
   it('continues without a collector, and logs that once', async () => {
     const lines = new PassThrough();
     const told = createLogger({ service: 'media', destination: lines });
-    const { tracer, stop } = create({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: 500 }, told);
+    const { tracer, stop } = create(
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: 500 },
+      told,
+    );
     let text = '';
     lines.on('data', (chunk: Buffer) => (text += chunk.toString()));
     tracer.start('lost', 'server', {}).end();
@@ -94,7 +108,8 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     await send({});
     await send({
       OTEL_SERVICE_NAME: 'renamed',
-      OTEL_RESOURCE_ATTRIBUTES: 'service.name=lost, deployment.environment.name=a%2Cb,service.version=9,k8s.pod.name=p=1,bad=%FF,',
+      OTEL_RESOURCE_ATTRIBUTES:
+        'service.name=lost, deployment.environment.name=a%2Cb,service.version=9,k8s.pod.name=p=1,bad=%FF,',
     });
     const [own, given] = collector.spans.map(({ resource }) => resource);
     expect(own).toMatchObject({
@@ -125,7 +140,10 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }, { encoding: 'gzip' }],
     [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip', OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'none' }, { encoding: '' }],
     [
-      { OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,x-both=lost', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-both=two%20words' },
+      {
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,x-both=lost',
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-both=two%20words',
+      },
       { headers: expect.objectContaining({ 'x-tenant': 'one', 'x-both': 'two words' }) },
     ],
   ])('configure the exporter: %j', async (settings, request) => {
@@ -134,7 +152,10 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
 
   it('set the exact address for traces', async () => {
     const { requests, endpoint } = collector;
-    await send({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/own/traces` });
+    await send({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/own/traces`,
+    });
     expect(requests.map(({ path }) => path)).toEqual(['/own/traces']);
   });
 
@@ -147,13 +168,19 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     ['parentbased_always_off', 1, [false, true, false]],
     ['parentbased_traceidratio', 0, [false, true, false]],
     [undefined, 1, [true, true, false]],
-  ])('apply the sampler %s with %d to traces without a parent, with a sampled and with an unsampled one', async (name, share, kept) => {
-    const { tracer, stop } = create({ ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }), OTEL_TRACES_SAMPLER_ARG: share });
-    const spans = [undefined, sampled, unsampled].map((parent) => tracer.start('one', 'internal', {}, parent));
-    for (const span of spans) span.end();
-    await stop();
-    expect(spans.map(({ traceparent }) => traceparent.endsWith('01'))).toEqual(kept);
-  });
+  ])(
+    'apply the sampler %s with %d to traces without a parent, with a sampled and with an unsampled one',
+    async (name, share, kept) => {
+      const { tracer, stop } = create({
+        ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }),
+        OTEL_TRACES_SAMPLER_ARG: share,
+      });
+      const spans = [undefined, sampled, unsampled].map((parent) => tracer.start('one', 'internal', {}, parent));
+      for (const span of spans) span.end();
+      await stop();
+      expect(spans.map(({ traceparent }) => traceparent.endsWith('01'))).toEqual(kept);
+    },
+  );
 
   it.each<[TracingSettings, boolean]>([
     [{}, false],
@@ -175,7 +202,10 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
   it.each([
     [{ OTEL_RESOURCE_ATTRIBUTES: 'no pairs' }, 'OTEL_RESOURCE_ATTRIBUTES must be name=value pairs'],
     [{ OTEL_RESOURCE_ATTRIBUTES: 'a=50%' }, 'in values, `,` is written %2C'],
-    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio'],
+    [
+      { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
+      'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio',
+    ],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/json, http/protobuf'],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER must be one of otlp, none'],
     [{ OTEL_EXPORTER_OTLP_TIMEOUT: '0' }, 'OTEL_EXPORTER_OTLP_TIMEOUT'],
@@ -203,7 +233,9 @@ describe('without a collector (rules/operations#traces)', () => {
       console.log(count > 0 ? 'loaded' : 'not loaded', findTracer() === undefined ? 'off' : 'on');
       await telemetry.stop();
       process.exit(0);`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: repoDir });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: repoDir,
+    });
     return stdout.trim();
   };
 
@@ -211,7 +243,9 @@ describe('without a collector (rules/operations#traces)', () => {
     expect(findTracer()).toBeUndefined();
     await expect(load({})).resolves.toBe('not loaded off');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })).resolves.toBe('loaded on');
-    await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_SDK_DISABLED: true })).resolves.toBe('not loaded off');
+    await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_SDK_DISABLED: true })).resolves.toBe(
+      'not loaded off',
+    );
   });
 
   it('runs the work of a missing span directly', async () => {

@@ -1,6 +1,6 @@
 /**
- * Spans of HTTP, RPC, jobs, SQL, S3 and outgoing calls (rules/operations#traces). A process has at most one tracer; without one nothing is
- * loaded or created, so callers check for it first.
+ * Spans of HTTP, RPC, jobs, SQL, S3 and outgoing calls (rules/operations#traces). A process has at most one tracer;
+ * without one nothing is loaded or created, so callers check for it first.
  */
 
 import type { ConfigOf, tracingSettings } from '#libs/config';
@@ -69,10 +69,17 @@ const usualPorts: Readonly<Record<string, number>> = {
 };
 
 /** Server attributes of a URL; without the port when it is unknown. */
-export function serverAttributes({ hostname, port, protocol }: Pick<URL, 'hostname' | 'port' | 'protocol'>): SpanAttributes {
+export function serverAttributes({
+  hostname,
+  port,
+  protocol,
+}: Pick<URL, 'hostname' | 'port' | 'protocol'>): SpanAttributes {
   const number = port === '' ? usualPorts[protocol] : Number(port);
   const address = hostname.replace(/^\[(.+)\]$/, '$1');
-  return { ...(address === '' ? {} : { 'server.address': address }), ...(number === undefined ? {} : { 'server.port': number }) };
+  return {
+    ...(address === '' ? {} : { 'server.address': address }),
+    ...(number === undefined ? {} : { 'server.port': number }),
+  };
 }
 
 /** The code or class of an error, never its message. */

@@ -18,7 +18,10 @@ export function createTestActors({ signingKey, publicKey }: ActorKeys): ActorSig
   return { ...createActorSigner(signingKey), decode: createActorVerifier(publicKey).decode };
 }
 
-/** Returns the context of a call for `actor`; by default without an actor if the operation allows it, otherwise for the superuser. */
+/**
+ * Returns the context of a call for `actor`; by default without an actor if the operation allows it, otherwise for the
+ * superuser.
+ */
 export function contextFor(rpc: Rpc, actor?: Actor): CallContext {
   const isOwn = actor === undefined && Object.values(rpc.callers).some((kinds) => kinds.includes('none'));
   return isOwn ? newContext() : { ...newContext(), actor: actor ?? superuser };

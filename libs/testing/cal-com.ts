@@ -1,6 +1,6 @@
 /**
- * A fake of Cal.com's API v2, as far as the platform uses it: bookings by page and by uid, API key, version, rate limit and faults. Changes
- * of its bookings also produce the webhooks that Cal.com would send.
+ * A fake of Cal.com's API v2, as far as the platform uses it: bookings by page and by uid, API key, version, rate limit
+ * and faults. Changes of its bookings also produce the webhooks that Cal.com would send.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,12 @@ export interface CalComBooking {
   title: string;
   status: 'accepted' | 'cancelled' | 'pending' | 'rejected';
   readonly hosts: readonly { readonly name: string; readonly email: string }[];
-  attendees: readonly { readonly name: string; readonly email: string; readonly phoneNumber?: string; readonly seatUid?: string }[];
+  attendees: readonly {
+    readonly name: string;
+    readonly email: string;
+    readonly phoneNumber?: string;
+    readonly seatUid?: string;
+  }[];
   readonly start: string;
   readonly end: string;
   readonly createdAt: string;
@@ -67,7 +72,8 @@ export async function startCalCom(): Promise<CalComServer> {
     if (fault?.kind === 'dropped') return void request.socket.destroy();
     if (fault?.kind === 'redirect') return void response.writeHead(307, { location: fault.location }).end();
     if (fault?.kind === 'nonsense') return void response.writeHead(200).end('<html>');
-    if (fault?.kind === 'status') return send(fault.status, { status: 'error', error: { code: 'X', message: 'scripted' } });
+    if (fault?.kind === 'status')
+      return send(fault.status, { status: 'error', error: { code: 'X', message: 'scripted' } });
     if (request.headers.authorization !== `Bearer ${apiKey}`)
       return send(401, { status: 'error', error: { code: 'UnauthorizedException' } });
     if (request.headers['cal-api-version'] !== '2024-08-13') return send(404, { status: 'error' });

@@ -24,7 +24,10 @@ type Node =
 
 /** The part of the package that we use; TypeScript's resolution for Node does not find its declarations. */
 const { parseText, tokenizeVTTCue } = mediaCaptions as unknown as {
-  parseText(text: string, options: object): Promise<{ readonly cues: Cue[]; readonly errors: { readonly message: string }[] }>;
+  parseText(
+    text: string,
+    options: object,
+  ): Promise<{ readonly cues: Cue[]; readonly errors: { readonly message: string }[] }>;
   tokenizeVTTCue(cue: Cue): Node[];
 };
 

@@ -1,6 +1,6 @@
 /**
- * The admin CLI in a long-running process: each message is a command with its own variables, standard streams and exit code. Process exit
- * and terminal output are tested with `cli/main.ts`.
+ * The admin CLI in a long-running process: each message is a command with its own variables, standard streams and exit
+ * code. Process exit and terminal output are tested with `cli/main.ts`.
  */
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -9,7 +9,9 @@ import type { CliOutcome, CliRequest } from './cli.ts';
 
 /** Loaded by path, like services: libraries do not import programs. */
 const programFile = join(import.meta.dirname, '..', '..', 'cli', 'run.ts');
-const { runCommand } = (await import(pathToFileURL(programFile).href)) as { runCommand(args: readonly string[]): Promise<void> };
+const { runCommand } = (await import(pathToFileURL(programFile).href)) as {
+  runCommand(args: readonly string[]): Promise<void>;
+};
 
 /** Replaces a standard stream of the process. */
 function replaceStream(name: 'stdin' | 'stdout' | 'stderr', stream: Readable | Writable): void {

@@ -1,6 +1,6 @@
 /**
- * Runs the admin CLI for tests and returns its output and exit code. Commands share processes, which takes a fifth of the time of a process
- * for each.
+ * Runs the admin CLI for tests and returns its output and exit code. Commands share processes, which takes a fifth of
+ * the time of a process for each.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,7 +27,11 @@ const idle: ChildProcess[] = [];
  * Runs one command of the admin CLI in the repository's folder.
  * @param variables in addition to those of this process
  */
-export async function runCli(args: readonly string[], variables: Readonly<Record<string, string>> = {}, input = ''): Promise<CliOutcome> {
+export async function runCli(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<CliOutcome> {
   const waiting = idle.pop();
   const child = waiting?.connected === true ? waiting : start();
   child.ref();

@@ -1,6 +1,6 @@
 /**
- * An environment for one test file: its own database (cloned from the migrated template), NATS prefix and bucket, so that files can run in
- * parallel on the same servers.
+ * An environment for one test file: its own database (cloned from the migrated template), NATS prefix and bucket, so
+ * that files can run in parallel on the same servers.
  */
 import { createHash, randomBytes, createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,10 +30,14 @@ export interface TestEnvironment {
   stop(): Promise<void>;
 }
 
-/** Only reached on failure: a machine that builds and tests at the same time may need seconds instead of milliseconds. */
+/**
+ * Only reached on failure: a machine that builds and tests at the same time may need seconds instead of milliseconds.
+ */
 const connectTimeoutMs = 60_000;
 
-/** Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers. */
+/**
+ * Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers.
+ */
 export async function createTestEnvironment(fileUrl: string): Promise<TestEnvironment> {
   const id = `t${randomBytes(5).toString('hex')}`;
   const applicationName = `test ${basename(fileURLToPath(fileUrl))}`;
@@ -45,7 +49,8 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
   const run = (db: Database, text: string, params: readonly unknown[] = []): Promise<unknown[]> =>
     db.query({ name: `q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text }, params);
   const clone = `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')} strategy file_copy`;
-  // Cloning files takes a third of the time of copying through the log, and a ninth where the file system supports clones.
+  // Cloning files takes a third of the time of copying through the log, and a ninth where the file system supports
+  // clones.
   await run(admin, 'set file_copy_method = clone')
     .then(() => run(admin, clone))
     .catch(() => run(admin, 'reset all').then(() => run(admin, clone)));
@@ -110,7 +115,9 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
 function readAddress(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
-  throw new Error(`${name} is not set: a test that needs servers belongs in test/integration or test/e2e, where jest starts them`);
+  throw new Error(
+    `${name} is not set: a test that needs servers belongs in test/integration or test/e2e, where jest starts them`,
+  );
 }
 
 export const bookingSecret = 'booking-secret-of-the-tests';

@@ -1,6 +1,6 @@
 /**
- * An OpenID provider (the certified `oidc-provider`) in a separate process, controlled by its parent: it can change its keys, stop, and
- * sign tokens that a real provider would not.
+ * An OpenID provider (the certified `oidc-provider`) in a separate process, controlled by its parent: it can change its
+ * keys, stop, and sign tokens that a real provider would not.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
@@ -35,7 +35,11 @@ export type SignInOverride =
   | { readonly do: 'email-at-userinfo'; readonly isSo: boolean }
   | { readonly do: 'claims'; readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
   /** A JWT with this header and these claims, signed with the provider's key for the algorithm. */
-  | { readonly do: 'sign'; readonly header: Readonly<Record<string, unknown>>; readonly claims: Readonly<Record<string, unknown>> };
+  | {
+      readonly do: 'sign';
+      readonly header: Readonly<Record<string, unknown>>;
+      readonly claims: Readonly<Record<string, unknown>>;
+    };
 
 export interface Settings {
   readonly audience: string;
@@ -117,7 +121,8 @@ function listen(): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', 'http://provider');
     played.counts.set(pathname, (played.counts.get(pathname) ?? 0) + 1);
     const own = played.answers.get(pathname);
-    if (own !== undefined) response.writeHead(own.status, { 'content-type': own.type ?? 'application/json' }).end(own.body);
+    if (own !== undefined)
+      response.writeHead(own.status, { 'content-type': own.type ?? 'application/json' }).end(own.body);
     else if (played.failure === null) played.answer(request, response);
     else response.writeHead(played.failure).end();
   });

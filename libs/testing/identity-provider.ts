@@ -49,7 +49,11 @@ const appRedirectUri = 'http://127.0.0.1:8085/callback';
 const audience = 'https://api.coherence.example.org';
 
 export async function startIdentityProvider(): Promise<IdentityProvider> {
-  const publicClient = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] };
+  const publicClient = {
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+  };
   const clients = [
     // Native: the provider accepts every port of the loopback address.
     {
@@ -78,7 +82,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     const id = ++requests;
     script.send({ id, override_: override_ });
     type Answer = { id: number; value?: unknown; error?: string };
-    const answer = await script.waitForMessage((message) => ((message as Answer).id === id ? (message as Answer) : undefined));
+    const answer = await script.waitForMessage((message) =>
+      (message as Answer).id === id ? (message as Answer) : undefined,
+    );
     if (answer.error !== undefined) throw new Error(answer.error);
     return answer.value;
   };
@@ -100,7 +106,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     sign: async (claims = {}, header = {}) => {
       const now = Math.floor(Date.now() / 1000);
       const usual = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 600 };
-      return String(await request({ do: 'sign', header: { alg: 'RS256', typ: 'JWT', ...header }, claims: { ...usual, ...claims } }));
+      return String(
+        await request({ do: 'sign', header: { alg: 'RS256', typ: 'JWT', ...header }, claims: { ...usual, ...claims } }),
+      );
     },
     accessToken: (subject) => getAccessToken(issuer, subject),
     signIn: followSignIn,
@@ -123,14 +131,22 @@ async function getAccessToken(issuer: string, subject: string): Promise<string> 
     code_challenge_method: 'S256',
   }).toString();
   const code = new URL(await followSignIn(url.href, subject)).searchParams.get('code') ?? '';
-  const body = { grant_type: 'authorization_code', code, client_id: appClientId, redirect_uri: appRedirectUri, code_verifier: verifier };
+  const body = {
+    grant_type: 'authorization_code',
+    code,
+    client_id: appClientId,
+    redirect_uri: appRedirectUri,
+    code_verifier: verifier,
+  };
   const answer = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(body) });
   const { access_token: token } = (await answer.json()) as { access_token?: string };
   if (token === undefined) throw new Error(`the provider gave no token: ${answer.status}`);
   return token;
 }
 
-/** Follows redirects with cookies, through the provider's sign-in and consent pages, until one leads to another site. */
+/**
+ * Follows redirects with cookies, through the provider's sign-in and consent pages, until one leads to another site.
+ */
 async function followSignIn(authorizationUrl: string, subject: string): Promise<string> {
   const { origin } = new URL(authorizationUrl);
   const jar = new Map<string, string>();
@@ -158,7 +174,9 @@ async function followSignIn(authorizationUrl: string, subject: string): Promise<
     const [, action] = /<form[^<>]* action="([^"]+)"/.exec(page) ?? [];
     if (action === undefined) throw new Error(`the provider shows no form: ${answer.status} ${page.slice(0, 500)}`);
     url = new URL(action, url).href;
-    form = new URLSearchParams(page.includes('value="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' });
+    form = new URLSearchParams(
+      page.includes('value="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' },
+    );
   }
   throw new Error('the provider sends the browser round in a circle');
 }

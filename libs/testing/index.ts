@@ -28,11 +28,22 @@ export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
 export { playBytes, type PlayedContent } from './realtimekit-recordings.ts';
 export type { Fault, FaultPoint, PlayedArtifact, RealtimeKitServer } from './realtimekit.ts';
 export { startScriptProcess, type ScriptProcess } from './script-process.ts';
-export { provideChromium, provideFfmpeg, provideGoProgram, providePython, provideTimeoutMs } from './system-programs.ts';
+export {
+  provideChromium,
+  provideFfmpeg,
+  provideGoProgram,
+  providePython,
+  provideTimeoutMs,
+} from './system-programs.ts';
 export { startPgBouncer, type PgBouncer } from './pgbouncer.ts';
 export { startTelegram, type BotApiFault, type TelegramServer } from './telegram.ts';
 export { findHtmlProblem } from './message-html.ts';
 export { readTelegramHtml } from './message-html.ts';
 export { startYoutube, type PlayedVideo, type YoutubeServer } from './youtube.ts';
 export { startTraceCollector, type CollectedSpan, type TraceCollector } from './trace-collector.ts';
-export { startWebhookReceiver, type ReceivedWebhook, type ReceiverAnswer, type WebhookReceiver } from './webhook-receiver.ts';
+export {
+  startWebhookReceiver,
+  type ReceivedWebhook,
+  type ReceiverAnswer,
+  type WebhookReceiver,
+} from './webhook-receiver.ts';

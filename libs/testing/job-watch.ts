@@ -61,7 +61,12 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
   };
   const latest: JobWatch['latest'] = async (id) => (await list(id)).at(-1);
 
-  const waitForJob = (id: number, what: string, fits: (job: StoredJob) => boolean, timeoutMs = endTimeoutMs): Promise<StoredJob> =>
+  const waitForJob = (
+    id: number,
+    what: string,
+    fits: (job: StoredJob) => boolean,
+    timeoutMs = endTimeoutMs,
+  ): Promise<StoredJob> =>
     waitFor(
       async () => {
         const job = await latest(id);
@@ -72,17 +77,23 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
     );
 
   const makeDue: JobWatch['makeDue'] = async () => {
-    await env.sql(`update ${table} set run_at = now() where type = $1 and state = 'queued' and sent_at is null`, [type]);
+    await env.sql(`update ${table} set run_at = now() where type = $1 and state = 'queued' and sent_at is null`, [
+      type,
+    ]);
   };
 
   return {
     list,
     latest,
-    waitForState: (id, state = 'succeeded', timeoutMs) => waitForJob(id, `to be ${state}`, (job) => job.state === state, timeoutMs),
+    waitForState: (id, state = 'succeeded', timeoutMs) =>
+      waitForJob(id, `to be ${state}`, (job) => job.state === state, timeoutMs),
     waitForError: async (id, error) => {
       const fits = (text: string | null): boolean =>
         text !== null && (error === undefined || (typeof error === 'string' ? text === error : error.test(text)));
-      return (await waitForJob(id, `to fail${error === undefined ? '' : ` with ${error}`}`, (job) => fits(job.error))).error ?? '';
+      return (
+        (await waitForJob(id, `to fail${error === undefined ? '' : ` with ${error}`}`, (job) => fits(job.error)))
+          .error ?? ''
+      );
     },
     waitForPhase: (id, phase) => waitForJob(id, `to be ${phase}`, (job) => job.phase === phase, reachTimeoutMs),
     makeDue,
@@ -94,10 +105,17 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
       );
     },
     expireLeases: async () => {
-      await env.sql(`update ${table} set lease_until = now() - interval '1 second' where type = $1 and state = 'running'`, [type]);
+      await env.sql(
+        `update ${table} set lease_until = now() - interval '1 second' where type = $1 and state = 'running'`,
+        [type],
+      );
     },
     requeueAfterCrash: async (id) => {
-      await waitForJob(id, 'to be queued again', ({ state, error }) => state === 'succeeded' || /its lease expired/.test(error ?? ''));
+      await waitForJob(
+        id,
+        'to be queued again',
+        ({ state, error }) => state === 'succeeded' || /its lease expired/.test(error ?? ''),
+      );
       await makeDue();
     },
   };

@@ -1,4 +1,7 @@
-/** For a workspace file: a journey for an event's conversations, with the step `held` first, then `steps`. Named after its slug. */
+/**
+ * For a workspace file: a journey for an event's conversations, with the step `held` first, then `steps`. Named after
+ * its slug.
+ */
 export function conversationJourney(slug: string, ...steps: readonly unknown[]): Record<string, unknown> {
   return {
     slug,

@@ -5,8 +5,8 @@ export interface LlmMessage {
 }
 
 /**
- * A simple reply without a model: greets, repeats what the visitor said before, or quotes the sentence of the agent's prompt that shares
- * the most words with the question.
+ * A simple reply without a model: greets, repeats what the visitor said before, or quotes the sentence of the agent's
+ * prompt that shares the most words with the question.
  */
 export function defaultAnswer(messages: readonly LlmMessage[]): string {
   const prompt = messages.find((message) => message.role === 'system')?.content ?? '';
@@ -19,15 +19,16 @@ export function defaultAnswer(messages: readonly LlmMessage[]): string {
       .map((text) => `- ${text.split('\n', 1)[0]}`)
       .join('\n')}`;
   }
-  if (/^\s*(hi|hello|hey|good (morning|evening|day))\b/i.test(question)) return `Hello! I am **${role}**. What would you like to know?`;
+  if (/^\s*(hi|hello|hey|good (morning|evening|day))\b/i.test(question))
+    return `Hello! I am **${role}**. What would you like to know?`;
   const sentence = findClosest(question, prompt);
   if (sentence !== undefined) return `You asked: *${question.split('\n', 1)[0]}*\n\n${sentence}`;
   return `I am **${role}**. I heard: *${question.split('\n', 1)[0]}*. Tell me a little more, please.`;
 }
 
 /**
- * Memory without a model: the first line of each question becomes the summary, sentences about oneself become facts, questions become
- * knowledge.
+ * Memory without a model: the first line of each question becomes the summary, sentences about oneself become facts,
+ * questions become knowledge.
  */
 export function defaultMemory(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.at(-1)?.content ?? '{}') as {
@@ -103,7 +104,10 @@ export interface TranscribedSentence {
   readonly text: string;
 }
 
-/** The transcription of file number `index`; `json_only`: the model does not support segments and rejects requests for them. */
+/**
+ * The transcription of file number `index`; `json_only`: the model does not support segments and rejects requests for
+ * them.
+ */
 export type TranscribedAnswer = (
   request: TranscriptionRequest,
   index: number,
@@ -134,13 +138,23 @@ export async function readTranscriptionRequest(contentType: string, body: Buffer
   };
 }
 
-export function transcriptionBody(request: TranscriptionRequest, transcribed: readonly TranscribedSentence[] | 'json_only'): unknown {
+export function transcriptionBody(
+  request: TranscriptionRequest,
+  transcribed: readonly TranscribedSentence[] | 'json_only',
+): unknown {
   const sentences = transcribed === 'json_only' ? [{ start: 0, end: 1, text: ' All that was said.' }] : transcribed;
   const text = sentences
     .map((sentence) => sentence.text)
     .join('')
     .trim();
   if (request.responseFormat !== 'verbose_json') return { text };
-  const segments = sentences.map((sentence, id) => ({ id, seek: 0, ...sentence, tokens: [], temperature: 0, avg_logprob: -0.2 }));
+  const segments = sentences.map((sentence, id) => ({
+    id,
+    seek: 0,
+    ...sentence,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: -0.2,
+  }));
   return { task: 'transcribe', language: request.language ?? 'english', duration: 0, text, segments };
 }

@@ -48,7 +48,9 @@ export function completion(model: string, content: unknown, finishReason: string
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model,
-    choices: [{ index: 0, finish_reason: finishReason, logprobs: null, message: { role: 'assistant', content, refusal: null } }],
+    choices: [
+      { index: 0, finish_reason: finishReason, logprobs: null, message: { role: 'assistant', content, refusal: null } },
+    ],
     usage: { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 },
   };
 }
@@ -64,7 +66,13 @@ export async function sendFault(response: ServerResponse, model: string, fault: 
     case 'refusal':
       sendJson(response, 200, {
         ...completion(model, null, 'stop'),
-        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, refusal: 'I cannot help with that.' } }],
+        choices: [
+          {
+            index: 0,
+            finish_reason: 'stop',
+            message: { role: 'assistant', content: null, refusal: 'I cannot help with that.' },
+          },
+        ],
       });
       return true;
     case 'silent':
@@ -130,7 +138,8 @@ export async function sendStream(
     response.destroy();
     return;
   }
-  if (ending === 'error') send({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } });
+  if (ending === 'error')
+    send({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } });
   if (ending === 'garbage') response.write('data: {"choices":[{"del\n\n');
   if (ending === 'length') send(chunk({}, 'length'));
   if (ending === 'whole') {

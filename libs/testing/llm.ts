@@ -1,6 +1,7 @@
 /**
- * A scripted OpenAI-compatible server for chat and speech to text (rules/providers#language-models): real wire format, and every fault that
- * a chat must survive. Without a script it derives replies from the prompt and the last message, which is enough for the demo.
+ * A scripted OpenAI-compatible server for chat and speech to text (rules/providers#language-models): real wire format,
+ * and every fault that a chat must survive. Without a script it derives replies from the prompt and the last message,
+ * which is enough for the demo.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +17,16 @@ import {
   type TranscribedAnswer,
   type TranscriptionRequest,
 } from './llm-answers.ts';
-import { completion, sendFault, sendError, sendJson, sendStream, waitOrClose, type LlmFault, type LlmSpeech } from './llm-wire.ts';
+import {
+  completion,
+  sendFault,
+  sendError,
+  sendJson,
+  sendStream,
+  waitOrClose,
+  type LlmFault,
+  type LlmSpeech,
+} from './llm-wire.ts';
 
 export type { LlmMessage } from './llm-answers.ts';
 export type { LlmFault, LlmSpeech } from './llm-wire.ts';
@@ -62,8 +72,13 @@ export interface LlmServer {
   stop(): Promise<void>;
 }
 
-/** Starts the server on the loopback interface; `port` 0 uses any free port. `keepsRequests: false` for a server that runs for days. */
-export async function startLlm(options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {}): Promise<LlmServer> {
+/**
+ * Starts the server on the loopback interface; `port` 0 uses any free port. `keepsRequests: false` for a server that
+ * runs for days.
+ */
+export async function startLlm(
+  options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {},
+): Promise<LlmServer> {
   const { apiKey = 'llm-test-key', recordsRequests: keepsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
   const memory = createLine<LlmRequest, LlmAnswer>(defaultMemory);
@@ -76,7 +91,8 @@ export async function startLlm(options: { port?: number; apiKey?: string; record
     const path = request.method === 'POST' ? (request.url ?? '') : '';
     const isSpeech = path.endsWith('/audio/transcriptions');
     if (!isSpeech && !path.endsWith('/chat/completions')) return sendError(response, 404, 'Not found');
-    if (request.headers.authorization !== `Bearer ${apiKey}`) return sendError(response, 401, 'Incorrect API key provided');
+    if (request.headers.authorization !== `Bearer ${apiKey}`)
+      return sendError(response, 401, 'Incorrect API key provided');
     await (isSpeech ? transcribe(request, response, bytes) : complete(request, response, bytes.toString('utf8')));
   };
 
@@ -87,7 +103,8 @@ export async function startLlm(options: { port?: number; apiKey?: string; record
       stream?: boolean;
       stream_options?: { include_usage?: boolean };
     };
-    if (body.model === undefined || !Array.isArray(body.messages)) return sendError(response, 400, 'model and messages are required');
+    if (body.model === undefined || !Array.isArray(body.messages))
+      return sendError(response, 400, 'model and messages are required');
     const [first] = body.messages;
     const instructions = first?.role === 'system' ? first.content : '';
     const line = isMemoryRequest.test(instructions) ? memory : isSummaryRequest.test(instructions) ? summary : chat;
@@ -98,7 +115,8 @@ export async function startLlm(options: { port?: number; apiKey?: string; record
     if (fault !== undefined && (await sendFault(response, body.model, fault))) return;
     const answer = await line.answer(body.messages);
     if (fault?.kind === 'stream') return sendStream(response, body.model, answer, fault);
-    if (stream && fault?.kind === 'no_streams' && fault.status !== undefined) return sendError(response, fault.status, 'no streams here');
+    if (stream && fault?.kind === 'no_streams' && fault.status !== undefined)
+      return sendError(response, fault.status, 'no streams here');
     if (stream && fault?.kind !== 'no_streams') {
       const reportsUsage = body.stream_options?.include_usage === true && fault?.kind !== 'no_usage';
       return sendStream(response, body.model, answer, { kind: 'stream', ...line.speech }, reportsUsage);
@@ -123,7 +141,9 @@ export async function startLlm(options: { port?: number; apiKey?: string; record
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     pending++;
     response.once('close', () => pending--);
-    serve(request, response).catch((error: unknown) => sendError(response, 400, error instanceof Error ? error.message : 'bad request'));
+    serve(request, response).catch((error: unknown) =>
+      sendError(response, 400, error instanceof Error ? error.message : 'bad request'),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -178,6 +198,11 @@ const isMemoryRequest = /^You keep the memory of a chat agent\./;
 const isSummaryRequest = /^You write what is published of a recorded conversation\./;
 
 if (import.meta.main) {
-  const server = await startLlm({ port: Number(process.env['PORT'] ?? 8089), apiKey: process.env['LLM_API_KEY'] ?? 'none' });
-  console.log(`Scripted model server: LLM_BASE_URL=${server.baseUrl} LLM_API_KEY=${server.apiKey} LLM_MODEL=scripted. Ctrl-C stops it.`);
+  const server = await startLlm({
+    port: Number(process.env['PORT'] ?? 8089),
+    apiKey: process.env['LLM_API_KEY'] ?? 'none',
+  });
+  console.log(
+    `Scripted model server: LLM_BASE_URL=${server.baseUrl} LLM_API_KEY=${server.apiKey} LLM_MODEL=scripted. Ctrl-C stops it.`,
+  );
 }

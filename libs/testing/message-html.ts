@@ -1,9 +1,28 @@
-/** Parses HTML like the Bot API (rules/providers#telegram-html): an unknown tag, wrong nesting or a bare `<` rejects the message. */
+/**
+ * Parses HTML like the Bot API (rules/providers#telegram-html): an unknown tag, wrong nesting or a bare `<` rejects the
+ * message.
+ */
 
 /** Reason for the rejection, in the Bot API's wording. */
 export class HtmlRejectedError extends Error {}
 
-const tags = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler', 'span']);
+const tags = new Set([
+  'b',
+  'strong',
+  'i',
+  'em',
+  'u',
+  'ins',
+  's',
+  'strike',
+  'del',
+  'code',
+  'pre',
+  'a',
+  'blockquote',
+  'tg-spoiler',
+  'span',
+]);
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /** Returns the visible text. @throws HtmlRejectedError */
@@ -13,7 +32,9 @@ export function readTelegramHtml(html: string): string {
   for (let at = 0; at < html.length;) {
     const character = html[at] as string;
     if (character === '&') {
-      const [source, name, decimal, hex] = /^&(?:([a-z]+)|#([0-9]+)|#x([0-9a-f]+));/i.exec(html.slice(at, at + 12)) ?? ['&'];
+      const [source, name, decimal, hex] = /^&(?:([a-z]+)|#([0-9]+)|#x([0-9a-f]+));/i.exec(html.slice(at, at + 12)) ?? [
+        '&',
+      ];
       const decoded = decimal === undefined ? (hex === undefined ? entities[name ?? ''] : hex) : decimal;
       if (decoded === undefined) visible += source;
       else
@@ -35,26 +56,35 @@ export function readTelegramHtml(html: string): string {
     at = end + 1;
   }
   const unclosed = open.at(-1);
-  if (unclosed !== undefined) throw new HtmlRejectedError(`Can't find end tag corresponding to start tag "${unclosed}"`);
+  if (unclosed !== undefined)
+    throw new HtmlRejectedError(`Can't find end tag corresponding to start tag "${unclosed}"`);
   return visible;
 }
 
 function readTag(source: string, at: number, open: string[]): void {
-  const [, slash, name = '', attributes = ''] = /^(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*$/i.exec(source) ?? [];
+  const [, slash, name = '', attributes = ''] =
+    /^(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*$/i.exec(source) ?? [];
   const tag = name.toLowerCase();
   if (!tags.has(tag)) throw new HtmlRejectedError(`Unsupported start tag "${tag}" at byte offset ${at}`);
   if (slash === '/') {
     const expected = open.pop();
     if (expected !== tag)
-      throw new HtmlRejectedError(`Unmatched end tag at byte offset ${at}, expected "</${expected ?? ''}>", found "</${tag}>"`);
+      throw new HtmlRejectedError(
+        `Unmatched end tag at byte offset ${at}, expected "</${expected ?? ''}>", found "</${tag}>"`,
+      );
     return;
   }
-  if (tag === 'span' && !attributes.includes('tg-spoiler')) throw new HtmlRejectedError(`Tag "span" must have class "tg-spoiler"`);
-  if (tag === 'blockquote' && open.includes('blockquote')) throw new HtmlRejectedError(`Nested blockquote at byte offset ${at}`);
+  if (tag === 'span' && !attributes.includes('tg-spoiler'))
+    throw new HtmlRejectedError(`Tag "span" must have class "tg-spoiler"`);
+  if (tag === 'blockquote' && open.includes('blockquote'))
+    throw new HtmlRejectedError(`Nested blockquote at byte offset ${at}`);
   open.push(tag);
 }
 
-/** The HTML subset of the chat (rules/providers#telegram-html), checked strictly: errors are not repaired as in browsers. */
+/**
+ * The HTML subset of the chat (rules/providers#telegram-html), checked strictly: errors are not repaired as in
+ * browsers.
+ */
 
 const allowedTags = new Set(['a', 'b', 'i', 's', 'code', 'pre', 'blockquote']);
 const allowedAttributes: Readonly<Record<string, RegExp>> = {
@@ -62,7 +92,9 @@ const allowedAttributes: Readonly<Record<string, RegExp>> = {
   code: /^( class="language-[\w+#.-]+")?$/,
 };
 
-/** A strict parser: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
+/**
+ * A strict parser: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`.
+ */
 export function findHtmlProblem(html: string): string | undefined {
   const open: string[] = [];
   const pattern = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")?)>|([^<>]+)/gy;

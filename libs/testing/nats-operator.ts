@@ -1,6 +1,6 @@
 /**
- * NATS in operator mode: an operator and an account for one test, with roles (scoped signing keys, created like files/nats-nsc.sh of the
- * chart does) and users with credentials files (JWT).
+ * NATS in operator mode: an operator and an account for one test, with roles (scoped signing keys, created like
+ * files/nats-nsc.sh of the chart does) and users with credentials files (JWT).
  */
 import { nkeys } from '@nats-io/transport-node';
 
@@ -63,7 +63,8 @@ export function createNatsOperator(roles: Readonly<Record<string, RolePermission
     issue: (name, { role = name, expiresAt } = {}) => {
       const user = nkeys.createUser();
       const signer = signers.get(role);
-      const rights = signer === undefined ? { ...unlimited, pub: {}, sub: {} } : { issuer_account: account.getPublicKey() };
+      const rights =
+        signer === undefined ? { ...unlimited, pub: {}, sub: {} } : { issuer_account: account.getPublicKey() };
       const jwt = sign(signer ?? account, {
         sub: user.getPublicKey(),
         name,

@@ -33,7 +33,9 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
   const target = new URL(urls[0] ?? '');
   const port = await findFreePort();
   const dir = await mkdtemp(join(tmpdir(), 'coherence-pgbouncer-'));
-  const users = new Map(urls.map((url) => [decodeURIComponent(new URL(url).username), decodeURIComponent(new URL(url).password)]));
+  const users = new Map(
+    urls.map((url) => [decodeURIComponent(new URL(url).username), decodeURIComponent(new URL(url).password)]),
+  );
   const config = join(dir, 'pgbouncer.ini');
   const all = {
     listen_addr: '127.0.0.1',
@@ -49,8 +51,16 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
     ...settings,
   };
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
-  await writeFile(config, `[databases]\n* = host=${target.hostname} port=${target.port}\n\n[pgbouncer]\n${lines.join('\n')}\n`, readable);
-  await writeFile(all.auth_file, [...users].map(([user, password]) => `${quote(user)} ${quote(password)}\n`).join(''), readable);
+  await writeFile(
+    config,
+    `[databases]\n* = host=${target.hostname} port=${target.port}\n\n[pgbouncer]\n${lines.join('\n')}\n`,
+    readable,
+  );
+  await writeFile(
+    all.auth_file,
+    [...users].map(([user, password]) => `${quote(user)} ${quote(password)}\n`).join(''),
+    readable,
+  );
   const prefix = process.getuid?.() === 0 ? unprivileged : [];
   let server: ServerProcess | undefined;
   const start = async (): Promise<void> => {

@@ -57,7 +57,9 @@ export async function startService(
   overrides: Settings = {},
   options: StartOptions = {},
 ): Promise<Service> {
-  const { createService } = (await import(pathToFileURL(join(repoDir, 'services', name, 'service.ts')).href)) as ServiceModule;
+  const { createService } = (await import(
+    pathToFileURL(join(repoDir, 'services', name, 'service.ts')).href
+  )) as ServiceModule;
   const config = await loadServiceConfig(name, withOwnAccounts(name, { ...env.settings, ...overrides }));
   const service = await createService({ config, logger: env.logger.child({ service: name }), ...options });
   let stopped: Promise<void> | undefined;
@@ -67,7 +69,10 @@ export async function startService(
   return { ...service, start: () => service.start(), stop };
 }
 
-/** As in production, the service connects with its own accounts (libs/servers/service-accounts.ts), if the run's servers have them. */
+/**
+ * As in production, the service connects with its own accounts (libs/servers/service-accounts.ts), if the run's servers
+ * have them.
+ */
 function withOwnAccounts(name: string, settings: Settings): Settings {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
   const { DATABASE_URL: database, NATS_URL: nats } = settings;
@@ -78,7 +83,10 @@ function withOwnAccounts(name: string, settings: Settings): Settings {
 export interface PlatformOptions {
   /** One process per service, as in production, for all or these services; default false: all in this process. */
   processes?: boolean | readonly string[];
-  /** Processes of each service, default 1; more than one requires `processes`, and adds a load balancer for gateways and media services. */
+  /**
+   * Processes of each service, default 1; more than one requires `processes`, and adds a load balancer for gateways and
+   * media services.
+   */
   replicas?: number;
   /** Settings for every service. */
   overrides?: Settings;
@@ -96,8 +104,8 @@ export interface Platform {
   readonly baseUrl: string;
   readonly settings: Settings;
   /**
-   * The processes by service, with `processes`; the name of the second replica ends with `#2`, and so on. `restart` starts a process again
-   * after its end, with changed settings.
+   * The processes by service, with `processes`; the name of the second replica ends with `#2`, and so on. `restart`
+   * starts a process again after its end, with changed settings.
    */
   readonly processes: ReadonlyMap<string, ServiceProcess>;
   restart(name: string, changed?: Settings, codeDir?: string): Promise<void>;
@@ -118,7 +126,10 @@ interface Face {
 /** Starts the services and waits until all are ready; they stop with the environment. */
 export async function startPlatform(env: TestEnvironment, options: PlatformOptions = {}): Promise<Platform> {
   const [gatewayPort, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  const mediaUrls = { MEDIA_URL: `http://127.0.0.1:${mediaPort}`, MEDIA_INTERNAL_URL: `http://127.0.0.1:${internalPort}` };
+  const mediaUrls = {
+    MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
+    MEDIA_INTERNAL_URL: `http://127.0.0.1:${internalPort}`,
+  };
   const settings: Settings = { ...env.settings, ...mediaUrls, ...options.overrides };
   const services = options.services ?? readdirSync(join(options.startedFrom ?? repoDir, 'services'));
   const replicas = options.replicas ?? 1;
@@ -132,7 +143,8 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   const ports = new Map<Face, Map<string, number>>();
   for (const face of faces) {
     const own = new Map<string, number>();
-    for (const name of names) if (serviceOf(name) === face.service) own.set(name, replicas === 1 ? face.port : await findFreePort());
+    for (const name of names)
+      if (serviceOf(name) === face.service) own.set(name, replicas === 1 ? face.port : await findFreePort());
     ports.set(face, own);
   }
   const portsOf = (name: string): Settings =>
@@ -145,7 +157,9 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   const settingsOf = (name: string): Settings => ({
     ...settings,
     ...portsOf(name),
-    ...(name === serviceOf(name) ? {} : { WEBHOOK_SPOOL_DIR: `${settings['WEBHOOK_SPOOL_DIR']}-${name.split('#')[1]}` }),
+    ...(name === serviceOf(name)
+      ? {}
+      : { WEBHOOK_SPOOL_DIR: `${settings['WEBHOOK_SPOOL_DIR']}-${name.split('#')[1]}` }),
   });
   const { processes: apart = false } = options;
   const isApart = (service: string): boolean => (typeof apart === 'boolean' ? apart : apart.includes(service));
@@ -156,7 +170,12 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     const own = { ...settingsOf(name), ...changed };
     if (!isApart(serviceOf(name))) {
       const logger = openLog(env, name, own['LOG_LEVEL']);
-      inProcess.push(await startService(name, env, own, { logger, ...(options.clock === undefined ? {} : { clock: options.clock }) }));
+      inProcess.push(
+        await startService(name, env, own, {
+          logger,
+          ...(options.clock === undefined ? {} : { clock: options.clock }),
+        }),
+      );
       return;
     }
     processes.set(name, await startProcess(name, env, own, { codeDir, imports: options.imports ?? [] }));
@@ -217,7 +236,10 @@ async function startProcess(
     env: { ...withOwnAccounts(service, settings), METRICS_PORT: String(await findFreePort()) },
   });
   try {
-    await waitFor(async () => item.hasEnded || (await item.readReadiness()) === undefined, { timeoutMs: startTimeoutMs, what: name });
+    await waitFor(async () => item.hasEnded || (await item.readReadiness()) === undefined, {
+      timeoutMs: startTimeoutMs,
+      what: name,
+    });
   } catch (error) {
     await item.stop();
     throw error;

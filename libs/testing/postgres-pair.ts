@@ -1,6 +1,6 @@
 /**
- * PostgreSQL with a standby, as in production: two real servers with replication, loss of the primary, promotion of the standby, and return
- * of the lost server as the new standby.
+ * PostgreSQL with a standby, as in production: two real servers with replication, loss of the primary, promotion of the
+ * standby, and return of the lost server as the new standby.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ export interface PostgresPairOptions {
   /** Separate data folders, if the servers must not share a disk. */
   readonly dataDirs?: readonly [string, string];
   /**
-   * Commits wait until the standby has synced them, also while it is down: commits on one disk only must not be acknowledged. Can be
-   * changed later with `synchronous_standby_names` of the primary.
+   * Commits wait until the standby has synced them, also while it is down: commits on one disk only must not be
+   * acknowledged. Can be changed later with `synchronous_standby_names` of the primary.
    */
   readonly synchronous: boolean;
   /** False: writes are not synced, which matters only if the machine crashes. Default true. */
@@ -30,14 +30,17 @@ export interface PostgresPair {
   readonly primary: PostgresServer;
   /** @throws Error when it was promoted and no other has come. */
   readonly standby: PostgresServer;
-  /** Administrator's URL with both servers, initially the standby first: clients connect to the one that accepts writes. */
+  /**
+   * Administrator's URL with both servers, initially the standby first: clients connect to the one that accepts writes.
+   */
   readonly url: string;
   /** The same through other addresses (`host:port`), such as proxies. */
   urlThrough(hosts: readonly string[]): string;
   /** `kill -9` of the primary, without notifying anything. */
   losePrimary(): Promise<void>;
   /**
-   * Promotes the standby, without a standby of its own at first. The caller ensures that the old primary does not accept writes any more.
+   * Promotes the standby, without a standby of its own at first. The caller ensures that the old primary does not
+   * accept writes any more.
    */
   promote(): Promise<void>;
   /** Discards the data of the lost server, and makes it a standby of the new primary from a fresh copy. */
@@ -55,10 +58,14 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
   const { dir, dataDirs = [dir, dir], synchronous, synced = true, database = 'coherence' } = options;
   const ports: Record<Name, number> = { one: await findFreePort(), two: await findFreePort() };
   const servers = new Map<Name, PostgresServer>();
-  const fileOf = (name: Name, suffix = ''): string => join(dataDirs[name === 'one' ? 0 : 1], `postgres-${name}${suffix}`);
+  const fileOf = (name: Name, suffix = ''): string =>
+    join(dataDirs[name === 'one' ? 0 : 1], `postgres-${name}${suffix}`);
   const start = async (name: Name): Promise<void> => {
     const [dataDir, logFile] = [fileOf(name), join(dir, `postgres-${name}.log`)];
-    servers.set(name, await startPostgres({ dataDir, logFile, modulesDir, database, durable: true, port: ports[name] }));
+    servers.set(
+      name,
+      await startPostgres({ dataDir, logFile, modulesDir, database, durable: true, port: ports[name] }),
+    );
   };
   let leading: Name = 'one';
   const following = (): Name => (leading === 'one' ? 'two' : 'one');
@@ -94,7 +101,10 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
     await start('one');
     copyFileSync(fileOf('one', '.password'), fileOf('two', '.password'));
     appendFileSync(join(get('one').dataDir, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
-    appendFileSync(join(get('one').dataDir, 'postgresql.conf'), `wal_keep_size = '${retainedLog}'\nfsync = ${synced ? 'on' : 'off'}\n`);
+    appendFileSync(
+      join(get('one').dataDir, 'postgresql.conf'),
+      `wal_keep_size = '${retainedLog}'\nfsync = ${synced ? 'on' : 'off'}\n`,
+    );
     await runStatements(get('one').url, 'select pg_reload_conf()');
     await follow();
   } catch (error) {
@@ -144,21 +154,27 @@ export async function runStatements(url: string, ...statements: string[]): Promi
 }
 
 async function waitForStandby(primary: PostgresServer, condition: string): Promise<void> {
-  await waitFor(async () => (await runStatements(primary.url, `select 1 from pg_stat_replication where ${condition}`)).length === 1, {
-    what: `a standby of which ${condition}`,
-  });
+  await waitFor(
+    async () => (await runStatements(primary.url, `select 1 from pg_stat_replication where ${condition}`)).length === 1,
+    {
+      what: `a standby of which ${condition}`,
+    },
+  );
 }
 
 /**
- * A base backup by the low-level API, because the package does not contain `pg_basebackup`. Files may change or disappear during the copy;
- * the WAL corrects them.
+ * A base backup by the low-level API, because the package does not contain `pg_basebackup`. Files may change or
+ * disappear during the copy; the WAL corrects them.
  */
 export async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: primary.url });
   await client.connect();
   try {
     await client.query("select pg_backup_start('standby', true)");
-    const { status, stderr } = spawnSync('cp', ['-a', primary.dataDir, to], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+    const { status, stderr } = spawnSync('cp', ['-a', primary.dataDir, to], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+    });
     const lines = stderr.split('\n').filter((line) => line !== '' && !line.endsWith('No such file or directory'));
     if (status !== 0 && lines.length > 0) throw new Error(`the copy of ${primary.dataDir} failed: ${lines.join('; ')}`);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');

@@ -72,12 +72,25 @@ export function answerRecording({ content, hasRanges }: PlayedRecording, headers
   const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
   const usual = { etag, ...(hasRanges === false ? {} : { 'accept-ranges': 'bytes' }) };
   if (offset === 0 || hasRanges === false || !isSame) {
-    return { status: 200, contentType: 'video/mp4', headers: { ...usual, 'content-length': String(sizeBytes) }, parts: content.read(0) };
+    return {
+      status: 200,
+      contentType: 'video/mp4',
+      headers: { ...usual, 'content-length': String(sizeBytes) },
+      parts: content.read(0),
+    };
   }
   if (offset >= sizeBytes) {
-    return { status: 416, contentType: 'application/xml', headers: { 'content-range': `bytes */${sizeBytes}` }, parts: [] };
+    return {
+      status: 416,
+      contentType: 'application/xml',
+      headers: { 'content-range': `bytes */${sizeBytes}` },
+      parts: [],
+    };
   }
-  const part = { 'content-length': String(sizeBytes - offset), 'content-range': `bytes ${offset}-${sizeBytes - 1}/${sizeBytes}` };
+  const part = {
+    'content-length': String(sizeBytes - offset),
+    'content-range': `bytes ${offset}-${sizeBytes - 1}/${sizeBytes}`,
+  };
   return { status: 206, contentType: 'video/mp4', headers: { ...usual, ...part }, parts: content.read(offset) };
 }
 
@@ -87,7 +100,8 @@ export function playBytes(bytes: Uint8Array, etag: string): PlayedContent {
     sizeBytes: bytes.byteLength,
     etag,
     *read(offset) {
-      for (let from = offset; from < bytes.byteLength; from += chunkBytes) yield bytes.subarray(from, from + chunkBytes);
+      for (let from = offset; from < bytes.byteLength; from += chunkBytes)
+        yield bytes.subarray(from, from + chunkBytes);
     },
   };
 }

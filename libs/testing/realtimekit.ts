@@ -1,6 +1,6 @@
 /**
- * A fake of the meeting provider as a small real HTTP server with the wire format of Cloudflare RealtimeKit: sessions, transcripts and
- * recordings with signed download URLs, signed webhooks, and faults on demand. For tests and the demo.
+ * A fake of the meeting provider as a small real HTTP server with the wire format of Cloudflare RealtimeKit: sessions,
+ * transcripts and recordings with signed download URLs, signed webhooks, and faults on demand. For tests and the demo.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -86,8 +86,13 @@ export interface RealtimeKitServer {
 const usualBasePath = '/client/v4/accounts/account-1/realtime/kit/app-1';
 const defaultPageSize = 50;
 
-/** Starts the server. @param options a port (default: any free one), the token that the API requires, and the path before `/sessions`. */
-export async function startRealtimeKit(options: { port?: number; apiToken?: string; basePath?: string } = {}): Promise<RealtimeKitServer> {
+/**
+ * Starts the server. @param options a port (default: any free one), the token that the API requires, and the path
+ * before `/sessions`.
+ */
+export async function startRealtimeKit(
+  options: { port?: number; apiToken?: string; basePath?: string } = {},
+): Promise<RealtimeKitServer> {
   const basePath = options.basePath ?? usualBasePath;
   const apiToken = options.apiToken ?? `token-${randomBytes(8).toString('hex')}`;
   const sessions: PlayedSession[] = [];
@@ -127,7 +132,8 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     const session = sessions.find((item) => id !== undefined && item.id === decodeURIComponent(id));
     if (session === undefined) return json(404, { success: false, error: { code: 404, message: 'not found' } });
     if (rest === undefined) return json(200, { success: true, data: toSession(session) });
-    if (!artifacts.has(session.id)) return json(404, { success: false, error: { code: 404, message: 'no transcript' } });
+    if (!artifacts.has(session.id))
+      return json(404, { success: false, error: { code: 404, message: 'no transcript' } });
     const data = {
       sessionId: session.id,
       transcript_download_url: signDownload(session.id, `${session.id}.json`),
@@ -157,7 +163,11 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     requests.push({ point: point, path: url.pathname, authorization, range });
     if (point === 'other') return send(response, json(404, { success: false }));
     const isAllowed = isDownload ? authorization === undefined : authorization === `Bearer ${apiToken}`;
-    if (!isAllowed) return send(response, json(isDownload ? 400 : 401, { success: false, error: { code: 401, message: 'unauthorized' } }));
+    if (!isAllowed)
+      return send(
+        response,
+        json(isDownload ? 400 : 401, { success: false, error: { code: 401, message: 'unauthorized' } }),
+      );
     const fault = takeFault(point);
     if (recording !== undefined) return play(response, answerRecording(recording, request.headers), fault);
     const artifact = artifacts.get(signed);
@@ -182,7 +192,8 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     },
     setRecording: (recording) => void recordings.set(recording.id, recording),
     webhooks: { ...webhooks, keyUrl: `${origin}${webhooks.keyPath}` },
-    addFault: (place, fault, times = Number.POSITIVE_INFINITY) => void faults.push({ point: place, fault, remaining: times }),
+    addFault: (place, fault, times = Number.POSITIVE_INFINITY) =>
+      void faults.push({ point: place, fault, remaining: times }),
     clearFaults: () => {
       faults = [];
     },
@@ -194,7 +205,11 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
   };
 }
 
-const expired: Answer = { status: 403, contentType: 'application/xml', parts: ['<Error><Code>AccessDenied</Code></Error>'] };
+const expired: Answer = {
+  status: 403,
+  contentType: 'application/xml',
+  parts: ['<Error><Code>AccessDenied</Code></Error>'],
+};
 
 function json(status: number, body: unknown): Answer {
   return { status, contentType: 'application/json', parts: [JSON.stringify(body)] };
@@ -214,7 +229,11 @@ async function play(response: ServerResponse, answer: Answer, fault: Fault | und
   }
   if (fault.kind === 'silent') return;
   if (fault.kind === 'garbage')
-    return send(response, { status: 200, contentType: 'text/html', parts: ['<!doctype html><p>This is not what you wanted'] });
+    return send(response, {
+      status: 200,
+      contentType: 'text/html',
+      parts: ['<!doctype html><p>This is not what you wanted'],
+    });
   if (fault.kind === 'expired') return send(response, expired);
   if (fault.kind === 'slow') {
     setTimeout(() => void send(response, answer).catch(() => response.destroy()), fault.delayMs);
@@ -224,7 +243,12 @@ async function play(response: ServerResponse, answer: Answer, fault: Fault | und
 }
 
 /** Sends with back-pressure; after `cutAfter` bytes the connection is closed, or nothing more is sent. */
-async function send(response: ServerResponse, answer: Answer, cutAfter = Number.POSITIVE_INFINITY, cuts = true): Promise<void> {
+async function send(
+  response: ServerResponse,
+  answer: Answer,
+  cutAfter = Number.POSITIVE_INFINITY,
+  cuts = true,
+): Promise<void> {
   response.writeHead(answer.status, { 'content-type': answer.contentType, ...answer.headers });
   let sent = 0;
   for (const part of answer.parts) {
@@ -279,7 +303,9 @@ function toSession(session: PlayedSession): unknown {
   };
 }
 
-/** Text of a JSON artifact with `count` rows, generated while it is read; `makeRow` is called once per row and reading. */
+/**
+ * Text of a JSON artifact with `count` rows, generated while it is read; `makeRow` is called once per row and reading.
+ */
 export function* streamArtifact(count: number, makeRow: (index: number) => ArtifactRow): Generator<string> {
   let part = '[';
   for (let index = 0; index < count; index++) {

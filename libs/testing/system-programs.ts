@@ -1,6 +1,6 @@
 /**
- * System programs that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single files does it here,
- * hence the long timeout for `beforeAll`.
+ * System programs that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single
+ * files does it here, hence the long timeout for `beforeAll`.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -79,7 +79,15 @@ export async function createAuthority(dir: string, name = 'authority'): Promise<
     ...own,
     issue: (commonName, names = []) => {
       const alternatives = names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join(',')}`];
-      const signed = ['-CA', own.cert, '-CAkey', own.key, '-addext', 'basicConstraints=critical,CA:FALSE', ...alternatives];
+      const signed = [
+        '-CA',
+        own.cert,
+        '-CAkey',
+        own.key,
+        '-addext',
+        'basicConstraints=critical,CA:FALSE',
+        ...alternatives,
+      ];
       return make(`${name}-${commonName}`, commonName, signed);
     },
   };

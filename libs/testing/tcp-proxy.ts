@@ -1,4 +1,7 @@
-/** A TCP proxy in front of a real server, to simulate a network or server that disappears, hangs or loses single connections. */
+/**
+ * A TCP proxy in front of a real server, to simulate a network or server that disappears, hangs or loses single
+ * connections.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
@@ -13,8 +16,8 @@ export interface TcpProxy {
   /** Delays all data from the target by this time; 0 = no delay. */
   delay(ms: number): void;
   /**
-   * Withholds data from the target until it sends these words, then closes that connection without forwarding them, resumes normal
-   * operation and resolves.
+   * Withholds data from the target until it sends these words, then closes that connection without forwarding them,
+   * resumes normal operation and resolves.
    */
   loseAnswer(words: string): Promise<void>;
   /** Closes the current connections; new ones work. */

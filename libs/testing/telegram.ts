@@ -1,6 +1,7 @@
 /**
- * A fake Bot API server (rules/providers#telegram-updates): the wire format of api.telegram.org, with its HTML parsing, and every fault
- * that a sender must survive. An accepted message counts as delivered, whatever response the sender received.
+ * A fake Bot API server (rules/providers#telegram-updates): the wire format of api.telegram.org, with its HTML parsing,
+ * and every fault that a sender must survive. An accepted message counts as delivered, whatever response the sender
+ * received.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +10,12 @@ import { HtmlRejectedError, readTelegramHtml } from './message-html.ts';
 
 /** Outcome of one `sendMessage`. */
 export type BotApiFault =
-  | { readonly kind: 'error'; readonly status: number; readonly description: string; readonly parameters?: Record<string, unknown> }
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly description: string;
+      readonly parameters?: Record<string, unknown>;
+    }
   /** 429; messages of this chat are rejected until the time is over. */
   | { readonly kind: 'wait'; readonly seconds: number }
   /** Status 5xx with an HTML page; `delivered` states whether the message was accepted anyway. */
@@ -97,16 +103,21 @@ export async function startTelegram(options: { username?: string; port?: number 
 
   const show = (body: Readonly<Record<string, unknown>>): VisibleMessage => {
     const { chat_id: chatId, text, parse_mode: mode, message_thread_id: topicId, reply_parameters: reply } = body;
-    if (typeof chatId !== 'number' && typeof chatId !== 'string') throw new BotApiError(400, 'Bad Request: chat_id is empty');
+    if (typeof chatId !== 'number' && typeof chatId !== 'string')
+      throw new BotApiError(400, 'Bad Request: chat_id is empty');
     if (blocked.has(String(chatId))) throw new BotApiError(403, 'Forbidden: bot was blocked by the user');
     const target = migrated.get(String(chatId));
     if (target !== undefined) {
-      throw new BotApiError(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id: target });
+      throw new BotApiError(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
+        migrate_to_chat_id: target,
+      });
     }
-    if (typeof text !== 'string' || text.trim() === '') throw new BotApiError(400, 'Bad Request: message text is empty');
+    if (typeof text !== 'string' || text.trim() === '')
+      throw new BotApiError(400, 'Bad Request: message text is empty');
     if (Buffer.byteLength(text) > maxRawBytes) throw new BotApiError(400, 'Bad Request: text is too long');
     const html = typeof mode === 'string' && mode.toLowerCase() === 'html';
-    if (html && refusesHtml) throw new BotApiError(400, `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 0`);
+    if (html && refusesHtml)
+      throw new BotApiError(400, `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 0`);
     const visibleText = html ? readTelegramHtml(text) : text;
     if (visibleText.trim() === '') throw new BotApiError(400, 'Bad Request: message text is empty');
     if (visibleText.length > maxTextUnits) throw new BotApiError(400, 'Bad Request: message is too long');
@@ -142,12 +153,18 @@ export async function startTelegram(options: { username?: string; port?: number 
     if (fault?.kind === 'wait') throw closeChat(chat, fault.seconds);
     if (fault !== undefined && fault.kind !== 'slow') {
       if (fault.delivered) show(call.body);
-      if (fault.kind === 'broken') response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end('<html>Bad Gateway</html>');
+      if (fault.kind === 'broken')
+        response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end('<html>Bad Gateway</html>');
       else if (fault.kind === 'dropped') response.destroy();
       return;
     }
     const { messageId, chatId, text } = show(call.body);
-    sendOk(response, { message_id: messageId, date: Math.floor(Date.now() / 1000), chat: { id: chatId, type: 'private' }, text });
+    sendOk(response, {
+      message_id: messageId,
+      date: Math.floor(Date.now() / 1000),
+      chat: { id: chatId, type: 'private' },
+      text,
+    });
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -160,7 +177,8 @@ export async function startTelegram(options: { username?: string; port?: number 
       case 'sendmessage':
         return await sendMessage(call, response);
       case 'sendchataction':
-        if (blocked.has(String(call.body['chat_id']))) throw new BotApiError(403, 'Forbidden: bot was blocked by the user');
+        if (blocked.has(String(call.body['chat_id'])))
+          throw new BotApiError(403, 'Forbidden: bot was blocked by the user');
         return sendOk(response, true);
       case 'getme':
         return sendOk(response, { id: Number.parseInt(token, 10) || 1, is_bot: true, first_name: 'Example', username });
@@ -170,7 +188,12 @@ export async function startTelegram(options: { username?: string; port?: number 
         return sendOk(response, true);
       case 'getwebhookinfo': {
         const { url = '', allowed_updates: allowed = [] } = webhooks.get(token) ?? {};
-        return sendOk(response, { url, has_custom_certificate: false, pending_update_count: 0, allowed_updates: allowed });
+        return sendOk(response, {
+          url,
+          has_custom_certificate: false,
+          pending_update_count: 0,
+          allowed_updates: allowed,
+        });
       }
       default:
         throw new BotApiError(404, 'Not Found: method not found');

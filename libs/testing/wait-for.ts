@@ -18,7 +18,8 @@ export async function waitFor<T>(
     let last: unknown;
     try {
       const result = await attempt();
-      if (result !== undefined && result !== null && result !== false) return result as Exclude<T, undefined | null | false>;
+      if (result !== undefined && result !== null && result !== false)
+        return result as Exclude<T, undefined | null | false>;
       last = `the last attempt returned ${String(result)}`;
     } catch (error) {
       last = error;
@@ -46,7 +47,11 @@ export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
 
 /** Resolves when a connection of this database, optionally only of `application`, waits for a lock. */
 export async function waitForLockWait(sql: Sql, application?: string): Promise<void> {
-  await waitFor(async () => (await listLockWaits(sql)).some((wait) => application === undefined || wait.application === application), {
-    what: `${application ?? 'somebody'} to wait for a lock`,
-  });
+  await waitFor(
+    async () =>
+      (await listLockWaits(sql)).some((wait) => application === undefined || wait.application === application),
+    {
+      what: `${application ?? 'somebody'} to wait for a lock`,
+    },
+  );
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 
 /**
- * `hang` never responds, `endless` responds with 200 and a body that does not end, `drop` closes the connection, a number is the status;
- * `redirect` leads to `/elsewhere`.
+ * `hang` never responds, `endless` responds with 200 and a body that does not end, `drop` closes the connection, a
+ * number is the status; `redirect` leads to `/elsewhere`.
  */
 export type ReceiverAnswer = number | 'hang' | 'endless' | 'drop' | 'redirect';
 
@@ -47,7 +47,14 @@ export async function startWebhookReceiver(requestedPort = 0): Promise<WebhookRe
       const slot = state.count;
       const body = await readText(request);
       const answer = (await answers.get(path)?.(slot)) ?? 204;
-      received.push({ path, id: String(request.headers['webhook-id']), headers: request.headers, body, atMs: Date.now(), answer });
+      received.push({
+        path,
+        id: String(request.headers['webhook-id']),
+        headers: request.headers,
+        body,
+        atMs: Date.now(),
+        answer,
+      });
       give(response, answer);
     })().catch(() => response.destroy());
   });

@@ -1,4 +1,7 @@
-/** Captions of the fake video host: insert, update, list and delete in YouTube's wire format. One track for each language and name. */
+/**
+ * Captions of the fake video host: insert, update, list and delete in YouTube's wire format. One track for each
+ * language and name.
+ */
 import type { IncomingMessage } from 'node:http';
 
 export interface PlayedCaptions {
@@ -43,7 +46,10 @@ export function answerCaptions(
   if (location === 'captions list') {
     const video = videos.find(({ id }) => id === searchParams.get('videoId'));
     if (video === undefined) return { status: 404, reason: 'videoNotFound' };
-    return { status: 200, body: { kind: 'youtube#captionListResponse', items: video.captions.map((item) => toResource(video, item)) } };
+    return {
+      status: 200,
+      body: { kind: 'youtube#captionListResponse', items: video.captions.map((item) => toResource(video, item)) },
+    };
   }
   if (location === 'captions delete') {
     const found = all.find(({ captions }) => captions.id === searchParams.get('id'));
@@ -60,24 +66,37 @@ export function answerCaptions(
     return { status: 200, body: { kind: 'youtube#caption', id: found.captions.id } };
   }
   const { videoId, language, name, isDraft } = facts['snippet'] as Record<string, unknown>;
-  if (typeof language !== 'string' || language === '' || typeof name !== 'string') return { status: 400, reason: 'invalidMetadata' };
+  if (typeof language !== 'string' || language === '' || typeof name !== 'string')
+    return { status: 400, reason: 'invalidMetadata' };
   const video = videos.find(({ id }) => id === videoId);
   if (video === undefined) return { status: 404, reason: 'videoNotFound' };
-  if (video.captions.some((item) => item.language === language && item.name === name)) return { status: 409, reason: 'captionExists' };
-  const captions = { id: `${video.id}-captions-${all.length + 1}`, language, name, isDraft: isDraft === true, text: file };
+  if (video.captions.some((item) => item.language === language && item.name === name))
+    return { status: 409, reason: 'captionExists' };
+  const captions = {
+    id: `${video.id}-captions-${all.length + 1}`,
+    language,
+    name,
+    isDraft: isDraft === true,
+    text: file,
+  };
   video.captions.push(captions);
   return { status: 200, body: toResource(video, captions) };
 }
 
 function toResource({ id: videoId }: Captioned, { id, language, name, isDraft }: PlayedCaptions): unknown {
-  return { kind: 'youtube#caption', id, snippet: { videoId, language, name, isDraft, trackKind: 'standard', status: 'serving' } };
+  return {
+    kind: 'youtube#caption',
+    id,
+    snippet: { videoId, language, name, isDraft, trackKind: 'standard', status: 'serving' },
+  };
 }
 
 /** RFC 2387: two parts, JSON and the file. @throws Error for anything else */
 function readRelated(contentType: string, bytes: Buffer): { facts: Record<string, unknown>; file: string } {
   const boundary = /^multipart\/related; boundary=([\w-]+)$/.exec(contentType)?.[1];
   const parts = bytes.toString('utf8').split(`--${boundary}`);
-  if (boundary === undefined || parts.length !== 4 || parts[0] !== '' || parts[3] !== '--\r\n') throw new Error('no related parts');
+  if (boundary === undefined || parts.length !== 4 || parts[0] !== '' || parts[3] !== '--\r\n')
+    throw new Error('no related parts');
   const [facts, file] = [parts[1] ?? '', parts[2] ?? ''].map((part) => {
     const match = /^\r\nContent-Type: [^\r\n]+\r\n\r\n([^]*)\r\n$/.exec(part);
     if (match === null) throw new Error('no part');

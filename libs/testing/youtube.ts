@@ -1,16 +1,27 @@
 /**
- * A scripted fake of the video host: OAuth tokens, resumable uploads, thumbnails and captions in YouTube's wire format, with their faults.
+ * A scripted fake of the video host: OAuth tokens, resumable uploads, thumbnails and captions in YouTube's wire format,
+ * with their faults.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes, text as readText } from 'node:stream/consumers';
-import { answerCaptions, type CaptionsLocation, findCaptionsLocation, type PlayedCaptions } from './youtube-captions.ts';
+import {
+  answerCaptions,
+  type CaptionsLocation,
+  findCaptionsLocation,
+  type PlayedCaptions,
+} from './youtube-captions.ts';
 
 export type YoutubeFaultPoint = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail' | CaptionsLocation;
 
 export type YoutubeFault =
-  | { readonly kind: 'status'; readonly status: number; readonly reason?: string; /** Seconds. */ readonly retryAfter?: number }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly reason?: string;
+      /** Seconds. */ readonly retryAfter?: number;
+    }
   /** The request is processed, but its response is lost. */
   | { readonly kind: 'answer_lost' }
   /** Never responds. */
@@ -86,9 +97,11 @@ export async function startYoutube(): Promise<YoutubeServer> {
     }
     if (location === 'token') return answerToken(await readText(request), response);
     const bytes = await readBytes(request);
-    if (accessToken === '' || request.headers.authorization !== `Bearer ${accessToken}`) return sendError(response, 401, 'authError');
+    if (accessToken === '' || request.headers.authorization !== `Bearer ${accessToken}`)
+      return sendError(response, 401, 'authError');
     const answer = fault?.kind === 'answer_lost' ? () => response.destroy() : undefined;
-    if (location === 'begin') return begin(request, bytes, fault?.kind === 'upload_at' ? fault.location : undefined, response);
+    if (location === 'begin')
+      return begin(request, bytes, fault?.kind === 'upload_at' ? fault.location : undefined, response);
     if (location === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
     if (location.startsWith('captions ')) {
       const reply = answerCaptions(videos, location as CaptionsLocation, { url, headers: request.headers, bytes });
@@ -102,13 +115,21 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const isClient = form.get('client_id') === clientId && form.get('client_secret') === clientSecret;
     if (!isClient) return sendJson(response, 401, { error: 'invalid_client' });
     if (form.get('grant_type') !== 'refresh_token' || form.get('refresh_token') !== refreshToken) {
-      return sendJson(response, 400, { error: 'invalid_grant', error_description: 'Token has been expired or revoked.' });
+      return sendJson(response, 400, {
+        error: 'invalid_grant',
+        error_description: 'Token has been expired or revoked.',
+      });
     }
     accessToken = `access-${randomUUID()}`;
     sendJson(response, 200, { access_token: accessToken, expires_in: 3599, token_type: 'Bearer' });
   }
 
-  function begin(request: IncomingMessage, bytes: Buffer, elsewhere: string | undefined, response: ServerResponse): void {
+  function begin(
+    request: IncomingMessage,
+    bytes: Buffer,
+    elsewhere: string | undefined,
+    response: ServerResponse,
+  ): void {
     const id = randomUUID();
     const metadata = JSON.parse(bytes.toString('utf8')) as PlayedVideo['metadata'];
     const sizeBytes = Number(request.headers['x-upload-content-length']);
@@ -130,7 +151,8 @@ export async function startYoutube(): Promise<YoutubeServer> {
     if (first !== undefined) {
       const isLast = Number(last) + 1 === session.sizeBytes;
       const fits = Number(first) === session.received && bytes.byteLength === Number(last) - Number(first) + 1;
-      if (!fits || (!isLast && bytes.byteLength % chunkUnit !== 0)) return sendError(response, 400, 'invalidContentRange');
+      if (!fits || (!isLast && bytes.byteLength % chunkUnit !== 0))
+        return sendError(response, 400, 'invalidContentRange');
       const stored = fault?.kind === 'keeps' ? bytes.subarray(0, fault.bytes) : bytes;
       session.hash.update(stored);
       session.received += stored.byteLength;
@@ -148,12 +170,18 @@ export async function startYoutube(): Promise<YoutubeServer> {
       videos.push(session.video);
     }
     if (answer !== undefined) return answer();
-    if (session.video !== undefined) return sendJson(response, first === undefined ? 200 : 201, toResource(session.video));
+    if (session.video !== undefined)
+      return sendJson(response, first === undefined ? 200 : 201, toResource(session.video));
     const had = session.received === 0 ? {} : { range: `bytes=0-${session.received - 1}` };
     response.writeHead(308, { ...had, 'content-length': '0' }).end();
   }
 
-  function setThumbnail(id: string | null, bytes: Buffer, answer: (() => void) | undefined, response: ServerResponse): void {
+  function setThumbnail(
+    id: string | null,
+    bytes: Buffer,
+    answer: (() => void) | undefined,
+    response: ServerResponse,
+  ): void {
     const video = videos.find((item) => item.id === id);
     if (video === undefined) return sendError(response, 404, 'videoNotFound');
     video.thumbnail = bytes;
@@ -163,7 +191,9 @@ export async function startYoutube(): Promise<YoutubeServer> {
 
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.on('error', () => undefined);
-    serve(request, response).catch((error: unknown) => sendError(response, 400, error instanceof Error ? error.name : 'badRequest'));
+    serve(request, response).catch((error: unknown) =>
+      sendError(response, 400, error instanceof Error ? error.name : 'badRequest'),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -193,13 +223,18 @@ function findLocation(method: string, url: URL, range: string | null): YoutubeFa
   if (method === 'POST' && url.pathname === '/upload/youtube/v3/thumbnails/set') return 'thumbnail';
   const captions = findCaptionsLocation(method, url);
   if (captions !== undefined) return captions;
-  if (url.pathname !== '/upload/youtube/v3/videos' || url.searchParams.get('uploadType') !== 'resumable') return undefined;
+  if (url.pathname !== '/upload/youtube/v3/videos' || url.searchParams.get('uploadType') !== 'resumable')
+    return undefined;
   if (method === 'POST') return 'begin';
   return method === 'PUT' ? (range?.startsWith('bytes */') === true ? 'ask' : 'chunk') : undefined;
 }
 
 function toThumbnails(id: string): unknown {
-  const picture = (name: string, width: number) => ({ url: `https://i.ytimg.example/${id}/${name}.jpg`, width, height: width / 2 });
+  const picture = (name: string, width: number) => ({
+    url: `https://i.ytimg.example/${id}/${name}.jpg`,
+    width,
+    height: width / 2,
+  });
   return { default: picture('default', 120), high: picture('hqdefault', 480), maxres: picture('maxresdefault', 1280) };
 }
 

@@ -1,9 +1,10 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * Text from outside in names, titles and slugs (D74): one line, without control characters (Cc: C0, delete, C1) and without invisible
- * formatting characters (Cf), such as bidirectional controls. The joiners U+200C and U+200D are allowed inside a word, since some languages
- * and emoji need them. Client requests with other such characters are rejected; in webhooks they are removed.
+ * Text from outside in names, titles and slugs (D74): one line, without control characters (Cc: C0, delete, C1) and
+ * without invisible formatting characters (Cf), such as bidirectional controls. The joiners U+200C and U+200D are
+ * allowed inside a word, since some languages and emoji need them. Client requests with other such characters are
+ * rejected; in webhooks they are removed.
  */
 const anyControl = /\p{Cc}/u;
 /** Multiline text keeps tabs and line breaks. */
@@ -18,25 +19,33 @@ const anyLooseJoiner = new RegExp(everyLooseJoiner.source, 'u');
 const anyVisible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * JSON Schema pattern for documents: the part of `isSingleLine` that every validator supports, with and without Unicode mode. The format
- * `lineFormat` checks the rest: characters above U+FFFF and positions of joiners.
+ * JSON Schema pattern for documents: the part of `isSingleLine` that every validator supports, with and without Unicode
+ * mode. The format `lineFormat` checks the rest: characters above U+FFFF and positions of joiners.
  */
 export const linePattern = String.raw`^[^\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]*$`;
 export const lineFormat = 'line';
 
 /** Whether a text is valid as a name, title or slug. */
-export const isSingleLine = (text: string): boolean => plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
+export const isSingleLine = (text: string): boolean =>
+  plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
 
-/** Whether a text has no visible character: it is empty, or consists of white space and invisible characters (rules/http#strings). */
+/**
+ * Whether a text has no visible character: it is empty, or consists of white space and invisible characters
+ * (rules/http#strings).
+ */
 export const isBlank = (text: string): boolean => !anyVisible.test(text);
 
 export const hasControlCharacters = (text: string): boolean => anyControl.test(text);
 
-/** Converts unvalidated text to a name, title or slug: line breaks and tabs become a space, other invalid characters are removed. */
+/**
+ * Converts unvalidated text to a name, title or slug: line breaks and tabs become a space, other invalid characters are
+ * removed.
+ */
 export const toSingleLine = (text: string): string => removeControlCharacters(text.replace(everyLineBreak, ' '));
 
 /** As `toSingleLine` for text without spaces, such as an address: line breaks and tabs are removed too. */
-export const removeControlCharacters = (text: string): string => text.replace(everyUnfit, '').replace(everyLooseJoiner, '').toWellFormed();
+export const removeControlCharacters = (text: string): string =>
+  text.replace(everyUnfit, '').replace(everyLooseJoiner, '').toWellFormed();
 
 /** As `toSingleLine` for multiline text, which keeps its tabs and line breaks. */
 export const toMultiline = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
@@ -50,7 +59,8 @@ export function truncateText(text: string, maxLength: number): string {
   const graphemes = (segmenters[0] ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' }));
   // A grapheme of reasonable length that crosses the limit starts within this range.
   const from = Math.max(0, maxLength - longestGrapheme);
-  const start = graphemes.segment(text.slice(from, maxLength + longestGrapheme)).containing(maxLength - from)?.index ?? 0;
+  const start =
+    graphemes.segment(text.slice(from, maxLength + longestGrapheme)).containing(maxLength - from)?.index ?? 0;
   return text.slice(0, start === 0 ? maxLength : from + start).replace(/[\ud800-\udbff]$/, '');
 }
 
@@ -61,8 +71,8 @@ const longestGrapheme = 200;
 const maxLength = 50;
 
 /**
- * Digits without `(0)` and the zeros of an international prefix; '' when there is no digit. `directory.phone_digits` is the PostgreSQL
- * equivalent.
+ * Digits without `(0)` and the zeros of an international prefix; '' when there is no digit. `directory.phone_digits` is
+ * the PostgreSQL equivalent.
  */
 export function phoneDigits(phone: string): string {
   return phone
@@ -73,7 +83,8 @@ export function phoneDigits(phone: string): string {
 }
 
 /**
- * Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; marks that other scripts need to be readable are kept.
+ * Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; marks that other scripts need to
+ * be readable are kept.
  */
 const accents =
   '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u064b-\\u065f\\u0670';
@@ -82,7 +93,21 @@ export const invisibleCharacters = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060
 /** Spaces of any width; a line break ends a value. */
 const spaces = ' \\t\\u000b\\u000c\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 /** Letters without a Unicode decomposition, mapped as `unaccent` does. */
-const letters = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i', ŋ: 'n', ŧ: 't', ς: 'σ' };
+const letters = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+  ŋ: 'n',
+  ŧ: 't',
+  ς: 'σ',
+};
 const signs = [
   ["'", '`‘’‚‛ʹʻʼ′‹›׳'],
   ['"', '“”„‟«»〝〞״'],
@@ -118,8 +143,8 @@ const visible = (text: string): string => text.normalize('NFC').replace(everyInv
 const dots = '.。．｡';
 
 /**
- * Normalises an email address for comparison: NFC, lower case, without `mailto:` and percent-encoding, zero-width characters and a trailing
- * dot, domain in ASCII. `directory.email_key` is the PostgreSQL equivalent.
+ * Normalises an email address for comparison: NFC, lower case, without `mailto:` and percent-encoding, zero-width
+ * characters and a trailing dot, domain in ASCII. `directory.email_key` is the PostgreSQL equivalent.
  */
 export function emailKey(email: string): string {
   const written = visible(email);
@@ -133,7 +158,10 @@ export function emailKey(email: string): string {
   return `${address.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
 
-/** Percent-encoded characters except controls and separators of address parts; `directory.percent_decoded` is the PostgreSQL equivalent. */
+/**
+ * Percent-encoded characters except controls and separators of address parts; `directory.percent_decoded` is the
+ * PostgreSQL equivalent.
+ */
 const encoded = new RegExp(
   [
     '%2[0124-9A-E]|%3[0-9A-E]|%[4-6][0-9A-F]|%7[0-9A-E]',
@@ -148,6 +176,6 @@ const encoded = new RegExp(
 const decodePercent = (text: string): string => text.replace(encoded, (sign) => decodeURIComponent(sign));
 
 /**
- * One folding for all searches (D87): texts that differ only in case, accents, ligatures, typographic characters or kinds of space are
- * equal. `directory.fold` in PostgreSQL does the same; a test compares both for every character.
+ * One folding for all searches (D87): texts that differ only in case, accents, ligatures, typographic characters or
+ * kinds of space are equal. `directory.fold` in PostgreSQL does the same; a test compares both for every character.
  */

@@ -10,10 +10,13 @@ import {
   truncateText,
 } from '#libs/text';
 
-const codes = Array.from({ length: 0x11_0000 }, (_value, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
+const codes = Array.from({ length: 0x11_0000 }, (_value, code) => code).filter(
+  (code) => code < 0xd800 || code > 0xdfff,
+);
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0);
 const joiners: readonly number[] = [0x200c, 0x200d];
-const isUnfit = (code: number): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(String.fromCodePoint(code)) && !joiners.includes(code);
+const isUnfit = (code: number): boolean =>
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(String.fromCodePoint(code)) && !joiners.includes(code);
 
 describe('names, titles and slugs (D74)', () => {
   it('have no control and no formatting characters', () => {
@@ -24,7 +27,9 @@ describe('names, titles and slugs (D74)', () => {
 
   it.each(['', 'u'])('match the pattern of the documents in the basic plane, read with flags "%s"', (flags) => {
     const pattern = new RegExp(linePattern, flags);
-    expect(codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code))).toEqual([]);
+    expect(
+      codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code)),
+    ).toEqual([]);
   });
 
   it.each([

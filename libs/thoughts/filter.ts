@@ -1,8 +1,9 @@
 /**
- * Removes a model's thoughts from its reply (D84; rules/providers#language-models). Most servers return thoughts in a separate field; others leave
- * them in the text between markers, often without the opening marker, which is part of the prompt template. Thoughts can quote confidential parts of
- * the prompt. The reply is the text after the last closing marker. Markers inside code are code. Code is read line by line, so that a stray backtick
- * affects its own line only; a fence without an end is not code.
+ * Removes a model's thoughts from its reply (D84; rules/providers#language-models). Most servers return thoughts in a
+ * separate field; others leave them in the text between markers, often without the opening marker, which is part of the
+ * prompt template. Thoughts can quote confidential parts of the prompt. The reply is the text after the last closing
+ * marker. Markers inside code are code. Code is read line by line, so that a stray backtick affects its own line only;
+ * a fence without an end is not code.
  */
 import { type Marker, markerStarts, mayBecomeStripped, readMarker, startsInChannel } from './markers.ts';
 
@@ -47,7 +48,9 @@ export class ThoughtFilter {
   #isUnsure = false;
   /** Remaining runs of backticks in a line that is read again, by length. */
   #remainingRuns: Map<number, number> | undefined;
-  /** Position after the first closing marker in code within a thought. If no other marker follows, that was not code. */
+  /**
+   * Position after the first closing marker in code within a thought. If no other marker follows, that was not code.
+   */
   #afterCodeAt: number | undefined;
   #afterFirstAt: number | undefined;
   #mayBeJson = false;
@@ -118,7 +121,8 @@ export class ThoughtFilter {
   #read(isEnd: boolean): void {
     this.#at = 0;
     let canContinue = !this.#isAtStart || this.#readStart(isEnd);
-    while (canContinue && this.#at < this.#tail.length) canContinue = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
+    while (canContinue && this.#at < this.#tail.length)
+      canContinue = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
     this.#tail = this.#tail.slice(this.#at);
   }
 
@@ -154,7 +158,13 @@ export class ThoughtFilter {
   }
 
   /** @returns end of the line; undefined if it is not a fence. */
-  #readFence(line: { text: string; start: number; prefix: string; run: string; isEnd: boolean }): number | 'more' | undefined {
+  #readFence(line: {
+    text: string;
+    start: number;
+    prefix: string;
+    run: string;
+    isEnd: boolean;
+  }): number | 'more' | undefined {
     const { text, start, prefix, run, isEnd } = line;
     const infoAt = start + run.length;
     const newLine = text.indexOf('\n', infoAt);
@@ -192,7 +202,10 @@ export class ThoughtFilter {
     if (sign === '\n') return this.#readNewLine();
     const isCut = !isEnd && end + sign.length === text.length;
     if (sign === '\\')
-      return !isCut && this.#appendCharacters(this.#code === undefined && /^[\\`]/.test(text.slice(end + 1, end + 2)) ? 2 : 1);
+      return (
+        !isCut &&
+        this.#appendCharacters(this.#code === undefined && /^[\\`]/.test(text.slice(end + 1, end + 2)) ? 2 : 1)
+      );
     if (sign.startsWith('`')) return !isCut && this.#readRun(sign);
     const marker = readMarker(text, end, isEnd);
     if (marker === 'more') return false;
@@ -220,7 +233,8 @@ export class ThoughtFilter {
     const remaining = this.#remainingRuns === undefined ? Infinity : (this.#remainingRuns.get(length) ?? 0) - 1;
     this.#remainingRuns?.set(length, remaining);
     const code = this.#code;
-    if (code === undefined && remaining > 0) this.#code = { isFence: false, sign: '`', length, text: '', markerAt: undefined };
+    if (code === undefined && remaining > 0)
+      this.#code = { isFence: false, sign: '`', length, text: '', markerAt: undefined };
     this.#appendCharacters(length);
     if (code?.isFence === false && code.length === length) this.#closeCode(code);
     return true;
@@ -234,7 +248,8 @@ export class ThoughtFilter {
       else this.#isThinking = true;
       return true;
     }
-    if (this.#isThinking && kind === 'close') this.#afterCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
+    if (this.#isThinking && kind === 'close')
+      this.#afterCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
     code.markerAt ??= code.text.length;
     return this.#appendCharacters(length);
   }
@@ -272,7 +287,8 @@ export class ThoughtFilter {
     }
     // For each run it is now known whether another follows, so a line is read at most twice.
     this.#remainingRuns = new Map();
-    for (const [run] of rest.matchAll(runs)) this.#remainingRuns.set(run.length, (this.#remainingRuns.get(run.length) ?? 0) + 1);
+    for (const [run] of rest.matchAll(runs))
+      this.#remainingRuns.set(run.length, (this.#remainingRuns.get(run.length) ?? 0) + 1);
   }
 
   #append(text: string): void {
@@ -287,7 +303,11 @@ export class ThoughtFilter {
 
 /** Start of a trailing word that may become a marker, otherwise the end of the text. */
 function findStripped(text: string, from: number): number {
-  for (let at = text.indexOf('a', Math.max(from, text.length - longestStripped)); at >= 0; at = text.indexOf('a', at + 1))
+  for (
+    let at = text.indexOf('a', Math.max(from, text.length - longestStripped));
+    at >= 0;
+    at = text.indexOf('a', at + 1)
+  )
     if (mayBecomeStripped(text.slice(at))) return at;
   return text.length;
 }
@@ -301,8 +321,8 @@ function hasMarker(text: string): boolean {
 }
 
 /**
- * The reply without thoughts. `isUnopened`: some thoughts had no opening marker; undefined for JSON, where this is unknown. Strings of a JSON reply
- * are filtered one by one, so that it remains valid JSON.
+ * The reply without thoughts. `isUnopened`: some thoughts had no opening marker; undefined for JSON, where this is
+ * unknown. Strings of a JSON reply are filtered one by one, so that it remains valid JSON.
  */
 export function readThoughts(answer: string): { readonly text: string; readonly isUnopened: boolean | undefined } {
   if (isJson(answer)) return { text: mapStrings(answer, dropThoughts), isUnopened: undefined };

@@ -1,6 +1,6 @@
 /**
- * Markers of thoughts in replies (D84), as chat templates and servers write them: tags, words in brackets, control tokens, and channels of the
- * harmony format, which some servers return without control tokens.
+ * Markers of thoughts in replies (D84), as chat templates and servers write them: tags, words in brackets, control
+ * tokens, and channels of the harmony format, which some servers return without control tokens.
  */
 
 export interface Marker {
@@ -9,7 +9,18 @@ export interface Marker {
   readonly length: number;
 }
 
-const tagNames = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think', 'analysis', 'reflection', 'scratchpad'];
+const tagNames = [
+  'think',
+  'thinking',
+  'thought',
+  'thoughts',
+  'reason',
+  'reasoning',
+  'seed:think',
+  'analysis',
+  'reflection',
+  'scratchpad',
+];
 const tag = new RegExp(String.raw`<(/?)\s{0,3}(?:${tagNames.join('|')})(?:\s[^<>]{0,200}?)?(/?)>`, 'iy');
 const tagBeginning = /^<\/?\s{0,3}([a-z:]*)((?:\s[^<>]{0,200})?\/?)$/;
 
@@ -111,7 +122,8 @@ function mayBecomeMarker(rest: string): boolean {
   if (rest === '[think]') return true;
   if (Object.keys(words).some((word) => word.length > rest.length && word.startsWith(rest))) return true;
   const [, name = '', attributes = ''] = tagBeginning.exec(rest) ?? [];
-  if (name !== '' && (attributes === '' ? tagNames.some((known) => known.startsWith(name)) : tagNames.includes(name))) return true;
+  if (name !== '' && (attributes === '' ? tagNames.some((known) => known.startsWith(name)) : tagNames.includes(name)))
+    return true;
   if (/^<\/?\s{0,3}$/.test(rest)) return true;
   if (!rest.startsWith(channelToken)) return false;
   return channelBeginning.test(rest) && !rest.includes(messageToken);
@@ -121,7 +133,8 @@ function mayBecomeMarker(rest: string): boolean {
 const strippedBeginning = /^(?:analysis|commentary)/;
 const strippedNames = ['analysis', 'commentary'];
 /** Words that start a sentence rather than continue a name such as `analysisResult`. */
-const sentenceBeginning = /^(?:we|i|the|this|that|it|user|they|he|she|you|there|need|let|must|should|so|ok|okay|first)(?![a-z\d])/i;
+const sentenceBeginning =
+  /^(?:we|i|the|this|that|it|user|they|he|she|you|there|need|let|must|should|so|ok|okay|first)(?![a-z\d])/i;
 const longestBeginning = 8;
 
 /** Whether a text starts with a channel of thoughts without control tokens. */

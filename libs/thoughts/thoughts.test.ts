@@ -32,21 +32,38 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     ['channels from their start on', `<|start|>assistant${harmony('a', 'b')}`, 'b'],
     [
       'a call in channels',
-      harmony('a', '').replace('final<|message|>', 'commentary to=x.y <|constrain|>json<|message|>{}<|call|>') + harmony('c', 'b'),
+      harmony('a', '').replace('final<|message|>', 'commentary to=x.y <|constrain|>json<|message|>{}<|call|>') +
+        harmony('c', 'b'),
       'b',
     ],
-    ['thoughts behind a final channel', `${harmony('a', 'b')}<|end|><|start|>assistant<|channel|>analysis<|message|>c`, 'b'],
+    [
+      'thoughts behind a final channel',
+      `${harmony('a', 'b')}<|end|><|start|>assistant<|channel|>analysis<|message|>c`,
+      'b',
+    ],
     ['channels without control tokens', 'analysisWe need to greet.assistantfinalb', 'b'],
-    ['such channels with a call', 'analysisWe need.assistantcommentary to=x json{}assistantanalysisNow.assistantfinalb', 'b'],
+    [
+      'such channels with a call',
+      'analysisWe need.assistantcommentary to=x json{}assistantanalysisNow.assistantfinalb',
+      'b',
+    ],
     ['such a channel without its beginning', 'We need to greet.assistantfinalb', 'b'],
     ['<analysis>', '<analysis>a</analysis>b', 'b'],
     ['<reflection>', '<reflection>a</reflection>b', 'b'],
     ['<scratchpad>', '<scratchpad>a</scratchpad>b', 'b'],
     ['<|thinking|>', '<|thinking|>a<|/thinking|>b', 'b'],
-    ['a token at the start and end of the answer', '<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>', 'b'],
+    [
+      'a token at the start and end of the answer',
+      '<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>',
+      'b',
+    ],
     ['a solution', '<|begin_of_thought|>a<|end_of_thought|>\n<|begin_of_solution|>b<|end_of_solution|>', 'b'],
     ['the end of the message', 'b<|im_end|>\n<|im_start|>user\na', 'b'],
-    ['a final channel with a format', '<|channel|>analysis<|message|>a<|end|><|channel|>final <|constrain|>text<|message|>b', 'b'],
+    [
+      'a final channel with a format',
+      '<|channel|>analysis<|message|>a<|end|><|channel|>final <|constrain|>text<|message|>b',
+      'b',
+    ],
     ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
   ])('omits thoughts marked by %s, also character by character', (_what, answer, expected) => {
     expect(dropThoughts(answer)).toBe(expected);
@@ -245,11 +262,8 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
   });
 
   it('reports thoughts without an opening marker', () => {
-    expect(['a</think>b', '<think>a</think>b', 'b', 'b `</think>`'].map((answer) => readThoughts(answer).isUnopened)).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(
+      ['a</think>b', '<think>a</think>b', 'b', 'b `</think>`'].map((answer) => readThoughts(answer).isUnopened),
+    ).toEqual([true, false, false, false]);
   });
 });

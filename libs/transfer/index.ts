@@ -1,7 +1,8 @@
 /**
- * Long transfers in constant memory. Node allocates a buffer outside the JavaScript heap for every socket read and frees it on garbage
- * collection; the heap itself hardly grows, so a collection may only run after hundreds of megabytes. This module counts bytes and collects
- * the young generation, where those buffers live, in time (about a millisecond).
+ * Long transfers in constant memory. Node allocates a buffer outside the JavaScript heap for every socket read and
+ * frees it on garbage collection; the heap itself hardly grows, so a collection may only run after hundreds of
+ * megabytes. This module counts bytes and collects the young generation, where those buffers live, in time (about a
+ * millisecond).
  */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,8 +28,8 @@ export function countTransferred(bytes: number): void {
 }
 
 /**
- * Must be called after work that allocated a hundred megabytes or more, since an otherwise idle process would hold them for minutes. Runs a
- * full collection a second later, once for all such work in that second (about 50 ms).
+ * Must be called after work that allocated a hundred megabytes or more, since an otherwise idle process would hold them
+ * for minutes. Runs a full collection a second later, once for all such work in that second (about 50 ms).
  */
 export function collectSoon(): void {
   collectingSoon ??= setTimeout(() => {

@@ -1,6 +1,7 @@
 /**
- * Detection of slow transfers (D62). A client that transfers a byte now and then occupies memory and a connection indefinitely; a limit on
- * the total time would abort long transfers over slow lines. So the rate is checked over a sliding window.
+ * Detection of slow transfers (D62). A client that transfers a byte now and then occupies memory and a connection
+ * indefinitely; a limit on the total time would abort long transfers over slow lines. So the rate is checked over a
+ * sliding window.
  */
 
 /** The minimum rate of a transfer. */
@@ -13,7 +14,10 @@ export interface PaceRule {
 
 /** For request bodies. */
 export const bodyPace: PaceRule = { graceMs: 5_000, windowMs: 10_000, bytesPerSecond: 1_024 };
-/** For responses. The kernel reports sent bytes in steps of up to a megabyte, so the rate is only meaningful over a longer window. */
+/**
+ * For responses. The kernel reports sent bytes in steps of up to a megabyte, so the rate is only meaningful over a
+ * longer window.
+ */
 export const answerPace: PaceRule = { graceMs: 60_000, windowMs: 120_000, bytesPerSecond: 1_024 };
 
 /** Tracks the rate of one transfer. */
@@ -56,8 +60,8 @@ const polls = new Set<Poll>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls back about once a second, with times of `performance.now()`, until the returned function is called. A single timer serves all
- * callers.
+ * Calls back about once a second, with times of `performance.now()`, until the returned function is called. A single
+ * timer serves all callers.
  */
 export function pollRegularly(look: Poll): () => void {
   polls.add(look);

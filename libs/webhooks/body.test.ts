@@ -12,7 +12,11 @@ describe('readWebhookBody and decodeBody (rules/webhooks#text; D106)', () => {
     ['U+0000 as a byte', '{"a":"x\0y"}\0', { a: 'xy' }],
     ['an unpaired surrogate', String.raw`{"a":"x\ud83d","b":"\udc00"}`, { a: 'x\ufffd', b: '\ufffd' }],
     ['a complete surrogate pair', String.raw`{"a":"\ud83d\ude00"}`, { a: '\u{1f600}' }],
-    ['invalid characters in nested values', String.raw`{"a":[{"b":["\u0000","\ud800"]}]}`, { a: [{ b: ['', '\ufffd'] }] }],
+    [
+      'invalid characters in nested values',
+      String.raw`{"a":[{"b":["\u0000","\ud800"]}]}`,
+      { a: [{ b: ['', '\ufffd'] }] },
+    ],
     ['object keys', String.raw`{"a\u0000":1,"b\ud800":{"c\u0000":"\u0000"}}`, { a: 1, 'b\ufffd': { c: '' } }],
     ['an invalid key after the same valid key', String.raw`{"uid":"right","uid\u0000":"wrong"}`, { uid: 'right' }],
     ['an invalid key before the same valid key', String.raw`{"uid\u0000":"wrong","uid":"right"}`, { uid: 'right' }],
@@ -49,10 +53,15 @@ describe('readWebhookBody and decodeBody (rules/webhooks#text; D106)', () => {
     expect(read(Buffer.from(booking, 'latin1'))).toEqual({ name: 'Zo\ufffd' });
   });
 
-  it.each(['', '{', '[]', '"text"', 'null', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`, `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`])(
-    'returns undefined for the body %.20s',
-    (body) => expect(read(body)).toBeUndefined(),
-  );
+  it.each([
+    '',
+    '{',
+    '[]',
+    '"text"',
+    'null',
+    `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
+    `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
+  ])('returns undefined for the body %.20s', (body) => expect(read(body)).toBeUndefined());
 
   it('reads a body with the maximum nesting depth', () => {
     expect(read(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`)).toBeDefined();

@@ -1,17 +1,30 @@
-/** Bodies of webhooks: signature, encoding, and JSON in which everything that cannot be stored is repaired (rules/webhooks#text; D33d, D106). */
+/**
+ * Bodies of webhooks: signature, encoding, and JSON in which everything that cannot be stored is repaired
+ * (rules/webhooks#text; D33d, D106).
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import { toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
 
-/** Whether `digest` is the HMAC-SHA256 of `content` under `key`, in lower-case hex. Compares in constant time for any input. */
+/**
+ * Whether `digest` is the HMAC-SHA256 of `content` under `key`, in lower-case hex. Compares in constant time for any
+ * input.
+ */
 export function isHmac(digest: string | null | undefined, key: string, content: string | Buffer): boolean {
   const expected = createHmac('sha256', key).update(content).digest();
   const received = Buffer.from(/^[0-9a-f]{64}$/.test(digest ?? '') ? (digest ?? '') : '', 'hex');
   return received.length === expected.length && timingSafeEqual(received, expected);
 }
 
-/** Index of the key that signed `content`; undefined when none did. Always tries all keys, so timing does not reveal which one matched (K8). */
-export function findSigningKey(digest: string | undefined, keys: readonly string[], content: Buffer): number | undefined {
+/**
+ * Index of the key that signed `content`; undefined when none did. Always tries all keys, so timing does not reveal
+ * which one matched (K8).
+ */
+export function findSigningKey(
+  digest: string | undefined,
+  keys: readonly string[],
+  content: Buffer,
+): number | undefined {
   const matches = keys.map((key, index) => (isHmac(digest, key, content) ? index : -1));
   const found = Math.max(-1, ...matches);
   return found < 0 ? undefined : found;
@@ -19,7 +32,10 @@ export function findSigningKey(digest: string | undefined, keys: readonly string
 
 /** Names of the fields whose strings are cleaned, at any depth (D74). */
 export interface CleanedFields {
-  /** Names and titles: line breaks and tabs become a space; other control characters and invisible formatting characters are removed. */
+  /**
+   * Names and titles: line breaks and tabs become a space; other control characters and invisible formatting characters
+   * are removed.
+   */
   readonly lines?: ReadonlySet<string>;
   /** Addresses: all of these characters are removed. */
   readonly addresses?: ReadonlySet<string>;
@@ -32,7 +48,10 @@ export function decodeBody(body: Uint8Array): string {
   return new TextDecoder(findEncoding(body)).decode(body);
 }
 
-/** Recognises UTF-16 by its byte order mark or by the zero bytes of the first two characters, which are ASCII in JSON. Ignores the declared charset. */
+/**
+ * Recognises UTF-16 by its byte order mark or by the zero bytes of the first two characters, which are ASCII in JSON.
+ * Ignores the declared charset.
+ */
 function findEncoding([first, second, third, fourth]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';

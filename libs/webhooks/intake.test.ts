@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { packWebhooks, unpackWebhooks, type Webhook } from './intake.ts';
 
-const facts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })).map((more) => ({ ...more, id: 'd-1' }));
+const facts = fc
+  .dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
+  .map((more) => ({ ...more, id: 'd-1' }));
 const body = fc.option(
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
   { nil: null },
@@ -14,7 +16,9 @@ const webhook: fc.Arbitrary<Webhook> = fc.oneof(
 
 describe('packWebhooks and unpackWebhooks (architecture#webhooks; D20)', () => {
   it('packing and unpacking preserves order, facts and arbitrary bytes', () => {
-    fc.assert(fc.property(fc.array(webhook), (webhooks) => expect(unpackWebhooks(packWebhooks(webhooks))).toEqual(webhooks)));
+    fc.assert(
+      fc.property(fc.array(webhook), (webhooks) => expect(unpackWebhooks(packWebhooks(webhooks))).toEqual(webhooks)),
+    );
   });
 
   it('distinguishes an empty body from a missing one', () => {

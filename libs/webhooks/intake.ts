@@ -1,6 +1,7 @@
 /**
- * Reads webhooks from the stream and stores them as receipts of a service (architecture#webhooks; D20). A message is acknowledged when all
- * its receipts are stored. Delivery is at least once; the dedupe key of the receipt removes duplicates.
+ * Reads webhooks from the stream and stores them as receipts of a service (architecture#webhooks; D20). A message is
+ * acknowledged when all its receipts are stored. Delivery is at least once; the dedupe key of the receipt removes
+ * duplicates.
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -47,8 +48,8 @@ const concurrency = 16;
 const retryDelayMs = 1_000;
 
 /**
- * Packs several webhooks of a kind into one message, so that the broker syncs once for all of them: a line of JSON with facts and sizes,
- * then the bodies byte for byte.
+ * Packs several webhooks of a kind into one message, so that the broker syncs once for all of them: a line of JSON with
+ * facts and sizes, then the bodies byte for byte.
  */
 export function packWebhooks(webhooks: readonly Webhook[]): Buffer {
   const line = webhooks.map(({ facts, traceparent, body }) => ({ facts, traceparent, size: body?.length ?? null }));
@@ -98,7 +99,10 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
   const { bus, logger, consumer, ackWaitMs } = intake;
   const check = compileSchema(intake.facts);
 
-  const store = async ({ facts, body, traceparent: parent }: Webhook, { subject, streamSequence }: Delivery): Promise<void> => {
+  const store = async (
+    { facts, body, traceparent: parent }: Webhook,
+    { subject, streamSequence }: Delivery,
+  ): Promise<void> => {
     const span = findTracer()?.start(
       `receive ${subject}`,
       'consumer',

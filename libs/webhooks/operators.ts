@@ -1,4 +1,7 @@
-/** Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives webhooks. */
+/**
+ * Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives
+ * webhooks.
+ */
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
   type Actor,
@@ -16,7 +19,13 @@ import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import type { Queryable } from '#libs/sql';
 import { decodeBody } from './body.ts';
-import { bodyPatterns, collectVisibleMatches, filterVisibleMatches, type ReceiptSearch, textFilterValues } from './search.ts';
+import {
+  bodyPatterns,
+  collectVisibleMatches,
+  filterVisibleMatches,
+  type ReceiptSearch,
+  textFilterValues,
+} from './search.ts';
 
 type Rpcs = ReturnType<typeof webhookAdminRpcs>;
 type ReceiptFilter = Omit<RequestOf<Rpcs['listWebhooks']>, 'limit'>;
@@ -49,7 +58,10 @@ const maxListedItems = 100;
 
 export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOperations) {
   return {
-    listWebhooks: async (request: RequestOf<Rpcs['listWebhooks']>, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
+    listWebhooks: async (
+      request: RequestOf<Rpcs['listWebhooks']>,
+      { actor }: { readonly actor?: Actor | undefined },
+    ): Promise<RawJson> => {
       requireReader(actor);
       return rawJson(`{"items":${await findItems(db, search, request)}}`);
     },
@@ -61,20 +73,36 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
       const row = Number.isSafeInteger(id) ? await search.find(db, { id }) : undefined;
       if (row === undefined) throw notFound();
       const headers = redactHeaders(JSON.parse(row.headers) as Record<string, string>);
-      return { ...(JSON.parse(row.item) as WebhookItem), headers, body: row.body === null ? null : redactBody(decodeBody(row.body)) };
+      return {
+        ...(JSON.parse(row.item) as WebhookItem),
+        headers,
+        body: row.body === null ? null : redactBody(decodeBody(row.body)),
+      };
     },
-    replayWebhooks: async (request: RequestOf<Rpcs['replayWebhooks']>, context: RequestContext & AuditContext): Promise<WebhookChange> => {
+    replayWebhooks: async (
+      request: RequestOf<Rpcs['replayWebhooks']>,
+      context: RequestContext & AuditContext,
+    ): Promise<WebhookChange> => {
       if (!mayActOps(context.actor))
         throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
       const { ids, dry_run: dryRun = false, ...filter } = request;
-      const found = await search.selectForReplay(db, { ...toValues(filter), ...textFilterValues(filter.q), ids, limit: maxReplayed + 1 });
+      const found = await search.selectForReplay(db, {
+        ...toValues(filter),
+        ...textFilterValues(filter.q),
+        ids,
+        limit: maxReplayed + 1,
+      });
       const matching = await filterVisibleMatches({ db, search, q: filter.q }, found.slice(0, maxReplayed));
       const replayable = matching.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
       const unknown = ids === undefined ? 0 : new Set(ids).size - Math.min(found.length, maxReplayed);
-      const counts = { matched: replayable.length, without_body: matching.filter(({ has_body: hasBody }) => !hasBody).length };
+      const counts = {
+        matched: replayable.length,
+        without_body: matching.filter(({ has_body: hasBody }) => !hasBody).length,
+      };
       const describe = ({ changed, failed }: ReplayCounts): NewAuditEntry =>
         describeBulkAct({ filter, ids }, { matched: replayable.length, changed, failed: unknown + failed });
-      const done = dryRun || replayable.length === 0 ? { changed: 0, failed: 0 } : await replay(replayable, context, describe);
+      const done =
+        dryRun || replayable.length === 0 ? { changed: 0, failed: 0 } : await replay(replayable, context, describe);
       const { items } = await search.listByIds(db, { ids: replayable.slice(0, maxListedItems).map(({ id }) => id) });
       return {
         ...counts,
@@ -89,20 +117,31 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
 
 function requireReader(actor: Actor | undefined): void {
   // The gateway has checked this already; it is checked again because bodies contain personal data.
-  if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+  if (!mayReadOps(actor))
+    throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
 
 function toValues({ kind, outcome, person_id: personId, from, to, before }: ReceiptFilter) {
   return { kind, outcome, personId: personId?.toString(), from, to, beforeAt: before?.at, beforeId: before?.id };
 }
 
-async function findItems(db: Queryable, search: ReceiptSearch, request: RequestOf<Rpcs['listWebhooks']>): Promise<string> {
+async function findItems(
+  db: Queryable,
+  search: ReceiptSearch,
+  request: RequestOf<Rpcs['listWebhooks']>,
+): Promise<string> {
   const { limit, before, ...filter } = request;
   const { q, person_id: personId } = filter;
   if (q === undefined)
-    return (await (personId === undefined ? search.list : search.listOfPerson)(db, { ...toValues(request), limit })).items;
+    return (await (personId === undefined ? search.list : search.listOfPerson)(db, { ...toValues(request), limit }))
+      .items;
   const items = await collectVisibleMatches({ db, search, q }, { limit, before }, async (from) => {
-    const found = await searchItems(db, search, { ...filter, q, limit, ...(from === undefined ? {} : { before: from }) });
+    const found = await searchItems(db, search, {
+      ...filter,
+      q,
+      limit,
+      ...(from === undefined ? {} : { before: from }),
+    });
     return JSON.parse(found) as WebhookItem[];
   });
   return JSON.stringify(items);

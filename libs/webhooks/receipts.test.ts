@@ -59,6 +59,9 @@ describe('createRefusalLimit (D68)', () => {
     const at = (n: number): string => `2030-01-01T${String(n % 24).padStart(2, '0')}:00:00.000Z`;
     expect(countAllowed(2_400, at)).toBe(500);
     const limit = createRefusalLimit();
-    expect([countAllowed(2_400, at, 'x', limit), countAllowed(99, () => '2030-01-02T00:00:00.000Z', 'x', limit)]).toEqual([500, 99]);
+    expect([
+      countAllowed(2_400, at, 'x', limit),
+      countAllowed(99, () => '2030-01-02T00:00:00.000Z', 'x', limit),
+    ]).toEqual([500, 99]);
   });
 });

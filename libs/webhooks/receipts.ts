@@ -1,4 +1,7 @@
-/** Webhook receipts: stored data, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in every service. */
+/**
+ * Webhook receipts: stored data, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in
+ * every service.
+ */
 import { createHash } from 'node:crypto';
 import { createBatcher } from '#libs/concurrency';
 import { removeInBatches } from '#libs/retention';
@@ -21,14 +24,17 @@ export interface StoredBody {
 }
 
 /**
- * Can be replayed when a later version can read them or the agent exists (D68, P8). Any client can cause these outcomes, so their bodies
- * are limited.
+ * Can be replayed when a later version can read them or the agent exists (D68, P8). Any client can cause these
+ * outcomes, so their bodies are limited.
  */
 const replayableOutcomes = ['rejected_unreadable', 'agent_not_found'];
 const maxReplayedBytes = 65_536;
 const unlimited = 2_147_483_647;
 
-/** Size limit of a stored body in bytes; -1 for rejected and ignored webhooks, of which only digest and size are stored (D68). */
+/**
+ * Size limit of a stored body in bytes; -1 for rejected and ignored webhooks, of which only digest and size are stored
+ * (D68).
+ */
 export function maxStoredBytes(outcome: string): number {
   if (replayableOutcomes.includes(outcome)) return maxReplayedBytes;
   return ignoredOutcomes.includes(outcome) || outcome.startsWith('rejected_') ? -1 : unlimited;
@@ -43,7 +49,8 @@ export function selectStoredBody(outcome: string, body: Buffer | null): StoredBo
 /** Why a receipt cannot be replayed. */
 export function describeMissingBody(outcome: string): string {
   const limit = maxStoredBytes(outcome);
-  if (limit === unlimited) return 'The body was deleted: it was older than RECEIPT_RETENTION_DAYS, or named a person who was erased.';
+  if (limit === unlimited)
+    return 'The body was deleted: it was older than RECEIPT_RETENTION_DAYS, or named a person who was erased.';
   if (limit < 0) return 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.';
   return `The body is not stored: it was deleted, had more than ${limit} bytes, or exceeded the limit of stored rejections. Ask the sender to send it again.`;
 }
@@ -51,13 +58,17 @@ export function describeMissingBody(outcome: string): string {
 const maxRejectedHeaderLength = 200;
 
 /** Headers of a rejected or ignored webhook are truncated. */
-export function selectStoredHeaders(outcome: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+export function selectStoredHeaders(
+  outcome: string,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
   const limit = maxStoredBytes(outcome) === unlimited ? Infinity : maxRejectedHeaderLength;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, limit)]));
 }
 
 /**
- * Rejected webhooks of one outcome that get a separate receipt, per process. Further ones of an hour share one receipt, which counts them.
+ * Rejected webhooks of one outcome that get a separate receipt, per process. Further ones of an hour share one receipt,
+ * which counts them.
  */
 export const maxRefusalsPerHour = 100;
 const maxRefusalsPerDay = 500;
@@ -81,8 +92,8 @@ export interface RefusalReceipts {
 }
 
 /**
- * Receipts of rejected webhooks, which any client can cause (D20, D68). The number of rows is bounded, and a flood costs a fraction of a
- * statement per request.
+ * Receipts of rejected webhooks, which any client can cause (D20, D68). The number of rows is bounded, and a flood
+ * costs a fraction of a statement per request.
  * @param source separates the hooks of a service
  */
 export function createRefusalReceipts({ db, source }: { db: Queryable; source: string }): RefusalReceipts {
@@ -118,7 +129,10 @@ export function createRefusalLimit(): (kind: string, receivedAt: string) => bool
   };
 }
 
-/** Increments the delivery count of a receipt, many in one statement. The function returns false when the receipt does not exist. */
+/**
+ * Increments the delivery count of a receipt, many in one statement. The function returns false when the receipt does
+ * not exist.
+ */
 function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolean> {
   let number = 0;
   const batcher = createBatcher<{ readonly key: string; readonly number: number }, true>({
@@ -145,7 +159,12 @@ export interface ReceiptRetention {
 export const receiptSweepIntervalMs = 600_000;
 
 /** Removes old bodies, and rows of rejected and ignored webhooks, in batches (D68). @returns the number of each */
-export async function sweepReceipts({ db, dropContents, days, signal }: ReceiptRetention): Promise<{ rows: number; bodies: number }> {
+export async function sweepReceipts({
+  db,
+  dropContents,
+  days,
+  signal,
+}: ReceiptRetention): Promise<{ rows: number; bodies: number }> {
   const sweep = (drop: DropReceipts): Promise<number> =>
     removeInBatches({ remove: async (limit) => (await drop(db, { days, limit })).count, signal });
   return { rows: await sweep(dropExpiredReceipts), bodies: await sweep(dropContents) };
@@ -162,15 +181,21 @@ interface ReceiptCount {
 export function measureReceipts(metrics: Metrics, count: () => Promise<readonly ReceiptCount[]>): void {
   let running: Promise<readonly ReceiptCount[]> | undefined;
   // A scrape collects both gauges at the same time: one query serves both.
-  const countShared = (): Promise<readonly ReceiptCount[]> => (running ??= count().finally(() => (running = undefined)));
+  const countShared = (): Promise<readonly ReceiptCount[]> =>
+    (running ??= count().finally(() => (running = undefined)));
   for (const [name, period, column] of [
     ['webhook_receipts_recent', 'day', 'last_day'],
     ['webhook_receipts_last_hour', 'hour', 'last_hour'],
   ] as const) {
-    metrics.gauge(name, `Webhooks of the last ${period} by source and outcome`, ['source', 'outcome'], async (gauge) => {
-      const rows = await countShared();
-      gauge.reset();
-      for (const { source, outcome, [column]: value } of rows) gauge.set({ source, outcome }, value);
-    });
+    metrics.gauge(
+      name,
+      `Webhooks of the last ${period} by source and outcome`,
+      ['source', 'outcome'],
+      async (gauge) => {
+        const rows = await countShared();
+        gauge.reset();
+        for (const { source, outcome, [column]: value } of rows) gauge.set({ source, outcome }, value);
+      },
+    );
   }
 }

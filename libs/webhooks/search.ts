@@ -1,6 +1,6 @@
 /**
- * Search in receipts, of which there can be millions (P4, P7); the same for the table of every service. Text is compared with the body as PostgreSQL
- * escapes it, a form that any bytes have; ASCII letters match case-insensitively.
+ * Search in receipts, of which there can be millions (P4, P7); the same for the table of every service. Text is
+ * compared with the body as PostgreSQL escapes it, a form that any bytes have; ASCII letters match case-insensitively.
  */
 import { redactBody } from '#libs/redaction';
 import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
@@ -9,7 +9,9 @@ import { decodeBody } from './body.ts';
 /** The indexed expression; texts are compared with it. */
 const bodyText = sql`lower(encode(r.body, 'escape') collate "C")`;
 
-/** SQL of the indexes for an online migration. @param hasSource whether receipts are of several kinds and have a person */
+/**
+ * SQL of the indexes for an online migration. @param hasSource whether receipts are of several kinds and have a person
+ */
 export function receiptSearchIndexes(schema: string, hasSource: boolean): string[] {
   const table = `${schema}.webhook_receipts`;
   const kinds = hasSource ? 'source, outcome' : 'outcome';
@@ -39,14 +41,26 @@ export function containsSearchText(body: string, text: string): boolean {
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** LIKE patterns for `bodyText`, one per encoding of the text. */
-export function bodyPatterns(text: string): { pattern: string; inJson: string | undefined; inAscii: string | undefined } {
+export function bodyPatterns(text: string): {
+  pattern: string;
+  inJson: string | undefined;
+  inAscii: string | undefined;
+} {
   const [pattern, inJson, inAscii] = encodingsOf(text).map(toPattern) as [string, string, string];
-  return { pattern, inJson: inJson === pattern ? undefined : inJson, inAscii: inAscii === inJson ? undefined : inAscii };
+  return {
+    pattern,
+    inJson: inJson === pattern ? undefined : inJson,
+    inAscii: inAscii === inJson ? undefined : inAscii,
+  };
 }
 
 function toPattern(text: string): string {
   const escaped = [...Buffer.from(text, 'utf8')].map((byte) =>
-    byte === 0 || byte > 0x7f ? `\\${byte.toString(8).padStart(3, '0')}` : byte === 0x5c ? '\\\\' : String.fromCharCode(byte),
+    byte === 0 || byte > 0x7f
+      ? `\\${byte.toString(8).padStart(3, '0')}`
+      : byte === 0x5c
+        ? '\\\\'
+        : String.fromCharCode(byte),
   );
   return `%${lowerAscii(escaped.join('')).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
@@ -71,7 +85,11 @@ type Filter = Record<keyof typeof filter, SqlPart>;
 const textParams = { pattern: t.text, inJson: t.text.nullable, inAscii: t.text.nullable };
 /** A text in the body; null matches any. */
 export const textFilter = { ...textParams, pattern: t.text.nullable };
-const containsText = ({ pattern, inJson, inAscii }: Record<keyof typeof textParams, SqlPart>): Sql => sql`(${bodyText} like ${pattern}
+const containsText = ({
+  pattern,
+  inJson,
+  inAscii,
+}: Record<keyof typeof textParams, SqlPart>): Sql => sql`(${bodyText} like ${pattern}
     or (${inJson} is not null and ${bodyText} like ${inJson}) or (${inAscii} is not null and ${bodyText} like ${inAscii}))`;
 
 export const textFilterValues = (text: string | undefined) =>
@@ -94,14 +112,20 @@ export interface ReceiptSearchOptions {
 /** Declares the statements. Items are JSON, newest first unless stated otherwise. */
 export function declareReceiptSearch({ schema, item, hasSource, kind: only }: ReceiptSearchOptions) {
   const table = sql.id(`${schema}.webhook_receipts`);
-  const isKind = (value: SqlPart): Sql => sql`(${value} is null or ${hasSource ? sql`r.source` : sql.literal(only)} = ${value})`;
-  const isPerson = (value: SqlPart): Sql => sql`(${value} is null or ${hasSource ? sql`r.person_id = ${value}` : sql`false`})`;
+  const isKind = (value: SqlPart): Sql =>
+    sql`(${value} is null or ${hasSource ? sql`r.source` : sql.literal(only)} = ${value})`;
+  const isPerson = (value: SqlPart): Sql =>
+    sql`(${value} is null or ${hasSource ? sql`r.person_id = ${value}` : sql`false`})`;
   const isWithin = ({ from, to, ...before }: Filter): Sql => sql`(${from} is null or r.received_at >= ${from})
     and (${to} is null or r.received_at < ${to}) and ${isBefore(before)}`;
-  const matches = (values: Filter): Sql => sql`${isKind(values.kind)} and (${values.outcome} is null or r.outcome = ${values.outcome})
+  const matches = (
+    values: Filter,
+  ): Sql => sql`${isKind(values.kind)} and (${values.outcome} is null or r.outcome = ${values.outcome})
     and ${isPerson(values.personId)} and ${isWithin(values)}`;
   const columns = hasSource ? sql`source, outcome` : sql`outcome`;
-  const [ofKind, ofNext] = hasSource ? [sql`(k.source, k.outcome)`, sql`next.source, next.outcome`] : [sql`(k.outcome)`, sql`next.outcome`];
+  const [ofKind, ofNext] = hasSource
+    ? [sql`(k.source, k.outcome)`, sql`next.source, next.outcome`]
+    : [sql`(k.outcome)`, sql`next.outcome`];
   /** Merges the newest receipts of each kind and outcome, which an index returns. */
   const newest = (values: Filter, count: SqlPart): Sql => sql`recursive kinds as (
       (select ${columns} from ${table} order by ${columns} limit 1)
@@ -134,7 +158,8 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       planned: 'each-call',
       params: filter,
       row,
-      sql: (values) => asItems(sql`select ${item} as item from ${table} r where ${matches(values)} ${order} limit ${values.limit}`),
+      sql: (values) =>
+        asItems(sql`select ${item} as item from ${table} r where ${matches(values)} ${order} limit ${values.limit}`),
     }),
     /** Scans the newest receipts only. */
     searchNewest: statement.one({
@@ -179,7 +204,8 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       name: 'receipts.operators-some',
       params: { ids: t.bigint.array },
       row,
-      sql: ({ ids }) => asItems(sql`select ${item} as item from ${table} r where r.id = any(${ids}) order by r.received_at, r.id`),
+      sql: ({ ids }) =>
+        asItems(sql`select ${item} as item from ${table} r where r.id = any(${ids}) order by r.received_at, r.id`),
     }),
     find: statement.maybeOne({
       name: 'receipts.operators-show',

@@ -1,7 +1,10 @@
 /** Statements on the table `webhook_receipts` of a service. */
 import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Outcomes without effects. Like rejected ones, these rows are deleted after the retention; others only lose their bodies. */
+/**
+ * Outcomes without effects. Like rejected ones, these rows are deleted after the retention; others only lose their
+ * bodies.
+ */
 export const ignoredOutcomes = ['ignored', 'agent_not_found'];
 
 const params = { days: t.integer, limit: t.integer };
@@ -27,7 +30,8 @@ export const dropExpiredReceipts: DropReceipts = statement.one({
 });
 
 /**
- * Declares the statement that clears the given columns of old receipts, which contain the webhook or the reply. A partial index finds the rows by time.
+ * Declares the statement that clears the given columns of old receipts, which contain the webhook or the reply. A
+ * partial index finds the rows by time.
  */
 export function declareDropContents(columns: readonly string[]): DropReceipts {
   const ids = columns.map(sql.id);

@@ -1,6 +1,7 @@
 /**
- * Bare addresses in Markdown, `https://…` and `mailto:…`, become links as written; markup characters in them have no effect (D88). They end before
- * white space, angle brackets, quotation marks, trailing punctuation and unmatched closing brackets, as in other linkers.
+ * Bare addresses in Markdown, `https://…` and `mailto:…`, become links as written; markup characters in them have no
+ * effect (D88). They end before white space, angle brackets, quotation marks, trailing punctuation and unmatched
+ * closing brackets, as in other linkers.
  */
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
 
@@ -55,10 +56,15 @@ function readAddress(src: string, start: number, colon: number, max: number): Ad
   let length = letters.length;
   while (length > 0 && punctuation.has(letters[length - 1] ?? '')) length--;
   const end = ends[length - 1];
-  return end === undefined ? undefined : { url: prefix + letters.slice(0, length).join(''), end, isOpen: ends.at(-1) === max };
+  return end === undefined
+    ? undefined
+    : { url: prefix + letters.slice(0, length).join(''), end, isOpen: ends.at(-1) === max };
 }
 
-/** Characters of a possible address, each with the position after it. Models escape characters in addresses and write `&` as an entity. */
+/**
+ * Characters of a possible address, each with the position after it. Models escape characters in addresses and write
+ * `&` as an entity.
+ */
 function scan(src: string, start: number, max: number): { letters: string[]; ends: number[] } {
   const letters: string[] = [];
   const ends: number[] = [];

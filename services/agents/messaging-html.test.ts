@@ -7,7 +7,11 @@ const { render } = createMessagingHtml();
 
 describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegram-html)', () => {
   const cases: [string, string, string][] = [
-    ['emphasis', '**bold** and *italic*, ~~gone~~ `x<y`', '<b>bold</b> and <i>italic</i>, <s>gone</s> <code>x&lt;y</code>'],
+    [
+      'emphasis',
+      '**bold** and *italic*, ~~gone~~ `x<y`',
+      '<b>bold</b> and <i>italic</i>, <s>gone</s> <code>x&lt;y</code>',
+    ],
     ['nested emphasis', '**a *b* c**', '<b>a <i>b</i> c</b>'],
     ['code inside bold, which takes no other mark', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
     ['links', '[site](https://example.org/?a=1&b=2)', '<a href="https://example.org/?a=1&amp;b=2">site</a>'],
@@ -15,7 +19,11 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['links without text', '[](https://example.org/)', '<a href="https://example.org/">https://example.org/</a>'],
     ['relative links as their text', '[here](/docs)', 'here'],
     ['images as links', '![a map](https://example.org/m.png)', '<a href="https://example.org/m.png">a map</a>'],
-    ['HTML as text', '<script>alert(1)</script> <b>x</b>', '&lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;x&lt;/b&gt;'],
+    [
+      'HTML as text',
+      '<script>alert(1)</script> <b>x</b>',
+      '&lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;x&lt;/b&gt;',
+    ],
     ['headings', '# Title\n\ntext', '<b>Title</b>\n\ntext'],
     ['paragraphs and line breaks', 'a\nb  \nc\n\nd', 'a\nb\nc\n\nd'],
     ['lists', 'x\n\n- a\n- b\n  1. c\n  2. d', 'x\n\n• a\n• b\n  1. c\n  2. d'],
@@ -28,7 +36,11 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['indented code', '    a\n    b', '<pre>a\nb</pre>'],
     ['tables', '| a | b |\n|---|---|\n| 1 | *2* |', '<pre>a | b\n1 | 2</pre>'],
     ['rules', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
-    ['reference definitions as text', '[x]: https://example.org', '[x]: <a href="https://example.org">https://example.org</a>'],
+    [
+      'reference definitions as text',
+      '[x]: https://example.org',
+      '[x]: <a href="https://example.org">https://example.org</a>',
+    ],
     ['a lone quote mark', '>', '&gt;'],
     ['entities', 'a &amp; b &copy;', 'a &amp; b ©'],
   ];
@@ -46,7 +58,10 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['See HTTP://example.org/?a=1&b_c=2_3#x_y!', `See ${link('HTTP://example.org/?a=1&b_c=2_3#x_y')}!`],
     ['mailto:ada_lovelace_1@example.org?subject=a_b_c.', `${link('mailto:ada_lovelace_1@example.org?subject=a_b_c')}.`],
     ['**https://example.org/a_b**', `<a href="https://example.org/a_b"><b>https://example.org/a_b</b></a>`],
-    ['_see https://example.org/a_b_', '<i>see </i><a href="https://example.org/a_b"><i>https://example.org/a_b</i></a>'],
+    [
+      '_see https://example.org/a_b_',
+      '<i>see </i><a href="https://example.org/a_b"><i>https://example.org/a_b</i></a>',
+    ],
     ['~~https://example.org/~a~~', '<a href="https://example.org/~a"><s>https://example.org/~a</s></a>'],
     ['(https://example.org/a_(b_c))', `(${link('https://example.org/a_(b_c)')})`],
     [
@@ -59,14 +74,20 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['https://example.org/ä_ö_ü', '<a href="https://example.org/%C3%A4_%C3%B6_%C3%BC">https://example.org/ä_ö_ü</a>'],
     ['https://example.org/a\\_b\\_c?d&amp;e', link('https://example.org/a_b_c?d&e')],
     ['- https://example.org/a_b_c', `• ${link('https://example.org/a_b_c')}`],
-    ['[https://example.org/a_b_c](https://example.com/d_e_f)', '<a href="https://example.com/d_e_f">https://example.org/a_b_c</a>'],
+    [
+      '[https://example.org/a_b_c](https://example.com/d_e_f)',
+      '<a href="https://example.com/d_e_f">https://example.org/a_b_c</a>',
+    ],
     ['`https://example.org/a_b_c`', '<code>https://example.org/a_b_c</code>'],
     [
       'xhttps://example.org/_a_ https:// http:/x mailto:nobody ftp://example.org',
       'xhttps://example.org/<i>a</i> https:// http:/x mailto:nobody ftp://example.org',
     ],
     ['<https://example.org/a_b_c>', link('https://example.org/a_b_c')],
-    ['https://example.org/a_b\nhttps://example.org/c_d', `${link('https://example.org/a_b')}\n${link('https://example.org/c_d')}`],
+    [
+      'https://example.org/a_b\nhttps://example.org/c_d',
+      `${link('https://example.org/a_b')}\n${link('https://example.org/c_d')}`,
+    ],
   ])('links a bare address as written: %s (D88)', (markdown, html) => {
     expect(render(markdown)).toBe(html);
   });
@@ -117,7 +138,27 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     expectWellFormed(html);
   });
 
-  const pieces = ['*', '_', '[', '`', '>', '- ', '![', '](', '~~', '<', '&', '**a*', '|-', '[a](b', '\\', '&#', '<b>', '> - ', '😀'];
+  const pieces = [
+    '*',
+    '_',
+    '[',
+    '`',
+    '>',
+    '- ',
+    '![',
+    '](',
+    '~~',
+    '<',
+    '&',
+    '**a*',
+    '|-',
+    '[a](b',
+    '\\',
+    '&#',
+    '<b>',
+    '> - ',
+    '😀',
+  ];
   it.each(pieces)('keeps long repetitions of %j well-formed', (piece) => {
     expectWellFormed(render(piece.repeat(Math.floor(16_384 / piece.length))));
   });
@@ -208,8 +249,26 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
       '//',
       '',
     );
-    const noise = fc.constantFrom('', ' ', '\t', '\u0000', '\u00a0', '\u200b', '&#106;', '&colon;', '%6A', '\\', '"', "'", '<', '>', '\n');
-    const target = fc.tuple(noise, scheme, noise, fc.string({ unit: 'binary', maxLength: 12 })).map((parts) => parts.join(''));
+    const noise = fc.constantFrom(
+      '',
+      ' ',
+      '\t',
+      '\u0000',
+      '\u00a0',
+      '\u200b',
+      '&#106;',
+      '&colon;',
+      '%6A',
+      '\\',
+      '"',
+      "'",
+      '<',
+      '>',
+      '\n',
+    );
+    const target = fc
+      .tuple(noise, scheme, noise, fc.string({ unit: 'binary', maxLength: 12 }))
+      .map((parts) => parts.join(''));
     const shape = fc.constantFrom<(text: string, target: string) => string>(
       (text, target) => `[${text}](${target})`,
       (text, target) => `[${text}](<${target}>)`,
@@ -259,7 +318,8 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
       const lettersOf = (value: string): string => value.replaceAll(/[^\p{L}]/gu, '');
       // The class of a code block contains its language.
       const visible = toVisibleText(render(text).replaceAll(/<code class="language-([^"]*)">/g, '$1'));
-      if (lettersOf(visible) !== lettersOf(text)) throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(visible)}`);
+      if (lettersOf(visible) !== lettersOf(text))
+        throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(visible)}`);
     });
     expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
   });
@@ -272,7 +332,9 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
 
   it('keeps every word of text with emphasis, lists, quotes and headings', () => {
     const letters = fc.stringMatching(/^[a-zäöü]{1,8}$/);
-    const decorated = fc.tuple(letters, fc.constantFrom('', '*', '**', '~~', '`')).map(([text, mark]) => `${mark}${text}${mark}`);
+    const decorated = fc
+      .tuple(letters, fc.constantFrom('', '*', '**', '~~', '`'))
+      .map(([text, mark]) => `${mark}${text}${mark}`);
     const line = fc
       .tuple(fc.constantFrom('', '- ', '> ', '# ', '1. ', '  - '), fc.array(decorated, { minLength: 1, maxLength: 6 }))
       .map(([start, words]) => start + words.join(' '));

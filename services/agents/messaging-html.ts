@@ -1,6 +1,7 @@
 /**
- * Converts Markdown to HTML for messaging platforms (rules/agents#visitor-chat; rules/providers#telegram-html): a, b, i, s, code, pre and blockquote,
- * with line breaks as `\n`. Text is collected as runs with marks and tags are written from the runs, so the result is always well-formed.
+ * Converts Markdown to HTML for messaging platforms (rules/agents#visitor-chat; rules/providers#telegram-html): a, b,
+ * i, s, code, pre and blockquote, with line breaks as `\n`. Text is collected as runs with marks and tags are written
+ * from the runs, so the result is always well-formed.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import { readBareAddresses } from './bare-address.ts';
@@ -27,7 +28,13 @@ type Marks = Omit<Run, 'text'>;
 /** A block on its own lines; `quote`: number of the quotation, 0 = none; `gap`: line breaks before it. */
 type Block =
   | { readonly kind: 'text'; readonly runs: Run[]; readonly quote: number; readonly gap: number }
-  | { readonly kind: 'pre'; readonly text: string; readonly language: string; readonly quote: number; readonly gap: number };
+  | {
+      readonly kind: 'pre';
+      readonly text: string;
+      readonly language: string;
+      readonly quote: number;
+      readonly gap: number;
+    };
 
 /** Deeper nesting is shown as source, since the parser drops it. */
 const maxNesting = 40;
@@ -58,8 +65,8 @@ export function createMessagingHtml(): MessagingHtml {
 }
 
 /**
- * The parser adds missing cells, so that many columns and short rows grow a thousandfold (16 KB took seconds). Such tables are shown as source; in a
- * complete table each cell has at least one character.
+ * The parser adds missing cells, so that many columns and short rows grow a thousandfold (16 KB took seconds). Such
+ * tables are shown as source; in a complete table each cell has at least one character.
  */
 function limitTables({ block: { ruler } }: Parser): void {
   const readTable = ruler.getRules('').find(({ name }) => name === 'table');
@@ -104,7 +111,8 @@ class BlockReader {
   #readToken(token: Token): void {
     switch (token.type) {
       case 'inline':
-        if (this.#table === undefined) this.#addText(readInline(token.children ?? [], { ...plain, bold: this.#heading }));
+        if (this.#table === undefined)
+          this.#addText(readInline(token.children ?? [], { ...plain, bold: this.#heading }));
         else this.#table.at(-1)?.push(joinRuns(readInline(token.children ?? [], plain)));
         break;
       case 'paragraph_open':
@@ -185,7 +193,10 @@ class BlockReader {
     // Other info strings would disappear.
     const hasLanguage = text !== '' && /^[\w+#.-]+$/.test(info);
     const content = hasLanguage || info === '' ? text : [info, text].filter((part) => part !== '').join('\n');
-    this.#push({ kind: 'pre', text: content, language: hasLanguage ? info : '', quote: this.#quote, gap: 1 }, this.#lists.length > 0);
+    this.#push(
+      { kind: 'pre', text: content, language: hasLanguage ? info : '', quote: this.#quote, gap: 1 },
+      this.#lists.length > 0,
+    );
   }
 
   get #quote(): number {
@@ -208,7 +219,9 @@ function readInline(tokens: readonly Token[], base: Marks): Run[] {
     if (text === '') return;
     const href = extra.href ?? hrefs.at(-1);
     const code = extra.code === true && href === undefined;
-    runs.push(code ? { ...plain, code, text } : { text, bold: bold > 0, italic: italic > 0, strike: strike > 0, code, href });
+    runs.push(
+      code ? { ...plain, code, text } : { text, bold: bold > 0, italic: italic > 0, strike: strike > 0, code, href },
+    );
   };
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'strong_open' || token.type === 'strong_close') bold += token.nesting;
@@ -258,7 +271,9 @@ function writeBlocks(blocks: readonly Block[]): string {
 
 function writePre(text: string, language: string): string {
   const content = escapeText(text);
-  return language === '' ? `<pre>${content}</pre>` : `<pre><code class="language-${escapeAttribute(language)}">${content}</code></pre>`;
+  return language === ''
+    ? `<pre>${content}</pre>`
+    : `<pre><code class="language-${escapeAttribute(language)}">${content}</code></pre>`;
 }
 
 /** Writes tags where marks change; tags are closed in reverse order. */

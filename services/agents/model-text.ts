@@ -1,7 +1,8 @@
 /**
- * Text of the language model: token estimates, JSON replies, and replies without thoughts. Estimates need no tokenizer, since servers behind
- * `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a high one only some history: prose counts 1.5 to 2
- * times the tokens of byte-pair tokenizers, and digits, inner capitals and emoji count as split.
+ * Text of the language model: token estimates, JSON replies, and replies without thoughts. Estimates need no tokenizer,
+ * since servers behind `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a
+ * high one only some history: prose counts 1.5 to 2 times the tokens of byte-pair tokenizers, and digits, inner
+ * capitals and emoji count as split.
  */
 import { toStorableText } from '#libs/json';
 import { dropThoughts } from '#libs/thoughts';
@@ -42,7 +43,8 @@ export class UnusableReply extends Error {
 }
 
 /**
- * Parses a reply that should be JSON, possibly in a code fence. Strings lose thoughts (D84) and characters that cannot be stored (D75).
+ * Parses a reply that should be JSON, possibly in a code fence. Strings lose thoughts (D84) and characters that cannot
+ * be stored (D75).
  * @throws SyntaxError; RangeError when nested too deeply
  */
 export function parseJsonReply(text: string): unknown {
@@ -63,7 +65,10 @@ export function dropThoughtsOf(body: string): string {
 }
 
 /** A message of the agent without thoughts, rendered again if it changed. */
-export function cleanAgentMessage<M extends { readonly body: string; readonly html: string }>(message: M, writer: MessagingHtml): M {
+export function cleanAgentMessage<M extends { readonly body: string; readonly html: string }>(
+  message: M,
+  writer: MessagingHtml,
+): M {
   const body = dropThoughtsOf(message.body);
   return body === message.body ? message : { ...message, body, html: body === '' ? '' : writer.render(body) };
 }

@@ -4,12 +4,14 @@ import { appError } from '#libs/errors';
 
 /** @throws AppError not_an_operator */
 export function requireOpsReader(actor: Actor | undefined): void {
-  if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+  if (!mayReadOps(actor))
+    throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
 
 /** @throws AppError not_an_operator */
 export function requireOpsOperator(actor: Actor | undefined): void {
-  if (!mayActOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+  if (!mayActOps(actor))
+    throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
 }
 
 export const notAnOperator = {

@@ -87,12 +87,18 @@ export async function createService(options: AgentsOptions): Promise<Service> {
     stopping: stopping.signal,
     pipeline,
   };
-  measureReceipts(metrics, async () => (await countReceipts(db)).map((counted) => ({ source: 'telegram', ...counted })));
+  measureReceipts(metrics, async () =>
+    (await countReceipts(db)).map((counted) => ({ source: 'telegram', ...counted })),
+  );
 
   return runtime.service(async () => {
-    runtime.setStatusProvider(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
+    runtime.setStatusProvider(async () => ({
+      webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })),
+    }));
     runtime.onStop(() => threadChanges.stop());
-    runtime.onClose(bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => threadChanges.notifyLocal(id)));
+    runtime.onClose(
+      bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => threadChanges.notifyLocal(id)),
+    );
     await runtime.serve(createHandlers(deps));
     runtime.abortAfter(turnGraceMs, () => stopping.abort());
     await jobs.work(createWorkers(deps), { onDead: createOnDead(deps) });

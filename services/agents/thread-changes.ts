@@ -1,4 +1,7 @@
-/** Notifies requests and running turns of takeovers and operator messages (H2) on all replicas. A lost event only delays them. */
+/**
+ * Notifies requests and running turns of takeovers and operator messages (H2) on all replicas. A lost event only delays
+ * them.
+ */
 import type { Bus } from '#libs/nats';
 import { agents } from './contract.ts';
 
@@ -38,7 +41,12 @@ export class ThreadChangeNotifier {
   }
 
   /** Returns the query's result, and runs it again after a change or `ms` if it is not complete. */
-  async waitFor<Found>(threadId: number, ms: number, query: () => Promise<Found>, isComplete: (found: Found) => boolean): Promise<Found> {
+  async waitFor<Found>(
+    threadId: number,
+    ms: number,
+    query: () => Promise<Found>,
+    isComplete: (found: Found) => boolean,
+  ): Promise<Found> {
     const changed = Promise.withResolvers<void>();
     const unwatch = this.watch(threadId, changed.resolve);
     let timer: NodeJS.Timeout | undefined;

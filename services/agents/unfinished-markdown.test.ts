@@ -32,7 +32,11 @@ describe('Markdown that is still being written (C1)', () => {
     ['an open address', 'at <https://exam', 'at https://exam'],
     ['an address that may go on', 'at https://example.org/a_b_c', 'at https://example.org/a_b_c'],
     ['an address that may go on, in open bold', 'at **https://example.org/a_b_', 'at <b>https://example.org/a_b</b>'],
-    ['an address', 'at https://example.org/a_b_c now', 'at <a href="https://example.org/a_b_c">https://example.org/a_b_c</a> now'],
+    [
+      'an address',
+      'at https://example.org/a_b_c now',
+      'at <a href="https://example.org/a_b_c">https://example.org/a_b_c</a> now',
+    ],
     ['half an entity', 'you &am', 'you'],
     ['half a character', 'well \ud83d', 'well'],
     ['half an escape', 'a \\', 'a'],
@@ -85,7 +89,9 @@ describe('Markdown that is still being written (C1)', () => {
     lines.map((rows) => `\`\`\`ts\n${rows.join('\n')}\n\`\`\``),
     fc
       .array(fc.tuple(words, words, words), { minLength: 2, maxLength: 4 })
-      .map(([head = [], ...rows]) => [head, ['---', ':-:', '--'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')),
+      .map(([head = [], ...rows]) =>
+        [head, ['---', ':-:', '--'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
+      ),
     fc.constant('---'),
   );
   const answer = fc.array(block, { minLength: 1, maxLength: 3 }).map((blocks) => blocks.join('\n\n'));
@@ -112,7 +118,11 @@ describe('Markdown that is still being written (C1)', () => {
         .split('\n')
         .slice(-1);
       if (/[^\s\d>.+*-]/.test(lastLine)) expect(renderUnfinished(text)).toBe(render(text));
-      else expect([shown, whole.slice(shown.length)]).toEqual([whole.slice(0, shown.length), expect.stringMatching(/^[\s\d—•.]*$/)]);
+      else
+        expect([shown, whole.slice(shown.length)]).toEqual([
+          whole.slice(0, shown.length),
+          expect.stringMatching(/^[\s\d—•.]*$/),
+        ]);
     });
     fc.assert(property, { numRuns: answers });
   });
@@ -130,9 +140,12 @@ describe('Markdown that is still being written (C1)', () => {
     fc.assert(property, { numRuns: answers });
   });
 
-  it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])('renders long repetitions of %j', (sign) => {
-    expect(findHtmlProblem(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
-  });
+  it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])(
+    'renders long repetitions of %j',
+    (sign) => {
+      expect(findHtmlProblem(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
+    },
+  );
 
   it('renders unclosed code with many backticks quickly', () => {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
 /**
- * Rendering of Markdown that is still being written (C1). Open markup at the end is shown as its most likely result: unclosed bold as bold, a link
- * without target as text, a first table row as a table. Ambiguous characters are withheld, so markup never appears and disappears. Only the end of
- * the text is affected.
+ * Rendering of Markdown that is still being written (C1). Open markup at the end is shown as its most likely result:
+ * unclosed bold as bold, a link without target as text, a first table row as a table. Ambiguous characters are
+ * withheld, so markup never appears and disappears. Only the end of the text is affected.
  */
 import type { MarkdownIt as Parser, StateBlock, StateInline, Token } from 'markdown-it';
 
@@ -22,7 +22,8 @@ export function dropAmbiguousEnd(markdown: string): string {
   for (;;) {
     const lineStart = text.lastIndexOf('\n') + 1;
     const line = text.slice(lineStart);
-    if (text === '' || line.length > maxMarkupLength || !(markupPattern.test(line) || fencePattern.test(line))) return text;
+    if (text === '' || line.length > maxMarkupLength || !(markupPattern.test(line) || fencePattern.test(line)))
+      return text;
     text = text.slice(0, lineStart).trimEnd();
   }
 }
@@ -39,7 +40,8 @@ const fencePattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,
 export function readUnfinished({ core, block, inline }: Parser): void {
   core.ruler.before('inline', 'unfinished', ({ env, tokens }) => {
     if (!isUnfinished(env)) return;
-    const isTable = tokens.findLast(({ nesting, type }) => nesting === 0 || type === 'table_close')?.type === 'table_close';
+    const isTable =
+      tokens.findLast(({ nesting, type }) => nesting === 0 || type === 'table_close')?.type === 'table_close';
     if (isTable) dropEmptyCells(tokens);
     const content = tokens.findLast(({ nesting }) => nesting === 0);
     env.last = content?.type === 'inline' ? content.children : null;
@@ -115,7 +117,10 @@ function readLink(state: StateInline, silent: boolean): boolean {
   // More likely a footnote or check box than a link.
   if (/^\[[\d\s,x]*\]?$/.test(src.slice(start, posMax))) return skip(state, posMax - pos);
   if (end < 0) return skip(state, start + 1 - pos);
-  if (!/^(?:$|\($|\(<[^<>\n]*$|\(<?[^\s<>)]+>?(?:\s+(?:"[^"]*|'[^']*|\([^)]*)?["')]?)?$)/.test(src.slice(end + 1, posMax))) return false;
+  if (
+    !/^(?:$|\($|\(<[^<>\n]*$|\(<?[^\s<>)]+>?(?:\s+(?:"[^"]*|'[^']*|\([^)]*)?["')]?)?$)/.test(src.slice(end + 1, posMax))
+  )
+    return false;
   state.pos = start + 1;
   state.posMax = end;
   state.md.inline.tokenize(state);
@@ -152,7 +157,13 @@ function closeEmphasis(state: StateInline): void {
   const open: number[] = [];
   for (const [index, delimiter] of delimiters.entries()) {
     covered = Math.max(covered, delimiter.end);
-    if (index > covered && delimiter.token < end && isOpen(index) && delimiter.open && !isWithinWord(tokens, delimiter.token))
+    if (
+      index > covered &&
+      delimiter.token < end &&
+      isOpen(index) &&
+      delimiter.open &&
+      !isWithinWord(tokens, delimiter.token)
+    )
       open.push(index);
   }
   for (const index of open.toReversed()) {

@@ -10,7 +10,10 @@ import { createPublishingSummary } from './publishing-summary/workers.ts';
 import { createEchoWorker } from './telegram/workers/echo-update.ts';
 import { createChatWorker } from './telegram/workers/work-chat.ts';
 
-const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+const contracts = {
+  getStepConfig: directory.rpcs.getStepConfig,
+  pipelineFinished: conversations.jobs.pipelineFinished,
+};
 
 export function createWorkers(deps: Dependencies) {
   return {

@@ -45,7 +45,10 @@ describe('the AsyncAPI document (rules/events#documents; V8)', () => {
     for (const { type, subject, data } of feedTypes) {
       expect([type, feedSubjects.includes(subject)]).toEqual([type, true]);
       for (const field of Object.keys((data as { properties?: object }).properties ?? {})) {
-        expect([type, field]).toEqual([type, expect.stringMatching(/^(.*_ids?|into|journey|step|reason|status|change|note_type)$/)]);
+        expect([type, field]).toEqual([
+          type,
+          expect.stringMatching(/^(.*_ids?|into|journey|step|reason|status|change|note_type)$/),
+        ]);
       }
     }
   });

@@ -12,11 +12,18 @@ cursor later. \`data\` has ids, slugs and enumerations: read the object for othe
 
 export function buildAsyncApi(): Json {
   const messages = Object.fromEntries(feedTypes.map((event) => [nameOf(event), describeMessage(event)]));
-  const refs = (to: string): Json => Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/${to}/${name}` }]));
+  const refs = (to: string): Json =>
+    Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/${to}/${name}` }]));
   return {
     asyncapi: '3.0.0',
     id: 'urn:coherence:events',
-    info: { title: 'Coherence events', version: releaseVersion, description, license: { name: 'Apache-2.0' }, tags: listTags() },
+    info: {
+      title: 'Coherence events',
+      version: releaseVersion,
+      description,
+      license: { name: 'Apache-2.0' },
+      tags: listTags(),
+    },
     defaultContentType: 'application/json',
     channels: {
       feed: {
@@ -41,7 +48,11 @@ export function buildAsyncApi(): Json {
     components: {
       messages,
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'Service key with the scope `events:read`, or the token of a login.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Service key with the scope `events:read`, or the token of a login.',
+        },
       },
     },
   };
@@ -54,7 +65,9 @@ export function describeEvent({ type, subject, data }: FeedEvent): Json {
     { type: Type.Literal(subject), id: about.properties.id },
     { description: 'Subject of the event. Visible to callers who can read it.' },
   );
-  return plain(Type.Object({ id, type: Type.Literal(type), occurred_at: occurredAt, subject: subjectSchema, data, cursor }));
+  return plain(
+    Type.Object({ id, type: Type.Literal(type), occurred_at: occurredAt, subject: subjectSchema, data, cursor }),
+  );
 }
 
 /** `conversation.created` → `conversationCreated`. */

@@ -17,7 +17,10 @@ const authenticate = createAuthenticate({
 });
 const shared = { auth: 'shared', scope: 'agents:read' } as const;
 const withHeaders = (headers: Record<string, string>): HttpContext =>
-  ({ req: { headers, socket: {} }, state: { requestId: 'r', traceparent: '', trustedProxyHops: 0 } }) as unknown as HttpContext;
+  ({
+    req: { headers, socket: {} },
+    state: { requestId: 'r', traceparent: '', trustedProxyHops: 0 },
+  }) as unknown as HttpContext;
 const admit = (token: string): unknown => authenticate(shared, withHeaders({ authorization: `Bearer ${token}` }));
 
 describe('the shared token (rules/access#classes-of-routes)', () => {
@@ -48,7 +51,9 @@ describe('the key of the login (rules/access#login)', () => {
   it('is compared to its full length', async () => {
     expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
     for (const key of ['s'.repeat(399), 's'.repeat(401), `${'s'.repeat(399)}S`, '']) {
-      await expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow('refused');
+      await expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow(
+        'refused',
+      );
     }
   });
 });

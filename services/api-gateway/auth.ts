@@ -44,7 +44,9 @@ export function createAuthenticate(
     if (token === undefined) throw unauthenticated();
     const { isFromConsole } = ctx.state;
     if (!isFromConsole && isSharedToken(token)) return admitShared(auth);
-    const credential = isFromConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
+    const credential = isFromConsole
+      ? options.consoleSessions
+      : options.credentials.find((form) => form.matches(token));
     if (credential?.matches(token) !== true) throw unauthenticated();
     const actor = credential.verify(token, () => newCall(ctx));
     return actor instanceof Promise ? actor.then((known) => admitUser(route, known)) : admitUser(route, actor);
@@ -60,12 +62,14 @@ function admitShared(auth: AuthClass): Actor {
 /** Checks the rights that a route requires of the account. @throws AppError permission_denied */
 export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   const { key } = actor;
-  if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope)) throw insufficientScope(scope, key.scopes);
+  if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope))
+    throw insufficientScope(scope, key.scopes);
   // Routes of the platform's own clients are open to keys with their scope, but not to logins of people (D30).
   if (auth === 'shared' && key === undefined) throw unauthenticated();
   if (auth === 'coherence' && !actor.coherenceAccess) throw coherenceAccessRequired();
   // Requests of the open API are attributed to the person of the account, who can be erased since the login.
-  if (auth === 'v1' && actor.personId === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
+  if (auth === 'v1' && actor.personId === null)
+    throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
   if (auth === 'ops' && !mayReadOps(actor)) {
     throw new AppError({
       code: 'permission_denied',
@@ -73,7 +77,10 @@ export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
     });
   }
   if (auth === 'ops-act' && !mayActOps(actor)) {
-    throw new AppError({ code: 'permission_denied', message: 'Only superusers and members of ops_operators may do this.' });
+    throw new AppError({
+      code: 'permission_denied',
+      message: 'Only superusers and members of ops_operators may do this.',
+    });
   }
   return actor;
 }
@@ -101,5 +108,9 @@ function coherenceAccessRequired(): AppError {
 
 function insufficientScope(needed: string, held: readonly string[]): AppError {
   const message = `This operation needs the scope ${needed}; the key has ${held.join(', ')}.`;
-  return appError('permission_denied', 'insufficient_scope', message, { detail: message, required_scope: needed, scopes: held });
+  return appError('permission_denied', 'insufficient_scope', message, {
+    detail: message,
+    required_scope: needed,
+    scopes: held,
+  });
 }

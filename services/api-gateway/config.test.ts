@@ -11,7 +11,9 @@ const needed = {
 
 describe('the shared secrets of the gateway (K8)', () => {
   it.each(['API_TOKEN', 'API_LOGIN_SECRET'])('are up to four values: %s', (name) => {
-    expect(loadGatewayConfig({ ...needed, [name]: ' new\nold\tolder oldest ' })).toMatchObject({ [name]: ' new\nold\tolder oldest ' });
+    expect(loadGatewayConfig({ ...needed, [name]: ' new\nold\tolder oldest ' })).toMatchObject({
+      [name]: ' new\nold\tolder oldest ',
+    });
     expect(() => loadGatewayConfig({ ...needed, [name]: 'a b c d e' })).toThrow(
       `${name} must be one value, or up to 4 separated by white space`,
     );
@@ -21,7 +23,9 @@ describe('the shared secrets of the gateway (K8)', () => {
   it('are each validated like a single value when the gateway is reachable from other machines', () => {
     const long = 'x'.repeat(24);
     const exposed = { ...needed, NODE_ENV: 'production', API_LOGIN_SECRET: long };
-    expect(() => loadGatewayConfig({ ...exposed, API_TOKEN: `${long} demo-api-token` })).toThrow('API_TOKEN, value 2, is, or holds');
+    expect(() => loadGatewayConfig({ ...exposed, API_TOKEN: `${long} demo-api-token` })).toThrow(
+      'API_TOKEN, value 2, is, or holds',
+    );
     expect(() => loadGatewayConfig({ ...exposed, API_TOKEN: `${long} ${long.slice(1)}` })).toThrow(
       'API_TOKEN, value 2, is shorter than 24',
     );
@@ -34,11 +38,19 @@ describe('the identity provider of the gateway (S1)', () => {
 
   it('requires an issuer with an audience, or neither', () => {
     expect(loadGatewayConfig(needed)).not.toHaveProperty('OIDC_ISSUER');
-    expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'api' })).toMatchObject({ OIDC_ISSUER: issuer });
-    expect(() => loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer })).toThrow('OIDC_ISSUER needs OIDC_AUDIENCE, OIDC_CLIENT_ID or both');
+    expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'api' })).toMatchObject({
+      OIDC_ISSUER: issuer,
+    });
+    expect(() => loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer })).toThrow(
+      'OIDC_ISSUER needs OIDC_AUDIENCE, OIDC_CLIENT_ID or both',
+    );
     expect(() => loadGatewayConfig({ ...needed, OIDC_AUDIENCE: 'api' })).toThrow('OIDC_AUDIENCE needs OIDC_ISSUER');
-    expect(() => loadGatewayConfig({ ...needed, OIDC_CLIENT_ID: 'console' })).toThrow('OIDC_CLIENT_ID needs OIDC_ISSUER');
-    expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'console' })).toMatchObject({ OIDC_CLIENT_ID: 'console' });
+    expect(() => loadGatewayConfig({ ...needed, OIDC_CLIENT_ID: 'console' })).toThrow(
+      'OIDC_CLIENT_ID needs OIDC_ISSUER',
+    );
+    expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'console' })).toMatchObject({
+      OIDC_CLIENT_ID: 'console',
+    });
     expect(() => loadGatewayConfig({ ...needed, OIDC_ISSUER: 'id.example.org', OIDC_AUDIENCE: 'api' })).toThrow(
       'OIDC_ISSUER must be a URL',
     );

@@ -41,8 +41,13 @@ export const gatewaySettings = Type.Object({
       description: 'client id of the console at the identity provider; unset = sign-in by email and password',
     }),
   ),
-  OIDC_CLIENT_SECRET: secret(Type.String({ default: '', description: 'client secret; empty = public client, with PKCE only' })),
-  CORS_ALLOWED_ORIGINS: Type.String({ default: '', description: 'comma-separated origins, e.g. https://app.example.org' }),
+  OIDC_CLIENT_SECRET: secret(
+    Type.String({ default: '', description: 'client secret; empty = public client, with PKCE only' }),
+  ),
+  CORS_ALLOWED_ORIGINS: Type.String({
+    default: '',
+    description: 'comma-separated origins, e.g. https://app.example.org',
+  }),
   CORS_ALLOWED_HEADERS: Type.String({
     default: 'Authorization, Content-Type',
     pattern: "^\\s*(?:[A-Za-z0-9!#$%&'*+.^_`|~-]+\\s*(?:,\\s*|$))*$",
@@ -55,8 +60,14 @@ export const gatewaySettings = Type.Object({
     errorMessage: 'must be origins such as https://www.example.org, separated by spaces',
     description: 'origins of sites that can embed the chat, separated by spaces, e.g. https://www.example.org',
   }),
-  MEDIA_URL: { ...urlSetting('HTTP of the media service for files under /media', 'http|https'), default: 'http://localhost:8081' },
-  MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
+  MEDIA_URL: {
+    ...urlSetting('HTTP of the media service for files under /media', 'http|https'),
+    default: 'http://localhost:8081',
+  },
+  MEDIA_INTERNAL_URL: {
+    ...urlSetting('internal HTTP of the media service', 'http|https'),
+    default: 'http://localhost:8082',
+  },
   TRUSTED_PROXY_HOPS: Type.Integer({
     default: 0,
     minimum: 0,

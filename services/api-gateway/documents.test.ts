@@ -19,14 +19,22 @@ const documents = Object.entries(buildDocuments(routes)).map(([name, document]) 
 }));
 const operations = documents.flatMap(({ name, document }) =>
   Object.values(document.paths).flatMap((item) =>
-    Object.values(item).map((value) => ({ ...(value as unknown as Operation), document: name, components: document.components })),
+    Object.values(item).map((value) => ({
+      ...(value as unknown as Operation),
+      document: name,
+      components: document.components,
+    })),
   ),
 );
 
 /** Compiled once: every schema drags the models of its document along, and most operations fail in the same words. */
 const checks = new Map<string, ReturnType<typeof compileSchemaForAll>>();
 
-function checkFor(document: string, components: object, schema: object | undefined): ReturnType<typeof compileSchemaForAll> {
+function checkFor(
+  document: string,
+  components: object,
+  schema: object | undefined,
+): ReturnType<typeof compileSchemaForAll> {
   const key = `${document} ${JSON.stringify(schema)}`;
   const check = checks.get(key) ?? compileSchemaForAll({ ...schema, components });
   checks.set(key, check);
@@ -34,8 +42,8 @@ function checkFor(document: string, components: object, schema: object | undefin
 }
 
 /**
- * What the story cannot show: it is sent to a fresh platform, which has no host of videos, agents that gather nothing from visitors, no job that
- * surely waits, and says of attempts what is never twice the same.
+ * What the story cannot show: it is sent to a fresh platform, which has no host of videos, agents that gather nothing
+ * from visitors, no job that surely waits, and says of attempts what is never twice the same.
  */
 const withoutSuccess: ReadonlySet<string> = new Set([
   'getVideo',
@@ -81,7 +89,8 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   it.each(routes.filter(({ rpc }) => rpc !== undefined))(
     '$operationId documents the responses of its operation',
     ({ rpc, replies, formats }) => {
-      const shapeOf = (schema: object | undefined) => JSON.parse(JSON.stringify({ ...schema, description: undefined })) as unknown;
+      const shapeOf = (schema: object | undefined) =>
+        JSON.parse(JSON.stringify({ ...schema, description: undefined })) as unknown;
       if (formats !== undefined) {
         const shapes = new Set(Object.values(formats).map(({ schema }) => JSON.stringify(shapeOf(schema))));
         const { anyOf = [] } = (rpc?.reply ?? {}) as { anyOf?: object[] };

@@ -41,7 +41,8 @@ const surfaces = {
 } as const;
 type Surface = keyof typeof surfaces;
 
-const surfaceOf = ({ path }: Route): Surface => (path.startsWith('/api/v1/') ? 'v1' : path.startsWith('/api/ops/') ? 'ops' : 'api');
+const surfaceOf = ({ path }: Route): Surface =>
+  path.startsWith('/api/v1/') ? 'v1' : path.startsWith('/api/ops/') ? 'ops' : 'api';
 
 export function buildDocument(routes: readonly Route[], surface: Surface): OpenApiDocument {
   return buildOpenApi(

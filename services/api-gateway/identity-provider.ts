@@ -1,6 +1,6 @@
 /**
- * The identity provider of the platform (rules/access#identity-provider). Loaded only when one is configured, as its libraries are half of the modules of
- * the gateway.
+ * The identity provider of the platform (rules/access#identity-provider). Loaded only when one is configured, as its
+ * libraries are half of the modules of the gateway.
  */
 import { ConfigError, listSecretValues } from '#libs/config';
 import type { Logger } from '#libs/logger';
@@ -40,7 +40,12 @@ export interface IdentityProviderOptions {
 }
 
 /** @throws ConfigError when the address of the issuer is not allowed */
-export function connectIdentityProvider({ config, issuer, logger, metrics }: IdentityProviderOptions): IdentityProvider {
+export function connectIdentityProvider({
+  config,
+  issuer,
+  logger,
+  metrics,
+}: IdentityProviderOptions): IdentityProvider {
   const {
     OUTBOUND_ALLOWED_HOSTS: allowedHosts,
     OIDC_AUDIENCE: audience,
@@ -55,9 +60,13 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
     provider,
     onFailure: (error) => logger.warn({ err: error }, 'the identity provider gave no keys'),
   });
-  const refused = metrics.counter('identity_tokens_refused_total', 'Tokens of the identity provider that were refused, by reason', {
-    reason: tokenRejections,
-  });
+  const refused = metrics.counter(
+    'identity_tokens_refused_total',
+    'Tokens of the identity provider that were refused, by reason',
+    {
+      reason: tokenRejections,
+    },
+  );
   const failed = metrics.counter(
     'console_sign_ins_failed_total',
     'Sign-ins to the console at the identity provider that failed, by reason',
@@ -80,7 +89,8 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
     secret: config.ACTOR_SIGNING_KEY,
   };
   return {
-    verifier: audience === undefined ? undefined : createVerifier({ issuer, audiences: listSecretValues(audience), keys }),
+    verifier:
+      audience === undefined ? undefined : createVerifier({ issuer, audiences: listSecretValues(audience), keys }),
     providerSignIn:
       clientId === undefined
         ? undefined

@@ -1,7 +1,8 @@
 /**
- * Long polls of the event feed (rules/events#feed; V3). A wait is split into short calls, so that a stopping gateway returns the empty page of the current
- * call instead of holding requests until they are cut (rules/operations#promises). Credential and rights are checked again between calls and before a
- * reply (D89). Long polls do not count as requests in flight; their number per account is limited (rules/http#overload).
+ * Long polls of the event feed (rules/events#feed; V3). A wait is split into short calls, so that a stopping gateway
+ * returns the empty page of the current call instead of holding requests until they are cut
+ * (rules/operations#promises). Credential and rights are checked again between calls and before a reply (D89). Long
+ * polls do not count as requests in flight; their number per account is limited (rules/http#overload).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor, RequestOf } from '#libs/contract';
@@ -13,7 +14,10 @@ import { readFeed } from './routes/v1/events.ts';
 
 type Request = RequestOf<typeof readFeed>;
 
-/** Much shorter than the drain time of the gateway, and with the reply less than the five seconds between two checks (D89). */
+/**
+ * Much shorter than the drain time of the gateway, and with the reply less than the five seconds between two checks
+ * (D89).
+ */
 const turnSeconds = 4;
 /** Pages with events are longer. */
 const emptyBytes = 200;
@@ -104,8 +108,8 @@ function readNextOfEmpty(reply: RawReply): string | undefined {
 export const { readChatUpdates } = agents.rpcs;
 
 /**
- * Long polls of chat visitors that wait for an operator (H2). They do not count as requests in flight. When too many wait, or the gateway is stopping, they
- * return at once and the page polls again.
+ * Long polls of chat visitors that wait for an operator (H2). They do not count as requests in flight. When too many
+ * wait, or the gateway is stopping, they return at once and the page polls again.
  */
 export class ChatWaits {
   readonly #bus: Pick<Bus, 'callRaw'>;
@@ -122,7 +126,11 @@ export class ChatWaits {
     this.#isStopping = true;
   }
 
-  async read(request: RequestOf<typeof readChatUpdates>, context: CallContext, { state }: HttpContext): Promise<RawReply> {
+  async read(
+    request: RequestOf<typeof readChatUpdates>,
+    context: CallContext,
+    { state }: HttpContext,
+  ): Promise<RawReply> {
     if ((request.wait ?? 0) === 0 || this.#isStopping || this.#waiting >= this.#max)
       return await this.#bus.callRaw(readChatUpdates, { ...request, wait: 0 }, context);
     this.#waiting++;

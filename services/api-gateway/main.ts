@@ -3,4 +3,5 @@ import { runService } from '#libs/lifecycle';
 import { loadGatewayConfig } from './config.ts';
 import { createService } from './service.ts';
 
-if (import.meta.main) await runService('api-gateway', () => createService({ config: loadGatewayConfig() }), { heapGrowingPercent: 100 });
+if (import.meta.main)
+  await runService('api-gateway', () => createService({ config: loadGatewayConfig() }), { heapGrowingPercent: 100 });

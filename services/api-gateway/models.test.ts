@@ -1,4 +1,7 @@
-/** What generators of clients make of the documents follows from names: every model has one, and none is long (rules/http#live-schema). */
+/**
+ * What generators of clients make of the documents follows from names: every model has one, and none is long
+ * (rules/http#live-schema).
+ */
 import { describe, expect, it } from '@jest/globals';
 import { buildDocuments } from './documents.ts';
 import { routes } from './routes/index.ts';
@@ -10,7 +13,8 @@ const documents = Object.entries(buildDocuments(routes)).map(([name, document]) 
 function walk(value: unknown, place: string, visit: (node: Node, place: string) => void): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) visit(value as Node, place);
-  for (const [key, item] of Object.entries(value)) if (key !== 'example' && key !== 'examples') walk(item, `${place}/${key}`, visit);
+  for (const [key, item] of Object.entries(value))
+    if (key !== 'example' && key !== 'examples') walk(item, `${place}/${key}`, visit);
 }
 
 describe.each(documents)('models of the $name document', ({ document }) => {
@@ -20,7 +24,8 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     const unnamed: string[] = [];
     walk(document, '', (node, place) => {
       const isComponent = /^\/components\/schemas\/\w+$/.test(place) || place.includes('multipart');
-      if (node['type'] === 'object' && Object.keys(node['properties'] ?? {}).length > 0 && !isComponent) unnamed.push(place);
+      if (node['type'] === 'object' && Object.keys(node['properties'] ?? {}).length > 0 && !isComponent)
+        unnamed.push(place);
     });
     expect(unnamed).toEqual([]);
   });
@@ -48,14 +53,18 @@ describe.each(documents)('models of the $name document', ({ document }) => {
   it('are grouped by tags with a description, with operation ids of one style', () => {
     const tags = document['tags'] as { name: string; description: string }[];
     expect(tags.filter(({ name, description }) => !/^[a-z]+$/.test(name) || description.length < 10)).toEqual([]);
-    const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => String(operationId)));
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => String(operationId)),
+    );
     expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id))).toEqual([]);
   });
 });
 
 describe('an enumeration', () => {
   const find = (path: string, name: string) => {
-    const { parameters } = documents.map(({ document }) => document.paths[path]?.['get']).find((item) => item !== undefined) as unknown as {
+    const { parameters } = documents
+      .map(({ document }) => document.paths[path]?.['get'])
+      .find((item) => item !== undefined) as unknown as {
       parameters: { name: string; style?: string; schema: Node }[];
     };
     return parameters.find((parameter) => parameter.name === name);
@@ -63,7 +72,12 @@ describe('an enumeration', () => {
 
   it('is declared for a parameter whose values the operation itself checks', () => {
     expect(find('/api/v1/people', 'sort')?.schema['enum']).toEqual(['name', 'latest', 'updated']);
-    expect(find('/api/v1/holons/{holon_id}/memberships', 'follow_up')?.schema['enum']).toEqual(['overdue', 'today', 'future', 'none']);
+    expect(find('/api/v1/holons/{holon_id}/memberships', 'follow_up')?.schema['enum']).toEqual([
+      'overdue',
+      'today',
+      'future',
+      'none',
+    ]);
   });
 
   it('matches the items of a comma-separated list', () => {

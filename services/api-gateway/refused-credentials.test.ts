@@ -6,7 +6,8 @@ import { createMetrics } from '#libs/telemetry';
 import { countRefusedCredentials } from './refused-credentials.ts';
 
 const refusal = new AppError({ code: 'unauthenticated', message: 'no' });
-const withToken = (authorization?: string): HttpContext => ({ req: { headers: { authorization } } }) as unknown as HttpContext;
+const withToken = (authorization?: string): HttpContext =>
+  ({ req: { headers: { authorization } } }) as unknown as HttpContext;
 
 async function countedBy(authenticate: () => never, auth: AuthClass, authorization?: string): Promise<string[]> {
   const metrics = createMetrics('test');
@@ -43,7 +44,12 @@ describe('countRefusedCredentials (rules/operations#metrics)', () => {
     };
     expect(await countedBy(failing, 'v1')).toEqual([]);
     const metrics = createMetrics('test');
-    expect(countRefusedCredentials(metrics, () => ({ kind: 'shared' }))({ auth: 'shared', scope: 'agents:read' }, withToken())).toEqual({
+    expect(
+      countRefusedCredentials(metrics, () => ({ kind: 'shared' }))(
+        { auth: 'shared', scope: 'agents:read' },
+        withToken(),
+      ),
+    ).toEqual({
       kind: 'shared',
     });
     expect((await metrics.render()).text).not.toMatch(/coherence_credentials_refused_total\{.*\} 1$/m);

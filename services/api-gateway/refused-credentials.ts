@@ -4,17 +4,26 @@ import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import type { Metrics } from '#libs/telemetry';
 
-type Authenticate = (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
+type Authenticate = (
+  route: Pick<Route, 'auth' | 'scope'>,
+  ctx: HttpContext,
+) => Actor | undefined | Promise<Actor | undefined>;
 
 /** `other`: no form that the platform issues, including wrong or old shared tokens. */
 const credentials = ['none', 'gate_key', 'login_token', 'service_key', 'identity_token', 'other'] as const;
 type Credential = (typeof credentials)[number];
 /** Prefixes of the kinds. */
-const forms: Readonly<Record<string, Credential>> = { svc_agentic_: 'login_token', svc_key_: 'service_key', eyJ: 'identity_token' };
+const forms: Readonly<Record<string, Credential>> = {
+  svc_agentic_: 'login_token',
+  svc_key_: 'service_key',
+  eyJ: 'identity_token',
+};
 
 /** Wraps a check and counts its rejections. */
 export function countRefusedCredentials(metrics: Metrics, authenticate: Authenticate): Authenticate {
-  const refused = metrics.counter('credentials_refused_total', 'Requests answered 401, by kind of credential', { credential: credentials });
+  const refused = metrics.counter('credentials_refused_total', 'Requests answered 401, by kind of credential', {
+    credential: credentials,
+  });
   const count = (auth: AuthClass, ctx: HttpContext, error: unknown): never => {
     if (error instanceof AppError && error.code === 'unauthenticated')
       refused.inc({ credential: kindOf(auth, ctx.req.headers.authorization) });

@@ -15,7 +15,17 @@ describe('createSecretCheck (K8)', () => {
   it('rejects and does not count any other value', () => {
     const used: number[] = [];
     const check = createSecretCheck(secrets, (index) => used.push(index));
-    const others = ['', 'old', 'olde', 'older\0', 'older oldest', 'new-secret', secrets.join(' '), 'o'.repeat(399), 'o'.repeat(401)];
+    const others = [
+      '',
+      'old',
+      'olde',
+      'older\0',
+      'older oldest',
+      'new-secret',
+      secrets.join(' '),
+      'o'.repeat(399),
+      'o'.repeat(401),
+    ];
     expect(others.filter(check)).toEqual([]);
     expect(used).toEqual([]);
     expect(createSecretCheck([])('')).toBe(false);
@@ -56,7 +66,12 @@ describe('a login with a published password (rules/access#passwords; D100)', () 
     expect(filter(login('a password of its own'))).toEqual(login('a password of its own'));
   });
 
-  it.each(['127.0.0.1', 'localhost', '::1'])('is forwarded to the directory when the gateway listens on %s only', (host) => {
-    expect(createLoginFilter({ HOST: host, NODE_ENV: '' })(login(demoValues.DEMO_PASSWORD))).toEqual(login(demoValues.DEMO_PASSWORD));
-  });
+  it.each(['127.0.0.1', 'localhost', '::1'])(
+    'is forwarded to the directory when the gateway listens on %s only',
+    (host) => {
+      expect(createLoginFilter({ HOST: host, NODE_ENV: '' })(login(demoValues.DEMO_PASSWORD))).toEqual(
+        login(demoValues.DEMO_PASSWORD),
+      );
+    },
+  );
 });

@@ -65,7 +65,13 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       prefix: config.NATS_SUBJECT_PREFIX,
       minPayloadBytes: requiredPayloadBytes,
     };
-    bus = await connectBus({ ...settings, caller: serviceName, actors, logger, metrics: createBusMetrics(telemetry.metrics) });
+    bus = await connectBus({
+      ...settings,
+      caller: serviceName,
+      actors,
+      logger,
+      metrics: createBusMetrics(telemetry.metrics),
+    });
     await bus.waitForPermissions(natsPermissions()[serviceName]);
     await bus.waitForStreams();
     measureStreams(telemetry.metrics, bus);
@@ -87,7 +93,10 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     const { login } = directory.rpcs;
     const filterLogin = createLoginFilter(config);
     const { invalidateSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
-    const polls = new LongPolls(connected, { max: config.MAX_IN_FLIGHT_REQUESTS, maxPerAccount: config.EVENTS_WAITING_PER_ACCOUNT });
+    const polls = new LongPolls(connected, {
+      max: config.MAX_IN_FLIGHT_REQUESTS,
+      maxPerAccount: config.EVENTS_WAITING_PER_ACCOUNT,
+    });
     const chatWaits = new ChatWaits(connected, config.MAX_IN_FLIGHT_REQUESTS);
     endPolls = () => {
       polls.stop();
@@ -102,7 +111,8 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       corsAllowedOrigins,
       corsAllowedHeaders: splitList(config.CORS_ALLOWED_HEADERS),
       trustedProxyHops: config.TRUSTED_PROXY_HOPS,
-      observe: ({ method, route, status, seconds, traceparent }) => requests.observe({ method, route }, status, seconds, traceparent),
+      observe: ({ method, route, status, seconds, traceparent }) =>
+        requests.observe({ method, route }, status, seconds, traceparent),
       refused,
     });
     const checkOf = (name: 'API_TOKEN' | 'API_LOGIN_SECRET') => {
@@ -166,7 +176,11 @@ export async function createService(options: GatewayOptions): Promise<Service & 
 }
 
 /** The configured identity provider, if any. */
-async function provideIdentityProvider(config: GatewayConfig, logger: Logger, metrics: Metrics): Promise<IdentityProvider | undefined> {
+async function provideIdentityProvider(
+  config: GatewayConfig,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<IdentityProvider | undefined> {
   const { OIDC_ISSUER: issuer } = config;
   if (issuer === undefined) return undefined;
   const { connectIdentityProvider } = await import('./identity-provider.ts');

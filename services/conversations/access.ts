@@ -1,6 +1,7 @@
 /**
- * Access to conversations (D69). `open`: all. `members`: a person with an own token can access conversations in which they participate or whose event
- * their team authority covers; coherence access, the shared token and services are not restricted. Inaccessible conversations look absent.
+ * Access to conversations (D69). `open`: all. `members`: a person with an own token can access conversations in which
+ * they participate or whose event their team authority covers; coherence access, the shared token and services are not
+ * restricted. Inaccessible conversations look absent.
  */
 import { type Actor, isPossibleId } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
@@ -64,7 +65,10 @@ export interface Scope {
 }
 
 /** Whether a conversation is within the scope. */
-export function isWithin({ personId, eventIds }: Scope, row: { readonly event_id: number | null; readonly participants: string }): boolean {
+export function isWithin(
+  { personId, eventIds }: Scope,
+  row: { readonly event_id: number | null; readonly participants: string },
+): boolean {
   if (personId !== null && idsFromSql(row.participants).includes(personId)) return true;
   return row.event_id !== null && eventIds.includes(row.event_id);
 }
@@ -73,11 +77,17 @@ export function isWithin({ personId, eventIds }: Scope, row: { readonly event_id
 export const scopeParams = { scopePersonId: t.integer.nullable, scopeEventIds: t.integer.array };
 
 /** Values of these parameters. */
-export function scopeValues({ personId, eventIds }: Scope): { scopePersonId: number | null; scopeEventIds: readonly number[] } {
+export function scopeValues({ personId, eventIds }: Scope): {
+  scopePersonId: number | null;
+  scopeEventIds: readonly number[];
+} {
   return { scopePersonId: personId, scopeEventIds: eventIds };
 }
 
 /** SQL condition for table alias `c`: the person participates, or the event is in the scope. */
-export function withinScope({ scopePersonId, scopeEventIds }: Readonly<Record<keyof typeof scopeParams, Parameter>>): Sql {
+export function withinScope({
+  scopePersonId,
+  scopeEventIds,
+}: Readonly<Record<keyof typeof scopeParams, Parameter>>): Sql {
   return sql`(c.participant_ids @> array[${scopePersonId}] or c.event_id = any(${scopeEventIds}))`;
 }

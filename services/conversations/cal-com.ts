@@ -1,4 +1,7 @@
-/** Client of Cal.com's API v2 for reconciliation (rules/providers#calcom-api). Replies are parsed leniently and never trusted. */
+/**
+ * Client of Cal.com's API v2 for reconciliation (rules/providers#calcom-api). Replies are parsed leniently and never
+ * trusted.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
@@ -32,7 +35,10 @@ export interface CalComOptions {
 }
 
 export interface CalCom {
-  /** Bookings updated at `since` or later. @throws AppError unavailable, PermanentJobError when Cal.com rejects the request */
+  /**
+   * Bookings updated at `since` or later. @throws AppError unavailable, PermanentJobError when Cal.com rejects the
+   * request
+   */
   listBookings(since: string | null, run: CalComRun): Promise<CalBooking[]>;
   /** Undefined when it does not exist. */
   findBooking(uid: string, run: CalComRun): Promise<CalBooking | undefined>;
@@ -61,7 +67,9 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
         continue;
       }
       if (tries++ >= maxTries)
-        throw unavailable(`Cal.com returned no usable response: ${outcome.kind === 'wait' ? 'too many requests' : outcome.what}`);
+        throw unavailable(
+          `Cal.com returned no usable response: ${outcome.kind === 'wait' ? 'too many requests' : outcome.what}`,
+        );
       await sleep(firstPauseMs * 2 ** (tries - 2) * (0.75 + Math.random() / 2), undefined, { signal });
     }
   }
@@ -87,7 +95,8 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
           throw new PermanentJobError(`Cal.com has more than ${maxBookings} bookings. Restrict them with --since.`);
       }
     },
-    findBooking: async (uid, { signal }) => readCalBooking((await fetchJson(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
+    findBooking: async (uid, { signal }) =>
+      readCalBooking((await fetchJson(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
     listSeries: async (seriesUid, { signal }) => {
       const data = (await fetchJson(`/bookings/${encodeURIComponent(seriesUid)}`, signal))?.['data'];
       return Array.isArray(data) ? data.slice(0, maxSeries).flatMap((item) => readCalBooking(item) ?? []) : [];
@@ -116,7 +125,8 @@ async function readReply(reply: OutboundReply): Promise<Outcome> {
   reply.discard();
   if (status === 404) return { kind: 'reply', document: undefined };
   if (status === 429) return { kind: 'wait', ms: readWait(reply.headers) };
-  if (status === 401 || status === 403) throw new PermanentJobError(`Cal.com rejected the key with ${status}. Check CALCOM_API_KEY.`);
+  if (status === 401 || status === 403)
+    throw new PermanentJobError(`Cal.com rejected the key with ${status}. Check CALCOM_API_KEY.`);
   if (status >= 500) return { kind: 'fault', what: `status ${status}` };
   throw new PermanentJobError(`Cal.com rejected the request with ${status}.`);
 }
@@ -186,7 +196,8 @@ export function readCalBooking(value: unknown): CalBooking | undefined {
     hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
     attendees: listObjects(value['attendees']).map(readAttendee),
     hasSeats:
-      listObjects(value['attendees']).some(({ seatUid }) => readString(seatUid) !== null) || readNumber(value['seatsPerTimeSlot']) !== null,
+      listObjects(value['attendees']).some(({ seatUid }) => readString(seatUid) !== null) ||
+      readNumber(value['seatsPerTimeSlot']) !== null,
     seriesUid: readUid(value['recurringBookingUid']),
     videoCallUrl: readVideoCallUrl(value),
     icsUid: readUid(value['icsUid']),
@@ -204,7 +215,11 @@ function readAttendee({ name, email, phoneNumber }: JsonObject): CalAttendee {
 /** The API omits `metadata.videoCallUrl` and returns it as `meetingUrl` or, in newer releases, as `location`. */
 function readVideoCallUrl(booking: JsonObject): string | null {
   const metadata = booking['metadata'];
-  const candidates = [isJsonObject(metadata) ? metadata['videoCallUrl'] : undefined, booking['meetingUrl'], booking['location']];
+  const candidates = [
+    isJsonObject(metadata) ? metadata['videoCallUrl'] : undefined,
+    booking['meetingUrl'],
+    booking['location'],
+  ];
   return candidates.map(readString).find((text) => text !== null && /^https?:\/\//i.test(text)) ?? null;
 }
 

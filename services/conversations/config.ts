@@ -59,7 +59,10 @@ export const conversationsSettings = Type.Object({
     maximum: 3_650,
     description: 'days before a deleted conversation is removed permanently',
   }),
-  BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether to create people for unknown attendees of bookings' }),
+  BOOKING_CREATE_ATTENDEES: Type.Boolean({
+    default: true,
+    description: 'whether to create people for unknown attendees of bookings',
+  }),
 });
 
 export type ConversationsConfig = ConfigOf<typeof conversationsSettings.properties>;

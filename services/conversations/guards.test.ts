@@ -4,7 +4,15 @@ import { findNamespaceProblem, parseExpectedUpdatedAt, type StoreField } from '.
 
 const fields: StoreField[] = ['infos', 'config', 'infos-endpoint'];
 const forbidden: Record<StoreField, string[]> = {
-  infos: ['enter-coherence', 'booking', 'idempotency', 'pipeline', 'pipeline.x', 'question_changes', 'question_timings'],
+  infos: [
+    'enter-coherence',
+    'booking',
+    'idempotency',
+    'pipeline',
+    'pipeline.x',
+    'question_changes',
+    'question_timings',
+  ],
   'infos-endpoint': [
     'enter-coherence',
     'booking',

@@ -1,6 +1,6 @@
 /**
- * Preconditions of requests: possible ids, reserved keys of `infos` and `config` (rules/conversations#namespaces; D9b), and expected versions (D9,
- * D9a).
+ * Preconditions of requests: possible ids, reserved keys of `infos` and `config` (rules/conversations#namespaces; D9b),
+ * and expected versions (D9, D9a).
  */
 import { isPossibleId } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
@@ -44,7 +44,8 @@ const rules: readonly Rule[] = [
   {
     matches: is('question_timings'),
     fields: everywhere,
-    instead: 'it is no longer stored but derived from the changes recorded by POST /conversations/{id}/question-changes',
+    instead:
+      'it is no longer stored but derived from the changes recorded by POST /conversations/{id}/question-changes',
   },
   { matches: is('audio'), fields: ['infos-endpoint'], instead: 'use POST /conversations/{id}/audio' },
   { matches: is('publishing', 'publishing_status', 'publish_decisions'), fields: ['config'], instead: underInfos },
@@ -58,7 +59,11 @@ export function findNamespaceProblem(field: StoreField, patch: object | undefine
     const rule = rules.find((item) => item.fields.includes(field) && item.matches(key));
     if (rule === undefined) continue;
     const store = field === 'config' ? 'config' : 'infos';
-    return appError('bad_request', 'invalid_namespace_placement', `"${key}" cannot be written in ${store}: ${rule.instead}.`);
+    return appError(
+      'bad_request',
+      'invalid_namespace_placement',
+      `"${key}" cannot be written in ${store}: ${rule.instead}.`,
+    );
   }
   return undefined;
 }
@@ -70,7 +75,8 @@ export function findStoreProblem({ infos, config }: { infos?: object; config?: o
 
 /**
  * `expected_updated_at` as an instant for PostgreSQL; null when absent.
- * @throws Error when it is not an instant. The contract rejects that earlier; a write must never run unguarded by mistake
+ * @throws Error when it is not an instant. The contract rejects that earlier; a write must never run unguarded by
+ * mistake
  */
 export function parseExpectedUpdatedAt(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;

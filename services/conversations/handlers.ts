@@ -48,8 +48,9 @@ export function createHandlers(dependencies: Dependencies): Operations {
 }
 
 /**
- * Checks access to the conversation that a request names as `conversation_id` before the operation, and translates its errors (D63, D69). `exists` and
- * `describe` name it `id` and check access themselves, because other services call them for their own callers.
+ * Checks access to the conversation that a request names as `conversation_id` before the operation, and translates its
+ * errors (D63, D69). `exists` and `describe` name it `id` and check access themselves, because other services call them
+ * for their own callers.
  */
 function guard<Guarded extends Partial<Operations>>({ access, refusals }: Dependencies, operations: Guarded): Guarded {
   const guarded = Object.entries(operations).map(([name, operation]) => [

@@ -1,10 +1,12 @@
 /**
- * Process entry of the conversations service. The heap grows by 100 % between collections because of the directory cache; with less, a search spends
- * half of its time on garbage collection.
+ * Process entry of the conversations service. The heap grows by 100 % between collections because of the directory
+ * cache; with less, a search spends half of its time on garbage collection.
  */
 import { runService } from '#libs/lifecycle';
 import { loadConversationsConfig } from './config.ts';
 import { createService } from './service.ts';
 
 if (import.meta.main)
-  await runService('conversations', () => createService({ config: loadConversationsConfig() }), { heapGrowingPercent: 100 });
+  await runService('conversations', () => createService({ config: loadConversationsConfig() }), {
+    heapGrowingPercent: 100,
+  });

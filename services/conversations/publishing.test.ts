@@ -87,7 +87,11 @@ describe('readPublishing (D18a)', () => {
     const thumbnail = (imported: unknown): string | null =>
       readPublishing({ records, artifacts: { imported_thumbnails: imported } }).thumbnail;
     expect(thumbnail(envelope([envelope('one.png'), 'two.png']))).toBe('one.png');
-    expect([thumbnail([]), thumbnail(undefined), thumbnail([null, '  '])]).toEqual(['host.png', 'host.png', 'host.png']);
+    expect([thumbnail([]), thumbnail(undefined), thumbnail([null, '  '])]).toEqual([
+      'host.png',
+      'host.png',
+      'host.png',
+    ]);
   });
 
   it('reads summary and description of the video host inside envelopes', () => {

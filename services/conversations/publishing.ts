@@ -1,4 +1,6 @@
-/** Public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation; D18a, D18b). */
+/**
+ * Public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation; D18a, D18b).
+ */
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 
 export interface Publishing {
@@ -10,14 +12,15 @@ export interface Publishing {
 }
 
 /**
- * The value without provenance: an envelope (exactly the keys `value` and `provenance`) becomes its value, other `provenance` keys are dropped, at
- * any depth. Numbers keep their digits and `__proto__` stays plain data.
+ * The value without provenance: an envelope (exactly the keys `value` and `provenance`) becomes its value, other
+ * `provenance` keys are dropped, at any depth. Numbers keep their digits and `__proto__` stays plain data.
  */
 export function stripProvenance(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripProvenance);
   if (!isJsonObject(value)) return value;
   const keys = Object.keys(value);
-  if (keys.length === 2 && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'provenance')) return stripProvenance(value['value']);
+  if (keys.length === 2 && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'provenance'))
+    return stripProvenance(value['value']);
   const entries = Object.entries(value).filter(([key]) => key !== 'provenance');
   return Object.fromEntries(entries.map(([key, item]) => [key, stripProvenance(item)]));
 }
@@ -52,7 +55,10 @@ export interface TitleSource {
   readonly start: string | null;
 }
 
-/** Title of a conversation (D18a, D18b): the publishing field, else the UTC date of the start, else the id. A blank title counts as unset. */
+/**
+ * Title of a conversation (D18a, D18b): the publishing field, else the UTC date of the start, else the id. A blank
+ * title counts as unset.
+ */
 export function conversationTitle({ id, title, enveloped, start }: TitleSource): string {
   if (title !== null) return chooseTitle(id, stripProvenance(parseJson(title)), start);
   const fields = enveloped === null ? {} : readPublishing(parseJson(enveloped)).payload.fields;

@@ -24,7 +24,10 @@ describe('refusals (D63)', () => {
   it('translates and counts size errors, and passes other errors on', async () => {
     const metrics = createMetrics('test');
     const refusals = createRefusals(metrics);
-    expect(refusals.explain(broken('conversations__config__size'))).toMatchObject({ code: 'payload_too_large', field: 'config' });
+    expect(refusals.explain(broken('conversations__config__size'))).toMatchObject({
+      code: 'payload_too_large',
+      field: 'config',
+    });
     expect(refusals.explain(new DataTooLarge('config'))).toMatchObject({ field: 'config' });
     const other = broken('conversations__infos__check');
     expect(refusals.explain(other)).toBe(other);
@@ -40,7 +43,9 @@ describe('refusals (D63)', () => {
   });
 
   it('fails a job permanently when its data is too large', async () => {
-    const worker = createRefusals(createMetrics('test')).worker(() => Promise.reject(broken('conversations__infos__size')));
+    const worker = createRefusals(createMetrics('test')).worker(() =>
+      Promise.reject(broken('conversations__infos__size')),
+    );
     await expect(worker({} as never)).rejects.toThrow(PermanentJobError);
     await expect(worker({} as never)).rejects.toThrow(/`infos` would be larger than 1048576 bytes/);
   });

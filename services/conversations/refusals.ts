@@ -1,6 +1,6 @@
 /**
- * Size limits of `infos`, `config` with the room state, and `question_state` (D63), and counted refusals. A trigger (migration `data_size`) enforces
- * the limits for every writer; this file translates its errors.
+ * Size limits of `infos`, `config` with the room state, and `question_state` (D63), and counted refusals. A trigger
+ * (migration `data_size`) enforces the limits for every writer; this file translates its errors.
  */
 import { AppError, notFound } from '#libs/errors';
 import { type JobHandler, PermanentJobError } from '#libs/jobs';
@@ -32,7 +32,10 @@ export class DataTooLarge extends AppError {
   /** `where` prefixes the message, e.g. `Conversation "old-42": `. */
   constructor(field: BoundedField, where = '', options?: ErrorOptions) {
     const message = `${where}${fieldLabels[field]} would be larger than ${maxDataBytes} bytes (1 MiB) of JSON text.`;
-    super({ code: 'payload_too_large', reason: 'conversation_data_too_large', message, details: { detail: message } }, options);
+    super(
+      { code: 'payload_too_large', reason: 'conversation_data_too_large', message, details: { detail: message } },
+      options,
+    );
     this.field = field;
   }
 }
@@ -41,7 +44,9 @@ export class DataTooLarge extends AppError {
 export function findTooLarge(error: unknown): DataTooLarge | undefined {
   if (error instanceof DataTooLarge) return error;
   const constraint = constraintOf(error) ?? '';
-  return Object.hasOwn(fields, constraint) ? new DataTooLarge(fields[constraint as keyof typeof fields], '', { cause: error }) : undefined;
+  return Object.hasOwn(fields, constraint)
+    ? new DataTooLarge(fields[constraint as keyof typeof fields], '', { cause: error })
+    : undefined;
 }
 
 const strings = /"(?:[^"\\]|\\.)*"/g;
@@ -49,7 +54,8 @@ const exponents = /[eE][+-]?([0-9]+)/g;
 
 /**
  * JSON text of a store for `||`. Numbers keep their digits.
- * @throws DataTooLarge for text that cannot fit, and for exponents such as `1e1000` that PostgreSQL expands to too many digits
+ * @throws DataTooLarge for text that cannot fit, and for exponents such as `1e1000` that PostgreSQL expands to too many
+ * digits
  */
 export function toStoredJson(field: BoundedField, store: object | undefined): string {
   if (store === undefined) return '{}';
@@ -75,15 +81,22 @@ export interface Refusals {
 }
 
 export function createRefusals(metrics: Pick<Metrics, 'counter'>): Refusals {
-  const tooLarge = metrics.counter('conversation_data_refused_total', 'Writes rejected because a field would be too large (D63)', {
-    field: boundedFields,
-  });
+  const tooLarge = metrics.counter(
+    'conversation_data_refused_total',
+    'Writes rejected because a field would be too large (D63)',
+    {
+      field: boundedFields,
+    },
+  );
   const find = (error: unknown): DataTooLarge | undefined => {
     const refusal = findTooLarge(error);
     if (refusal !== undefined) tooLarge.inc({ field: refusal.field }, 1);
     return refusal;
   };
-  const access = metrics.counter('conversation_access_refused_total', 'Requests for conversations that the caller cannot access (D69)');
+  const access = metrics.counter(
+    'conversation_access_refused_total',
+    'Requests for conversations that the caller cannot access (D69)',
+  );
   return {
     access: () => {
       access.inc();

@@ -1,12 +1,15 @@
 /**
- * JSON of conversations (rules/conversations#conversationout) and conversion of SQL values. JSON from PostgreSQL is copied without parsing, so that
- * big integers keep their digits (rules/http#datetimes-out) and reads are fast.
+ * JSON of conversations (rules/conversations#conversationout) and conversion of SQL values. JSON from PostgreSQL is
+ * copied without parsing, so that big integers keep their digits (rules/http#datetimes-out) and reads are fast.
  */
 import { type Instant, parseInstant } from '#libs/time';
 import type { CachedHolon, CachedJourney, CachedPerson, DirectoryCache } from './directory-cache/index.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** An SQL timestamp (UTC, without offset) as clients see it (rules/http#datetimes-out): `Z`, six fractional digits or none. */
+/**
+ * An SQL timestamp (UTC, without offset) as clients see it (rules/http#datetimes-out): `Z`, six fractional digits or
+ * none.
+ */
 export function instantFromSql(text: string): string {
   const dot = text.indexOf('.');
   if (dot < 0) return `${text.slice(0, 10)}T${text.slice(11)}Z`;

@@ -85,7 +85,10 @@ export async function createService({
   const removal = createRemoval(dependencies, dueIntervalMs);
 
   return runtime.service(async () => {
-    runtime.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
+    runtime.logger.info(
+      { access: config.CONVERSATION_ACCESS },
+      `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`,
+    );
     directory.start();
     runtime.onClose(() => directory.stop());
     runtime.setStatusProvider(async () => ({ webhooks: await countWebhooks(db) }));
@@ -114,9 +117,14 @@ export async function createService({
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    runtime.runEvery(receiptSweepIntervalMs, 'failed to remove old webhook receipts', (signal) => sweepReceipts({ ...retention, signal }), {
-      immediately: true,
-    });
+    runtime.runEvery(
+      receiptSweepIntervalMs,
+      'failed to remove old webhook receipts',
+      (signal) => sweepReceipts({ ...retention, signal }),
+      {
+        immediately: true,
+      },
+    );
     removal.start();
     runtime.onStop(() => removal.stop());
   });

@@ -36,8 +36,8 @@ export const wholeConversation = {
 export type ConversationRow = RowOf<typeof wholeConversation.row>;
 
 /**
- * Columns of TitleSource except `id` and `start`, from table alias `c`. Returns the whole `publishing` when the fields are in a provenance envelope,
- * which the path does not reach (D18a).
+ * Columns of TitleSource except `id` and `start`, from table alias `c`. Returns the whole `publishing` when the fields
+ * are in a provenance envelope, which the path does not reach (D18a).
  */
 export const titleSource = {
   row: { title: t.json.nullable, enveloped: t.json.nullable },
@@ -74,7 +74,8 @@ export const lockConversation = statement.maybeOne({
   name: 'conversations.lock',
   params: { id: t.integer },
   row: wholeConversation.row,
-  sql: ({ id }) => sql`select ${wholeConversation.columns} from conversations.conversations c where c.id = ${id} for update`,
+  sql: ({ id }) =>
+    sql`select ${wholeConversation.columns} from conversations.conversations c where c.id = ${id} for update`,
 });
 
 export const insertConversation = statement.one({

@@ -34,7 +34,10 @@ export const directorySettings = Type.Object({
     minimum: 0,
     description: 'failed logins per email and address in 15 minutes; 0 = no limit',
   }),
-  WORKLIST_TIME_ZONE: Type.String({ default: 'UTC', description: 'time zone of "today" in worklists, e.g. Europe/Berlin' }),
+  WORKLIST_TIME_ZONE: Type.String({
+    default: 'UTC',
+    description: 'time zone of "today" in worklists, e.g. Europe/Berlin',
+  }),
   BULK_ADD_WAIT_MS: Type.Integer({
     default: 10_000,
     minimum: 0,
@@ -48,7 +51,8 @@ export type DirectoryConfig = ConfigOf<typeof directorySettings.properties>;
 /** @throws ConfigError listing every problem */
 export function loadDirectoryConfig(env?: Readonly<Record<string, string | undefined>>): DirectoryConfig {
   const config = loadConfig(directorySettings, env);
-  if (!isTimeZone(config.WORKLIST_TIME_ZONE)) throw new ConfigError(['WORKLIST_TIME_ZONE is not the name of a time zone']);
+  if (!isTimeZone(config.WORKLIST_TIME_ZONE))
+    throw new ConfigError(['WORKLIST_TIME_ZONE is not the name of a time zone']);
   return config;
 }
 

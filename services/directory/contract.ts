@@ -1,6 +1,7 @@
 /**
- * The public contract of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
- * notes on people and holons, and the workspace file. architecture#services, rules/workspace#workspace-file.
+ * The public contract of the directory: people, accounts and login sessions, classes, holons, journeys, memberships,
+ * relationships, notes on people and holons, and the workspace file. architecture#services,
+ * rules/workspace#workspace-file.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { accountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';

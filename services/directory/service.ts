@@ -37,14 +37,24 @@ const gateConcurrency = { maxRunning: 1, maxWaiting: 50 };
 /** Interval of removing expired sessions, old throttle rows and abandoned uploads, and of folding tallies. */
 const cleanupMs = 10 * 60_000;
 
-export async function createService({ config, logger, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
+export async function createService({
+  config,
+  logger,
+  pipeline,
+  clock = systemClock,
+}: DirectoryOptions): Promise<Service> {
   const runtime = await createServiceRuntime({ contract: directory, config, logger });
   const { db, jobs, metrics, bus } = runtime;
   measureKeys(metrics, db);
 
   return runtime.service(async () => {
-    const refusals = isExposed(directorySettings.properties, config, config.NODE_ENV) ? { isRefused: isPublicSecret } : {};
-    const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
+    const refusals = isExposed(directorySettings.properties, config, config.NODE_ENV)
+      ? { isRefused: isPublicSecret }
+      : {};
+    const limits = {
+      loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE,
+      failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES,
+    };
     const idempotency = new IdempotencyStore(jobs);
     const deps: Dependencies = {
       config,
@@ -65,10 +75,16 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     };
     runtime.setStatusProvider(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await runtime.serve(createHandlers(deps));
-    await jobs.work({ finishMerge: createFinishMerge(deps), noteAdd: createNoteAdd(deps), setExperienceLogo: createSetLogo(deps) });
+    await jobs.work({
+      finishMerge: createFinishMerge(deps),
+      noteAdd: createNoteAdd(deps),
+      setExperienceLogo: createSetLogo(deps),
+    });
     runtime.runEvery(writeUsesIntervalMs, 'keys: failed to store last-used times', () => deps.keyUses.write());
     runtime.onClose(() => deps.keyUses.write());
-    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
+      removeOldRecords(db, { signal }),
+    );
     runtime.runEvery(cleanupMs, 'sessions: failed to remove old ones', () => deleteOldSessions(db));
     runtime.runEvery(cleanupMs, 'worklist: failed to fold tallies', () => foldTallies(db));
     runtime.runEvery(cleanupMs, 'journeys: failed to fold usage counts', () => foldUsageCounts(db));

@@ -36,7 +36,12 @@ export async function createService({ config, logger }: { config: EventsConfig; 
   };
   const writer = createFeedWriter(shared);
   measureDays(shared);
-  const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
+  const outbound = createOutbound({
+    allowedHosts: config.WEBHOOK_ALLOWED_HOSTS,
+    requireTls: true,
+    connectTimeoutMs,
+    metrics,
+  });
   const scheduler = new DeliveryScheduler({ ...shared, outbound });
   const deps = { ...shared, scheduler };
   return runtime.service(async () => {
@@ -55,16 +60,30 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     scheduler.start();
     runtime.onStop(() => scheduler.stop());
     runtime.runEvery(fetchAccessIntervalMs, 'feed: fetching the access of subjects failed', () => fetchAccess(deps));
-    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
+      removeOldRecords(db, { signal }),
+    );
     runtime.runEvery(cleanupIntervalMs, 'webhooks: removing old deliveries failed, retrying', (signal) =>
       removeOldDeliveries({ ...deps, signal }),
     );
-    runtime.runEvery(addDaysIntervalMs, 'feed: adding day tables failed, retrying', () => addDays(deps), { immediately: true });
-    runtime.runEvery(hourMs, 'feed: removing old events failed, retrying', (signal) => removeOldEvents(deps, { signal }), {
+    runtime.runEvery(addDaysIntervalMs, 'feed: adding day tables failed, retrying', () => addDays(deps), {
       immediately: true,
     });
-    runtime.runEvery(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => removeSubjects({ db, signal }), {
-      immediately: true,
-    });
+    runtime.runEvery(
+      hourMs,
+      'feed: removing old events failed, retrying',
+      (signal) => removeOldEvents(deps, { signal }),
+      {
+        immediately: true,
+      },
+    );
+    runtime.runEvery(
+      hourMs,
+      'feed: removing subjects without events failed, retrying',
+      (signal) => removeSubjects({ db, signal }),
+      {
+        immediately: true,
+      },
+    );
   });
 }

@@ -34,7 +34,10 @@ export const mediaSettings = Type.Object({
   ...outboundSettings,
   HOST: hostSetting('the HTTP server for bytes'),
   PORT: portSetting('HTTP server of the files under `/media`, which need no token', 8081),
-  INTERNAL_PORT: portSetting('internal HTTP server for bytes, reached by gateway, transcripts and admin CLI alone', 8082),
+  INTERNAL_PORT: portSetting(
+    'internal HTTP server for bytes, reached by gateway, transcripts and admin CLI alone',
+    8082,
+  ),
   MEDIA_MAX_UPLOADS: Type.Integer({
     default: 16,
     minimum: 1,
@@ -54,7 +57,9 @@ export const mediaSettings = Type.Object({
     description: 'lease of an upload; removed without a renewal',
   }),
   BACKUP_EXPECTED: Type.Boolean({ default: false, description: 'backups are scheduled: report if none has succeeded' }),
-  REALTIMEKIT_BASE_URL: Type.Optional(urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https')),
+  REALTIMEKIT_BASE_URL: Type.Optional(
+    urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https'),
+  ),
   REALTIMEKIT_API_TOKEN: secret(Type.String({ default: '', description: 'token of the meeting provider' })),
   MEDIA_RECORDING_MAX_BYTES: Type.Integer({
     default: 20 * gibibyte,
@@ -80,7 +85,10 @@ export const mediaSettings = Type.Object({
   }),
   YOUTUBE_CLIENT_ID: Type.String({ default: '', description: 'OAuth client of the video host; empty = videos wait' }),
   YOUTUBE_CLIENT_SECRET: secret(Type.String({ default: '', description: 'secret of that client' })),
-  YOUTUBE_API_URL: { ...urlSetting('API of the video host, up to before /upload', 'http|https'), default: 'https://www.googleapis.com' },
+  YOUTUBE_API_URL: {
+    ...urlSetting('API of the video host, up to before /upload', 'http|https'),
+    default: 'https://www.googleapis.com',
+  },
   YOUTUBE_TOKEN_URL: {
     ...urlSetting('where the video host gives access tokens', 'http|https'),
     default: 'https://oauth2.googleapis.com/token',

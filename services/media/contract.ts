@@ -1,4 +1,7 @@
-/** Public contract of the media service: RPCs, jobs, events, and the paths of its internal HTTP server, which serves all bytes (architecture#bytes). */
+/**
+ * Public contract of the media service: RPCs, jobs, events, and the paths of its internal HTTP server, which serves all
+ * bytes (architecture#bytes).
+ */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { cleanUpJobs } from './clean-up/contract.ts';
@@ -31,7 +34,15 @@ export const media = defineService({
   events: {},
   feed: recordingFeed,
   consumers: {
-    meetingReported: { stream: 'EVENTS', durable: 'media-meeting-reported', filter: 'events.conversations.meeting.reported' },
-    conversationDeleted: { stream: 'EVENTS', durable: 'media-conversation-deleted', filter: 'events.conversations.conversation.deleted' },
+    meetingReported: {
+      stream: 'EVENTS',
+      durable: 'media-meeting-reported',
+      filter: 'events.conversations.meeting.reported',
+    },
+    conversationDeleted: {
+      stream: 'EVENTS',
+      durable: 'media-conversation-deleted',
+      filter: 'events.conversations.conversation.deleted',
+    },
   },
 });

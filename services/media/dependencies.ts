@@ -24,7 +24,10 @@ export interface Dependencies {
   readonly scratch: ScratchDirectory;
   /** Undefined without REALTIMEKIT_BASE_URL: recording imports wait. */
   readonly provider: MeetingProvider | undefined;
-  /** The video host for the channel of a refresh token. Undefined without YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET: videos wait. */
+  /**
+   * The video host for the channel of a refresh token. Undefined without YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET:
+   * videos wait.
+   */
   readonly connectVideoHost: ((refreshToken: string) => VideoHost) | undefined;
   /** Requests a sweep of failed uploads. */
   readonly requestSweep: () => void;

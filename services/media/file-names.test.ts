@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { chooseRecording, cleanFileName, describeRecordingFile, mediaUrl, newRecordingKey, versionMarker } from './file-names.ts';
+import {
+  chooseRecording,
+  cleanFileName,
+  describeRecordingFile,
+  mediaUrl,
+  newRecordingKey,
+  versionMarker,
+} from './file-names.ts';
 
 describe('chooseRecording (rules/media#video; D27)', () => {
   const full = { kind: 'full', finalized: false } as const;
@@ -46,6 +53,8 @@ describe('mediaAddress (rules/media#video: cache-busting marker; unguessable pat
     const [objectKey = ''] = keys;
     expect(mediaUrl({ objectKey, sha256: 'a' })).toMatch(/^\/media\/recordings\/7\/[\w-]{32}\.mp4\?v=[\w-]{16}$/);
     expect(versionMarker({ objectKey, sha256: 'a' })).not.toBe(versionMarker({ objectKey, sha256: 'b' }));
-    expect(versionMarker({ objectKey, sha256: 'a' })).not.toBe(versionMarker({ objectKey: `${objectKey}x`, sha256: 'a' }));
+    expect(versionMarker({ objectKey, sha256: 'a' })).not.toBe(
+      versionMarker({ objectKey: `${objectKey}x`, sha256: 'a' }),
+    );
   });
 });

@@ -52,7 +52,9 @@ export function trimmedName(fullName: string): string {
 }
 
 /** The recording to show (D27): an unfinalised trimmed one, else the full one, else the trimmed one. */
-export function chooseRecording<R extends { kind: RecordingKind; finalized: boolean }>(recordings: readonly R[]): R | undefined {
+export function chooseRecording<R extends { kind: RecordingKind; finalized: boolean }>(
+  recordings: readonly R[],
+): R | undefined {
   const full = recordings.find(({ kind }) => kind === 'full');
   const trimmed = recordings.find(({ kind }) => kind === 'front_trimmed');
   return trimmed?.finalized === false ? trimmed : (full ?? trimmed);

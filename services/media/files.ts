@@ -1,4 +1,6 @@
-/** Records of stored files, shared by several features. Records decide what is served, never client-writable JSON (D27). */
+/**
+ * Records of stored files, shared by several features. Records decide what is served, never client-writable JSON (D27).
+ */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { Tx } from '#libs/orm';
 import type { Jobs } from '#libs/jobs';
@@ -25,16 +27,23 @@ export const findDeleted = statement.maybeOne({
   name: 'media.find-deleted',
   params: { conversationId: t.integer },
   row: { conversation_id: t.integer },
-  sql: ({ conversationId }) => sql`select conversation_id from media.deleted_conversations where conversation_id = ${conversationId}`,
+  sql: ({ conversationId }) =>
+    sql`select conversation_id from media.deleted_conversations where conversation_id = ${conversationId}`,
 });
 
 /** Columns of a file that is served without a token. */
-export const publicColumns = { object_key: t.text, name: t.text, content_type: t.text, size_bytes: t.bigint, sha256: t.text };
+export const publicColumns = {
+  object_key: t.text,
+  name: t.text,
+  content_type: t.text,
+  size_bytes: t.bigint,
+  sha256: t.text,
+};
 export type PublicBlob = RowOf<typeof publicColumns>;
 
 /**
- * The current file under this key, unless its conversation is deleted. Audio is excluded: it has no address without a token
- * (rules/media#audio-download).
+ * The current file under this key, unless its conversation is deleted. Audio is excluded: it has no address without a
+ * token (rules/media#audio-download).
  */
 export const findPublicFile = statement.maybeOne({
   name: 'media.find-public',
@@ -67,7 +76,9 @@ export const listRecordings = statement.many({
   name: 'media.list-recordings',
   params: { conversationId: t.integer },
   row: { kind: t.text.as<RecordingKind>(), finalized: t.boolean, object_key: t.text, name: t.text, sha256: t.text },
-  sql: ({ conversationId }) => sql`select replace(kind, 'recording_', '') as kind, finalized, object_key, name, sha256 from media.blobs
+  sql: ({
+    conversationId,
+  }) => sql`select replace(kind, 'recording_', '') as kind, finalized, object_key, name, sha256 from media.blobs
     where conversation_id = ${conversationId} and retired_at is null and kind in ('recording_full', 'recording_front_trimmed')`,
 });
 
@@ -76,7 +87,10 @@ export const findRecordingStart = statement.maybeOne({
   name: 'media.find-recording-start',
   params: { conversationId: t.integer, objectKey: t.text },
   row: { started_at: t.text.nullable },
-  sql: ({ conversationId, objectKey }) => sql`select iso_utc(recording_started_at) as started_at from media.recording_imports
+  sql: ({
+    conversationId,
+    objectKey,
+  }) => sql`select iso_utc(recording_started_at) as started_at from media.recording_imports
     where conversation_id = ${conversationId} and object_key = ${objectKey}`,
 });
 
@@ -106,7 +120,8 @@ const newFile = {
 export type FileRecord = ParamsOf<typeof newFile>;
 
 /**
- * Adds a file to its conversation. Only thumbnails can have several files of a kind; see `replaceFile`. Call it under `lockConversation`.
+ * Adds a file to its conversation. Only thumbnails can have several files of a kind; see `replaceFile`. Call it under
+ * `lockConversation`.
  */
 export const insertFile = statement.one({
   name: 'media.insert-file',
@@ -136,7 +151,10 @@ export async function replaceFile(tx: Tx, file: FileRecord): Promise<ReplacedFil
 
 /** Schedules the deletion of retired objects after the grace period, so that running downloads can finish. */
 export async function scheduleBlobDeletion(
-  { jobs, config }: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly config: Pick<MediaConfig, 'MEDIA_REPLACED_GRACE_SECONDS'> },
+  {
+    jobs,
+    config,
+  }: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly config: Pick<MediaConfig, 'MEDIA_REPLACED_GRACE_SECONDS'> },
   tx: Tx,
   blobIds: readonly number[],
   origin: Partial<Pick<CallContext, 'requestId' | 'traceparent'>> = {},

@@ -7,7 +7,9 @@ export const nullableId = Type.Union([Type.Integer(), Type.Null()]);
 /** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */
 export const AudioMetadata = Type.Object(
   {
-    path: Type.String({ description: "Key of the object in the platform's store; it cannot be guessed and is not an address." }),
+    path: Type.String({
+      description: "Key of the object in the platform's store; it cannot be guessed and is not an address.",
+    }),
     name: Type.String({ description: 'Base name of the uploaded file.' }),
     content_type: Type.String({ description: "Media type by the file's extension, e.g. `audio/mpeg`." }),
     size_bytes: Type.Integer({ description: 'Size of the file in bytes.' }),

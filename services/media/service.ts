@@ -66,7 +66,18 @@ export async function createService(options: MediaOptions): Promise<MediaService
   runtime.onClose(() => tools.close());
   const sweeper = createUploadSweeper({ config, db, store, logger });
   const requestSweep = (): void => sweeper.request();
-  const deps: Dependencies = { config, db, bus, jobs, eventOutbox, store, logger, clock: systemClock, ...tools, requestSweep };
+  const deps: Dependencies = {
+    config,
+    db,
+    bus,
+    jobs,
+    eventOutbox,
+    store,
+    logger,
+    clock: systemClock,
+    ...tools,
+    requestSweep,
+  };
 
   const uploads = createUploads(deps);
   const internalListener = createInternalListener(
@@ -94,7 +105,8 @@ export async function createService(options: MediaOptions): Promise<MediaService
 
   const service = runtime.service(async () => {
     const { lifecycle } = await store.ensureBucket();
-    if (!lifecycle) logger.info('the object store does not support lifecycle rules; only the sweep removes unfinished uploads');
+    if (!lifecycle)
+      logger.info('the object store does not support lifecycle rules; only the sweep removes unfinished uploads');
     await runtime.serve(createHandlers(deps));
     await tools.prepare();
     runtime.stopBeforeWorkers(await consumeMeetingEvents(deps, pipeline));
@@ -102,7 +114,9 @@ export async function createService(options: MediaOptions): Promise<MediaService
     runtime.stopBeforeWorkers(await consumeDeletions(deps));
     await runtime.catchUp(() => enqueueCatchUp(jobs));
     sweeper.start();
-    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
+      removeOldRecords(db, { signal }),
+    );
     runtime.onStop(() => sweeper.stop());
     runtime.abortAfter(drainMs - 5_000, () => uploads.abort());
     await listen('public', config.PORT);
@@ -122,9 +136,16 @@ export async function createService(options: MediaOptions): Promise<MediaService
 
 /** Whether backups are expected, and the age of the newest one, read from the object that each backup writes. */
 function registerBackupMetrics(metrics: Metrics, store: ObjectStore, isExpected: boolean): void {
-  metrics.gauge('backup_expected', '1 when backups are expected (BACKUP_EXPECTED)', [], (gauge) => gauge.set(isExpected ? 1 : 0));
-  metrics.gauge('backup_age_seconds', 'Seconds since the last successful `backup create`; absent without one', [], async (gauge) => {
-    const last = await store.head(lastBackupKey);
-    if (last !== undefined) gauge.set((Date.now() - last.modifiedAt.getTime()) / 1000);
-  });
+  metrics.gauge('backup_expected', '1 when backups are expected (BACKUP_EXPECTED)', [], (gauge) =>
+    gauge.set(isExpected ? 1 : 0),
+  );
+  metrics.gauge(
+    'backup_age_seconds',
+    'Seconds since the last successful `backup create`; absent without one',
+    [],
+    async (gauge) => {
+      const last = await store.head(lastBackupKey);
+      if (last !== undefined) gauge.set((Date.now() - last.modifiedAt.getTime()) / 1000);
+    },
+  );
 }

@@ -43,18 +43,27 @@ export interface VideoHost {
   /** Name of the host in records. */
   readonly name: string;
   /** Starts an upload without publishing anything. Returns the address for sending bytes, a secret. */
-  startUpload(details: VideoDetails, file: { sizeBytes: number; contentType: string }, signal: AbortSignal): Promise<string>;
+  startUpload(
+    details: VideoDetails,
+    file: { sizeBytes: number; contentType: string },
+    signal: AbortSignal,
+  ): Promise<string>;
   readUploadState(session: string, sizeBytes: number, signal: AbortSignal): Promise<UploadState>;
   /** Sends the bytes from `offset` on. */
-  send(session: string, chunk: Uint8Array, place: { offset: number; sizeBytes: number }, signal: AbortSignal): Promise<UploadState>;
+  send(
+    session: string,
+    chunk: Uint8Array,
+    place: { offset: number; sizeBytes: number },
+    signal: AbortSignal,
+  ): Promise<UploadState>;
   /** Returns the address of the thumbnail on the host. */
   setThumbnail(videoId: string, jpeg: Uint8Array, signal: AbortSignal): Promise<string | null>;
   readonly captions: CaptionHost;
 }
 
 /**
- * Why a call failed. `away`: the host is unavailable; `busy`: rate limited; `refused`: permanently rejected; `unauthorized`: needs other
- * credentials.
+ * Why a call failed. `away`: the host is unavailable; `busy`: rate limited; `refused`: permanently rejected;
+ * `unauthorized`: needs other credentials.
  */
 export class VideoHostError extends Error {
   readonly kind: 'away' | 'busy' | 'refused' | 'unauthorized';

@@ -5,7 +5,12 @@ import type { Logger } from '#libs/logger';
 import type { RunningConsumer } from '#libs/nats';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
-import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
+import {
+  consumeProviderEvents,
+  createPipelineWorkers,
+  noteDeadJobs,
+  type PipelineExtension,
+} from '#libs/pipeline-worker';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import type { Metrics } from '#libs/telemetry';
 import { conversations } from '#services/conversations';
@@ -21,7 +26,10 @@ import { videohostJobs } from './videohost/contract.ts';
 import { createVideohostPublish } from './videohost/workers.ts';
 import { createYoutube } from './videohost/youtube.ts';
 
-const stepContracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+const stepContracts = {
+  getStepConfig: directory.rpcs.getStepConfig,
+  pipelineFinished: conversations.jobs.pipelineFinished,
+};
 
 /** The service's contract with the pipeline jobs of the registry. */
 export function jobContract(pipeline: PipelineExtension | undefined) {
@@ -36,7 +44,10 @@ function jobRegistry(pipeline: PipelineExtension | undefined): PipelineRegistry 
 }
 
 /** Handlers by job type. */
-export function createWorkers(deps: Dependencies, pipeline: PipelineExtension | undefined): Record<string, JobHandler<never>> {
+export function createWorkers(
+  deps: Dependencies,
+  pipeline: PipelineExtension | undefined,
+): Record<string, JobHandler<never>> {
   const { bus, jobs } = deps;
   const pipelineWorkers = [createRecordingImport(deps), createVideohostPublish(deps), ...(pipeline?.workers ?? [])];
   return {
@@ -47,7 +58,10 @@ export function createWorkers(deps: Dependencies, pipeline: PipelineExtension | 
 }
 
 /** Adds a note to the conversation of a dead job. */
-export function createOnDead({ bus, jobs }: Pick<Dependencies, 'bus' | 'jobs'>, pipeline: PipelineExtension | undefined): OnDead {
+export function createOnDead(
+  { bus, jobs }: Pick<Dependencies, 'bus' | 'jobs'>,
+  pipeline: PipelineExtension | undefined,
+): OnDead {
   const notePipeline = noteDeadJobs({ bus, jobs, contracts: stepContracts }, jobRegistry(pipeline));
   return async (tx, job) => {
     await notePipeline(tx, job);
@@ -77,7 +91,10 @@ export interface ExternalTools extends Pick<Dependencies, 'ffmpeg' | 'scratch' |
   close(): Promise<void>;
 }
 
-export function createExternalTools(config: MediaConfig, { logger, metrics }: { logger: Logger; metrics: Metrics }): ExternalTools {
+export function createExternalTools(
+  config: MediaConfig,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+): ExternalTools {
   const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
   const scratch = createScratchDirectory(config.MEDIA_SCRATCH_DIR, 'recording', logger);
   const options = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
@@ -120,6 +137,12 @@ function configureProvider(config: MediaConfig, outbound: Outbound): MeetingProv
 function configureVideoHost(config: MediaConfig, outbound: Outbound): Dependencies['connectVideoHost'] {
   const { YOUTUBE_CLIENT_ID: clientId, YOUTUBE_CLIENT_SECRET: clientSecret } = config;
   if (clientId === '' || clientSecret === '') return undefined;
-  const client = { outbound, apiUrl: config.YOUTUBE_API_URL, tokenUrl: config.YOUTUBE_TOKEN_URL, clientId, clientSecret };
+  const client = {
+    outbound,
+    apiUrl: config.YOUTUBE_API_URL,
+    tokenUrl: config.YOUTUBE_TOKEN_URL,
+    clientId,
+    clientSecret,
+  };
   return (refreshToken) => createYoutube({ ...client, refreshToken });
 }

@@ -25,7 +25,9 @@ export const transcriptsSettings = Type.Object({
   ...logSettings,
   ...telemetrySettings,
   ...outboundSettings,
-  REALTIMEKIT_BASE_URL: Type.Optional(urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https')),
+  REALTIMEKIT_BASE_URL: Type.Optional(
+    urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https'),
+  ),
   REALTIMEKIT_API_TOKEN: secret(Type.String({ default: '', description: 'token of the meeting provider' })),
   TRANSCRIPT_MAX_BYTES: Type.Integer({
     default: 512 * mebibyte,
@@ -39,7 +41,10 @@ export const transcriptsSettings = Type.Object({
     maximum: 1_500,
     description: 'timeout of one download of a transcript artifact',
   }),
-  MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
+  MEDIA_INTERNAL_URL: {
+    ...urlSetting('internal HTTP of the media service', 'http|https'),
+    default: 'http://localhost:8082',
+  },
   LLM_BASE_URL: Type.String({
     default: '',
     pattern: '^($|https?://[^\\s]+$)',
@@ -47,7 +52,10 @@ export const transcriptsSettings = Type.Object({
     description: 'OpenAI-compatible server, up to before /audio/transcriptions; empty = transcriptions of audio wait',
   }),
   LLM_API_KEY: secret(Type.String({ default: '', description: 'API key of that server; empty = none' })),
-  TRANSCRIPTION_MODEL: Type.String({ default: '', description: 'model that transcribes audio; empty = transcriptions of audio wait' }),
+  TRANSCRIPTION_MODEL: Type.String({
+    default: '',
+    description: 'model that transcribes audio; empty = transcriptions of audio wait',
+  }),
   TRANSCRIPTION_TIMEOUT_MS: Type.Integer({
     default: 300_000,
     minimum: 10,

@@ -1,7 +1,7 @@
 /**
- * Public contract of the transcripts service, which imports the meeting provider's transcripts under the transcript window, and serves
- * them as Markdown, data, captions and evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a,
- * T1).
+ * Public contract of the transcripts service, which imports the meeting provider's transcripts under the transcript
+ * window, and serves them as Markdown, data, captions and evidence (rules/transcripts#transcript-file,
+ * rules/transcripts#import-evidence; D7, D24 to D26a, T1).
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
@@ -40,7 +40,11 @@ export const transcripts = defineService({
   events: {},
   feed: transcriptFeed,
   consumers: {
-    meetingReported: { stream: 'EVENTS', durable: 'transcripts-meeting-reported', filter: 'events.conversations.meeting.reported' },
+    meetingReported: {
+      stream: 'EVENTS',
+      durable: 'transcripts-meeting-reported',
+      filter: 'events.conversations.meeting.reported',
+    },
     ...cleanUpConsumers,
     ...searchConsumers,
   },

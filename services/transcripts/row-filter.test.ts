@@ -26,7 +26,12 @@ function reasonOf(row: unknown): ExclusionReason | 'accepted' {
   return exclusionReasons.find((reason) => counts.excludedByReason[reason] === 1) ?? 'accepted';
 }
 
-const row = (startTime: unknown, endTime: unknown, sentence: unknown = 'words'): unknown => ({ startTime, endTime, sentence, peerData });
+const row = (startTime: unknown, endTime: unknown, sentence: unknown = 'words'): unknown => ({
+  startTime,
+  endTime,
+  sentence,
+  peerData,
+});
 
 describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
   it.each([
@@ -124,9 +129,12 @@ describe('provider timestamps (D26, D26a)', () => {
     expect(reasonOf(row(61_000, null))).toBe('transcript_timestamp_ambiguous');
   });
 
-  it.each([null, 'text', 7, true, [], [row(61_000, 62_000)]])('reports the row %j as malformed, because it is not an object', (value) => {
-    expect(reasonOf(value)).toBe('transcript_timestamp_malformed');
-  });
+  it.each([null, 'text', 7, true, [], [row(61_000, 62_000)]])(
+    'reports the row %j as malformed, because it is not an object',
+    (value) => {
+      expect(reasonOf(value)).toBe('transcript_timestamp_malformed');
+    },
+  );
 
   it('reports an end before its start as malformed', () => {
     expect(reasonOf(row(62_000, 61_999))).toBe('transcript_timestamp_malformed');
@@ -137,10 +145,13 @@ describe('provider timestamps (D26, D26a)', () => {
     expect(reasonOf({ startTime: 61_000, endTime: 62_000, sentence, peerData })).toBe('transcript_timestamp_malformed');
   });
 
-  it.each(['', ' ', '\n\t', '\u00a0'])('reports the sentence %j as empty (rules/transcripts#row-filter)', (sentence) => {
-    expect(reasonOf(row(61_000, 62_000, sentence))).toBe('empty_sentence');
-    expect(reasonOf(row(1_000, 2_000, sentence))).toBe('empty_sentence');
-  });
+  it.each(['', ' ', '\n\t', '\u00a0'])(
+    'reports the sentence %j as empty (rules/transcripts#row-filter)',
+    (sentence) => {
+      expect(reasonOf(row(61_000, 62_000, sentence))).toBe('empty_sentence');
+      expect(reasonOf(row(1_000, 2_000, sentence))).toBe('empty_sentence');
+    },
+  );
 
   it('checks the reasons in order: malformed, ambiguous, empty, window (D25)', () => {
     expect(reasonOf(row('soon', -1, ''))).toBe('transcript_timestamp_malformed');
@@ -175,7 +186,8 @@ describe('mixed time bases (D26, D26a)', () => {
 
   it('treat epoch numbers and ISO times as one base', () => {
     expect(
-      judgeAll([row(epoch(61_000), epoch(62_000)), row(iso(63_000), iso(64_000)), row(epoch(65_000), iso(66_000))]).counts.accepted,
+      judgeAll([row(epoch(61_000), epoch(62_000)), row(iso(63_000), iso(64_000)), row(epoch(65_000), iso(66_000))])
+        .counts.accepted,
     ).toBe(3);
   });
 
@@ -211,10 +223,14 @@ const anyRow = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(null, 7, 'x', []) },
 );
 
-/** An oracle independent of the filter: hand-written time classes, millisecond numbers, and all rules as a list of facts. */
+/**
+ * An oracle independent of the filter: hand-written time classes, millisecond numbers, and all rules as a list of
+ * facts.
+ */
 function oracle(rows: readonly unknown[]): (ExclusionReason | 'accepted')[] {
   const first = rows.map((item) => {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) return { verdict: 'transcript_timestamp_malformed' as const };
+    if (typeof item !== 'object' || item === null || Array.isArray(item))
+      return { verdict: 'transcript_timestamp_malformed' as const };
     const { startTime, endTime, sentence } = item as { startTime?: unknown; endTime?: unknown; sentence?: unknown };
     const read = (value: unknown): 'bad' | 'vague' | { base: 'offset' | 'calendar'; ms: number } => {
       if (typeof value === 'number') {

@@ -1,6 +1,7 @@
 /**
- * The window filter: decides which rows of an artifact are accepted (rules/room#transcript-window, 7; D25 to D26a). Rows are classified one
- * by one; mixed time bases are known only at the end of the artifact, and then `finish` corrects the counts.
+ * The window filter: decides which rows of an artifact are accepted (rules/room#transcript-window, 7; D25 to D26a).
+ * Rows are classified one by one; mixed time bases are known only at the end of the artifact, and then `finish`
+ * corrects the counts.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { type Instant, parseInstant } from '#libs/time';
@@ -64,7 +65,9 @@ export class RowFilter {
     return this.#sawOffset && this.#sawAbsolute;
   }
 
-  /** Classifies the next row; the verdict `accepted` is final only if `mixesBases` is false at the end of the artifact. */
+  /**
+   * Classifies the next row; the verdict `accepted` is final only if `mixesBases` is false at the end of the artifact.
+   */
   classify(row: unknown): Verdict {
     this.#raw += 1;
     const verdict = this.#judge(row);
@@ -75,10 +78,9 @@ export class RowFilter {
 
   /** Returns the counts; when the artifact mixes bases, every row that is not malformed counts as ambiguous. */
   finish(): FilterCounts {
-    const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0])) as Record<
-      ExclusionReason,
-      number
-    >;
+    const excludedByReason = Object.fromEntries(
+      exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0]),
+    ) as Record<ExclusionReason, number>;
     if (!this.mixesBases) return { raw: this.#raw, accepted: this.#accepted, excludedByReason };
     const malformed = excludedByReason.transcript_timestamp_malformed;
     for (const reason of exclusionReasons) excludedByReason[reason] = 0;
@@ -91,9 +93,13 @@ export class RowFilter {
     if (!isJsonObject(row)) return exclusions.transcript_timestamp_malformed;
     const { startTime, endTime, sentence, peerData } = row;
     const start: ProviderTime =
-      startTime === undefined || startTime === null ? { kind: 'malformed' } : readProviderTime(startTime, this.#context.sessionStart);
+      startTime === undefined || startTime === null
+        ? { kind: 'malformed' }
+        : readProviderTime(startTime, this.#context.sessionStart);
     const end: ProviderTime =
-      endTime === undefined || endTime === null ? { kind: 'ambiguous' } : readProviderTime(endTime, this.#context.sessionStart);
+      endTime === undefined || endTime === null
+        ? { kind: 'ambiguous' }
+        : readProviderTime(endTime, this.#context.sessionStart);
     if (start.kind === 'malformed' || end.kind === 'malformed') return exclusions.transcript_timestamp_malformed;
     if (typeof sentence !== 'string' || sentence.includes('\u0000')) return exclusions.transcript_timestamp_malformed;
     if (start.kind === 'ambiguous' || end.kind === 'ambiguous') return exclusions.transcript_timestamp_ambiguous;
@@ -107,12 +113,20 @@ export class RowFilter {
     const origin = this.#context.window.start;
     return {
       kind: 'accepted',
-      row: { startUs: start.instant - origin, endUs: end.instant - origin, sentence, peer: isJsonObject(peerData) ? peerData : {} },
+      row: {
+        startUs: start.instant - origin,
+        endUs: end.instant - origin,
+        sentence,
+        peer: isJsonObject(peerData) ? peerData : {},
+      },
     };
   }
 }
 
-/** Returns why a row is not completely inside the window; undefined when it is. Edges as in D25, zero-length rows as in D26a. */
+/**
+ * Returns why a row is not completely inside the window; undefined when it is. Edges as in D25, zero-length rows as in
+ * D26a.
+ */
 function compareWithWindow(start: Instant, end: Instant, window: Window): ExclusionReason | undefined {
   if (start < window.start) return end <= window.start ? 'before_window_start' : 'crosses_window_start';
   if (start >= window.end) return 'after_window_end';
@@ -122,7 +136,10 @@ function compareWithWindow(start: Instant, end: Instant, window: Window): Exclus
 /** Origin of a time: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */
 export type TimeBase = 'offset' | 'absolute';
 
-export type ProviderTime = { kind: 'time'; base: TimeBase; instant: Instant } | { kind: 'malformed' } | { kind: 'ambiguous' };
+export type ProviderTime =
+  | { kind: 'time'; base: TimeBase; instant: Instant }
+  | { kind: 'malformed' }
+  | { kind: 'ambiguous' };
 
 /** Milliseconds from the session's start: up to the seven days for which the provider stores a session. */
 const maxOffsetMs = 604_799_999;
@@ -140,8 +157,10 @@ const ambiguous: ProviderTime = { kind: 'ambiguous' };
 export function readProviderTime(value: unknown, sessionStart: Instant): ProviderTime {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return ambiguous;
-    if (value >= 0 && value <= maxOffsetMs) return { kind: 'time', base: 'offset', instant: sessionStart + BigInt(value) * 1000n };
-    if (value >= minEpochMs && value <= maxEpochMs) return { kind: 'time', base: 'absolute', instant: BigInt(value) * 1000n };
+    if (value >= 0 && value <= maxOffsetMs)
+      return { kind: 'time', base: 'offset', instant: sessionStart + BigInt(value) * 1000n };
+    if (value >= minEpochMs && value <= maxEpochMs)
+      return { kind: 'time', base: 'absolute', instant: BigInt(value) * 1000n };
     return ambiguous;
   }
   if (typeof value !== 'string' || value.length > maxTextLength) return malformed;

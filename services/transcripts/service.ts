@@ -1,4 +1,7 @@
-/** Composition of the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service and the model server. */
+/**
+ * Composition of the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service
+ * and the model server.
+ */
 import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
 import type { JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
@@ -6,7 +9,12 @@ import type { Logger } from '#libs/logger';
 import { createTranscriber, type Transcriber } from '#libs/openai';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
+import {
+  consumeProviderEvents,
+  createPipelineWorkers,
+  noteDeadJobs,
+  type PipelineExtension,
+} from '#libs/pipeline-worker';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import { createServiceRuntime } from '#libs/service';
 import { conversations } from '#services/conversations';
@@ -34,7 +42,13 @@ export interface TranscriptsOptions {
   readonly maxIndexRunMs?: number;
 }
 
-export async function createService({ config, logger, pipeline, tuning, maxIndexRunMs }: TranscriptsOptions): Promise<Service> {
+export async function createService({
+  config,
+  logger,
+  pipeline,
+  tuning,
+  maxIndexRunMs,
+}: TranscriptsOptions): Promise<Service> {
   const registry = pipeline?.registry ?? pipelineJobs;
   const jobContract = { ...transcripts, jobs: { ...jobsOf('transcripts', registry), ...cleanUpJobs, ...searchJobs } };
   const runtime = await createServiceRuntime({ contract: transcripts, jobContract, config, logger, tuning });
@@ -51,7 +65,9 @@ export async function createService({ config, logger, pipeline, tuning, maxIndex
   const imports = metrics.counter('transcript_imports_total', 'Finished transcript imports by status', {
     status: importStatuses,
   });
-  const transcriptions = metrics.counter('audio_transcriptions_total', 'Finished transcriptions of audio by status', ['status']);
+  const transcriptions = metrics.counter('audio_transcriptions_total', 'Finished transcriptions of audio by status', [
+    'status',
+  ]);
   metrics.gauge(
     'transcript_imports_overdue',
     'Conversations of the last seven days without an imported transcript two hours after their window was complete',
@@ -78,9 +94,16 @@ export async function createService({ config, logger, pipeline, tuning, maxIndex
 
   return runtime.service(async () => {
     await runtime.serve(createHandlers(deps));
-    const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+    const contracts = {
+      getStepConfig: directory.rpcs.getStepConfig,
+      pipelineFinished: conversations.jobs.pipelineFinished,
+    };
     await deps.scratch.sweep();
-    const pipelineWorkers = [createTranscriptImport(deps), createAudioTranscription(deps), ...(pipeline?.workers ?? [])];
+    const pipelineWorkers = [
+      createTranscriptImport(deps),
+      createAudioTranscription(deps),
+      ...(pipeline?.workers ?? []),
+    ];
     await jobs.work(
       {
         ...createCleanUpWorkers(deps),

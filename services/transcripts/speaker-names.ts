@@ -19,19 +19,25 @@ export async function readSpeakerNames(
     if (speaker.displayName !== null && !visible.has(key)) visible.set(key, speaker.displayName);
   }
   const present = await readPeople(bus, [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))], context);
-  return (conversationId, speakerId) => present.get(speakerId) ?? visible.get(`${conversationId}/${speakerId}`) ?? nameByNumber(speakerId);
+  return (conversationId, speakerId) =>
+    present.get(speakerId) ?? visible.get(`${conversationId}/${speakerId}`) ?? nameByNumber(speakerId);
 }
 
 async function readPeople(bus: Bus, ids: readonly number[], context: CallContext): Promise<Map<number, string>> {
   const names = new Map<number, string>();
   for (let index = 0; index < ids.length; index += peoplePerCall) {
-    const { items } = await bus.call(directory.rpcs.getPeople, { ids: ids.slice(index, index + peoplePerCall) }, withoutActor(context));
+    const { items } = await bus.call(
+      directory.rpcs.getPeople,
+      { ids: ids.slice(index, index + peoplePerCall) },
+      withoutActor(context),
+    );
     for (const person of items) names.set(person.id, person.name);
   }
   return names;
 }
 
-const nameByNumber = (speakerId: number): string => (speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`);
+const nameByNumber = (speakerId: number): string =>
+  speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`;
 
 export const listSpeakers = statement.many({
   name: 'speakers.list',

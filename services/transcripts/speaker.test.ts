@@ -12,7 +12,11 @@ function list(...rows: [bigint, JsonObject][]): SpeakerCollector {
 
 describe('readSpeaker (D24; rules/providers#speaker)', () => {
   it('identifies a speaker by the custom participant id, otherwise by user, peer, name', () => {
-    expect(parseSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
+    expect(parseSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({
+      key: 'cpi:c',
+      cpi: 'c',
+      displayName: 'Ann',
+    });
     expect(parseSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
     expect(parseSpeaker({ cpi: null, userId: ' ', id: 'p' }).key).toBe('peer:p');
     expect(parseSpeaker({ displayName: 'Ann' })).toEqual({ key: 'name:Ann', cpi: null, displayName: 'Ann' });
@@ -39,12 +43,21 @@ describe('assignSpeakers (D24, D24a)', () => {
   ];
 
   it('resolves speakers by the room participant and never by name', () => {
-    const found = list([0n, { cpi: 'c-1', displayName: 'Somebody' }], [1n, { displayName: 'c-1' }], [2n, { userId: 'c-1' }]).inOrder();
+    const found = list(
+      [0n, { cpi: 'c-1', displayName: 'Somebody' }],
+      [1n, { displayName: 'c-1' }],
+      [2n, { userId: 'c-1' }],
+    ).inOrder();
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([11, -1, -2]);
   });
 
   it('does not resolve a participant without a person, or with an unknown person id', () => {
-    const found = list([0n, { cpi: 'c-2' }], [1n, { cpi: 'c-3' }], [2n, { cpi: 'c-4' }], [3n, { cpi: 'c-5' }]).inOrder();
+    const found = list(
+      [0n, { cpi: 'c-2' }],
+      [1n, { cpi: 'c-3' }],
+      [2n, { cpi: 'c-4' }],
+      [3n, { cpi: 'c-5' }],
+    ).inOrder();
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([-1, -2, -3, -4]);
   });
 
@@ -77,13 +90,18 @@ describe('assignSpeakers (D24, D24a)', () => {
 
   it('returns the first display name from the provider', () => {
     expect(
-      list([0n, { cpi: 'a' }], [1n, { cpi: 'a', displayName: 'Ann' }], [2n, { cpi: 'a', displayName: 'Other' }]).inOrder(),
+      list(
+        [0n, { cpi: 'a' }],
+        [1n, { cpi: 'a', displayName: 'Ann' }],
+        [2n, { cpi: 'a', displayName: 'Other' }],
+      ).inOrder(),
     ).toMatchObject([{ displayName: 'Ann' }]);
   });
 
   it('rejects more speakers than the limit per conversation', () => {
     const speakers = new SpeakerCollector();
-    for (let index = 0; index < maxSpeakers; index++) expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);
+    for (let index = 0; index < maxSpeakers; index++)
+      expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);
     expect(speakers.add(accepted(0n, { cpi: 'one more' }), maxSpeakers)).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Identifies speakers (D24, D24a): a speaker is the provider's `cpi`, matched with the stored room participants of the conversation; never
- * guessed from a name. Unmatched speakers are numbered by first appearance, and their numbers do not change.
+ * Identifies speakers (D24, D24a): a speaker is the provider's `cpi`, matched with the stored room participants of the
+ * conversation; never guessed from a name. Unmatched speakers are numbered by first appearance, and their numbers do
+ * not change.
  */
 import { createHash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';

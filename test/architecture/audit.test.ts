@@ -4,10 +4,15 @@ import { readSources } from './sources.ts';
 
 /** First words of read-only operation names. */
 const reads = /^(describe|export|find|get|identify|info|list|read|search|show)(-|$)/;
-/** First steps of two-step operations. The audit entry is written by the last step: a workspace file is applied, a person is erased. */
+/**
+ * First steps of two-step operations. The audit entry is written by the last step: a workspace file is applied, a
+ * person is erased.
+ */
 const staged = ['admin.directory.workspace.upload', 'admin.media.erasures.record'];
 
-const admin = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ subject }) => subject.startsWith('admin.'));
+const admin = contracts
+  .flatMap(({ rpcs }) => Object.values(rpcs))
+  .filter(({ subject }) => subject.startsWith('admin.'));
 
 describe('the audit log (A1; rules/audit#what-is-written)', () => {
   it('every changing operation of the admin CLI declares an audit action, and no other does', () => {

@@ -12,7 +12,11 @@ describe('borders of services and libraries (architecture#contracts)', () => {
 
   it.each([
     ['services/media/handlers/a.ts', "import pg from 'pg';", 'imports pg, which only libs/orm may'],
-    ['services/media/handlers/a.ts', "import type { S3Client } from '@aws-sdk/client-s3';", 'only libs/object-store may'],
+    [
+      'services/media/handlers/a.ts',
+      "import type { S3Client } from '@aws-sdk/client-s3';",
+      'only libs/object-store may',
+    ],
     ['libs/jobs/a.ts', "import { connect } from '@nats-io/transport-node';", 'only libs/nats may'],
     ['libs/nats/a.ts', "import Ajv from 'ajv/dist/2020.js';", 'only libs/schema may'],
     ['services/agents/a.ts', "export { default } from 'pino';", 'only libs/logger may'],
@@ -50,7 +54,9 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     const files = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
     const unused = Object.entries(packagesOf).flatMap(([part, names]) => {
       const own = files.filter(({ path }) => path.startsWith(`${part}/`));
-      const imported = new Set(own.flatMap(({ text }) => listImports(text).map(({ specifier }) => nameOutside(specifier))));
+      const imported = new Set(
+        own.flatMap(({ text }) => listImports(text).map(({ specifier }) => nameOutside(specifier))),
+      );
       return names.filter((name) => !imported.has(name)).map((name) => `${part}: ${name}`);
     });
     expect(unused).toEqual([]);
@@ -68,8 +74,12 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     const files = readSources('services', 'libs', 'cli', 'tools');
     const loaded = (path: string, withLazy: boolean): string[] =>
       [...listLoaded(files, path, { withLazy })].filter((file) => /^libs\/orm\/(entities|migrations)\//.test(file));
-    const programs = files.map(({ path }) => path).filter((path) => /^services\/[^/]+\/service\.ts$|^cli\/[^/]+(\/index)?\.ts$/.test(path));
-    expect(programs).toEqual(expect.arrayContaining(['services/directory/service.ts', 'cli/backup/index.ts', 'cli/doctor.ts']));
+    const programs = files
+      .map(({ path }) => path)
+      .filter((path) => /^services\/[^/]+\/service\.ts$|^cli\/[^/]+(\/index)?\.ts$/.test(path));
+    expect(programs).toEqual(
+      expect.arrayContaining(['services/directory/service.ts', 'cli/backup/index.ts', 'cli/doctor.ts']),
+    );
     expect(programs.flatMap((path) => loaded(path, false))).toEqual([]);
     expect(loaded('services/directory/service.ts', true)).toContain('libs/orm/entities/entity-managers.ts');
     expect(loaded('cli/backup/index.ts', true)).toContain('libs/orm/migrations/migrate.ts');

@@ -4,8 +4,8 @@ import { listImports } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
 /**
- * External packages (or package entry points) by the only part that may import each: a library or a service. Other parts must not import
- * them.
+ * External packages (or package entry points) by the only part that may import each: a library or a service. Other
+ * parts must not import them.
  */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'libs/backup': ['age-encryption'],
@@ -34,8 +34,13 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'services/media': ['@fastify/busboy', 'file-type', 'sharp'],
   'services/transcripts': ['csv-parse'],
 };
-const owners = new Map(Object.entries(packagesOf).flatMap(([part, names]) => names.map((name) => [name, part] as const)));
-/** Programs may import any file of the lower layers. The admin CLI may not import development tools, which its image does not contain. */
+const owners = new Map(
+  Object.entries(packagesOf).flatMap(([part, names]) => names.map((name) => [name, part] as const)),
+);
+/**
+ * Programs may import any file of the lower layers. The admin CLI may not import development tools, which its image
+ * does not contain.
+ */
 const programs = new Set(['cli', 'lab', 'tools']);
 const development = new Set(['lab', 'test', 'tools']);
 /** Measurement programs may import the packages directly. */
@@ -66,7 +71,10 @@ function checkImport(path: string, specifier: string): string[] {
   return name === undefined || isTest(path) || measuring.test(path) ? [] : checkPackage(findUnit(path), name);
 }
 
-/** Returns the package name, or the separately listed entry point; undefined for files of the repository and Node modules. */
+/**
+ * Returns the package name, or the separately listed entry point; undefined for files of the repository and Node
+ * modules.
+ */
 export function nameOutside(specifier: string): string | undefined {
   return owners.has(specifier) ? specifier : /^(?:@[\w.-]+\/)?\w[\w.-]*(?=\/|$)/.exec(specifier)?.[0];
 }

@@ -44,7 +44,8 @@ describe('the chart, unrendered', () => {
       .map(([, path = '']) => path.slice(1).split('.'))
       .filter(
         ([first = '', second]) =>
-          !(first in defaults) || (second !== undefined && isClosed(defaults[first]) && !hasKey(defaults[first], second)),
+          !(first in defaults) ||
+          (second !== undefined && isClosed(defaults[first]) && !hasKey(defaults[first], second)),
       );
     expect(unknown).toEqual([]);
     const opened = [...text.matchAll(/\{\{-?\s*(?:if|range|with|define|block)\b/g)].length;

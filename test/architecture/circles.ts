@@ -34,7 +34,8 @@ function visit(path: string, graph: ReadonlyMap<string, readonly string[]>, walk
   walk.order.set(path, order);
   walk.low.set(path, order);
   walk.stack.push(path);
-  const lower = (value: number | undefined): void => void walk.low.set(path, Math.min(walk.low.get(path) ?? order, value ?? order));
+  const lower = (value: number | undefined): void =>
+    void walk.low.set(path, Math.min(walk.low.get(path) ?? order, value ?? order));
   for (const target of graph.get(path) ?? []) {
     if (!graph.has(target)) continue;
     if (!walk.order.has(target)) {

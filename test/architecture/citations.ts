@@ -1,4 +1,7 @@
-/** Finds citations of rules, the architecture and files in code, tests and documents (docs/rules/README.md, How to cite). */
+/**
+ * Finds citations of rules, the architecture and files in code, tests and documents (docs/rules/README.md, How to
+ * cite).
+ */
 import { listAnchors } from './anchors.ts';
 
 export interface TextFile {
@@ -25,7 +28,10 @@ const otherNames = new Set(['S3', 'V8', 'C1']);
 const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
 /** A whole page of the rules, cited in code. */
 const page = /(?<![\w./-])rules\/[a-z-]+(?![\w/#-]|\.\w)/g;
-/** A file path relative to the root. Quoted paths are used by programs, which fail themselves if the file does not exist. */
+/**
+ * A file path relative to the root. Quoted paths are used by programs, which fail themselves if the file does not
+ * exist.
+ */
 const file =
   /(?<![\w./@'"#-])(?:\.\.\/)*((?:cli|clients|deploy|docs|lab|libs|services|test|tools)\/[\w./-]+\.(?:css|conf|js|json|md|mjs|png|tpl|ts|yaml))(?!\w)(?:#([a-z0-9-]+))?/g;
 /** These pages mention removed files. */
@@ -41,7 +47,11 @@ export function readRules(pages: readonly TextFile[]): Rules {
   if (twice.length > 0) throw new Error(`defined twice: ${twice.join(', ')}`);
   const all = pages.flatMap(listSections);
   const sections = all.filter(({ name, rest }) => name.startsWith('rules/') && rest !== '');
-  return { ids: new Set(ids), headings: new Set(all.map(({ name }) => name)), sections: new Set(sections.map(({ name }) => name)) };
+  return {
+    ids: new Set(ids),
+    headings: new Set(all.map(({ name }) => name)),
+    sections: new Set(sections.map(({ name }) => name)),
+  };
 }
 
 /** Returns the text below each heading, without rules that have an id. */
@@ -80,7 +90,9 @@ function findLost(path: string, line: string, isThere: IsThere): string[] {
   const pages = path.endsWith('.md')
     ? []
     : [...line.matchAll(page)].map(([name]) => ({ name, target: `docs/${name}.md`, anchor: undefined }));
-  const files = history.test(path) ? [] : [...line.matchAll(file)].map(([name, target = '', anchor]) => ({ name, target, anchor }));
+  const files = history.test(path)
+    ? []
+    : [...line.matchAll(file)].map(([name, target = '', anchor]) => ({ name, target, anchor }));
   const cited = files.filter(({ target }) => target.startsWith('docs/') || !isTest(path));
   return [...pages, ...cited].filter(({ target, anchor }) => !isThere(target, anchor)).map(({ name }) => name);
 }

@@ -30,23 +30,33 @@ interface ComposeService {
 const secrets = Object.assign({}, ...generateSecrets().map(([, variables]) => variables)) as Record<string, string>;
 /** Environment variables set by the image (Dockerfile). */
 const imageEnvironment = Object.fromEntries(
-  [...readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/^(?:ENV|   ) (NODE_ENV|HOST|METRICS_HOST)=(\S+)/gm)].map(
-    ([, name, value]) => [name, value],
-  ),
+  [
+    ...readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/^(?:ENV|   ) (NODE_ENV|HOST|METRICS_HOST)=(\S+)/gm),
+  ].map(([, name, value]) => [name, value]),
 ) as Record<string, string>;
 
-/** Interpolates like docker compose: `${NAME}`, `${NAME:-default}`, `${NAME:?message}`. @throws Error with the name and the message */
+/**
+ * Interpolates like docker compose: `${NAME}`, `${NAME:-default}`, `${NAME:?message}`. @throws Error with the name and
+ * the message
+ */
 function interpolate(text: string, env: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind: string | undefined, rest: string | undefined) => {
-    const value = env[name] ?? '';
-    if (value === '' && kind === '?') throw new Error(`${name} ${rest}`);
-    return value === '' && kind === '-' ? (rest ?? '') : value;
-  });
+  return text.replaceAll(
+    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+    (_whole, name: string, kind: string | undefined, rest: string | undefined) => {
+      const value = env[name] ?? '';
+      if (value === '' && kind === '?') throw new Error(`${name} ${rest}`);
+      return value === '' && kind === '-' ? (rest ?? '') : value;
+    },
+  );
 }
 
 describe('compose.yaml (architecture#running-it)', () => {
   const file = readFileSync(join(repoDir, 'compose.yaml'), 'utf8');
-  let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } }; networks: Record<string, unknown> };
+  let compose: {
+    services: Record<string, ComposeService>;
+    configs: { nats: { file: string } };
+    networks: Record<string, unknown>;
+  };
 
   beforeAll(() => {
     compose = parse(file, { merge: true }) as typeof compose;
@@ -55,8 +65,14 @@ describe('compose.yaml (architecture#running-it)', () => {
   it('runs every service from the same image, after the migrations', () => {
     expect(settings.map(({ service }) => service)).toEqual(readdirSync(join(repoDir, 'services')).toSorted());
     for (const { service } of settings) {
-      expect(compose.services[service]?.command).toEqual(['node', ...nodeOptionsOf(service), `services/${service}/main.ts`]);
-      expect(compose.services[service]?.depends_on?.['migrate']).toEqual({ condition: 'service_completed_successfully' });
+      expect(compose.services[service]?.command).toEqual([
+        'node',
+        ...nodeOptionsOf(service),
+        `services/${service}/main.ts`,
+      ]);
+      expect(compose.services[service]?.depends_on?.['migrate']).toEqual({
+        condition: 'service_completed_successfully',
+      });
     }
   });
 
@@ -70,24 +86,36 @@ describe('compose.yaml (architecture#running-it)', () => {
     const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
       ...imageEnvironment,
       ...Object.fromEntries(
-        Object.entries(compose.services[service]?.environment ?? {}).map(([key, value]) => [key, interpolate(value, env)]),
+        Object.entries(compose.services[service]?.environment ?? {}).map(([key, value]) => [
+          key,
+          interpolate(value, env),
+        ]),
       ),
     });
     expect(imageEnvironment).toEqual({ NODE_ENV: 'production', HOST: '::', METRICS_HOST: '::' });
-    await expect(loadServiceConfig(service, environmentWith(secrets))).resolves.toMatchObject({ NODE_ENV: 'production' });
+    await expect(loadServiceConfig(service, environmentWith(secrets))).resolves.toMatchObject({
+      NODE_ENV: 'production',
+    });
     const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
     await expect(loadServiceConfig(service, environmentWith(weak))).rejects.toThrow(/a password that anybody knows/);
   });
 
   it('verifies and truncates the audit logs every day with a role that the migration creates (A2)', () => {
     const { command, environment = {}, depends_on: after } = compose.services['audit'] ?? {};
-    expect([command, after]).toEqual([['node', 'tools/audit.ts', '--daily'], { migrate: { condition: 'service_completed_successfully' } }]);
-    const given = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolate(value, secrets)]));
+    expect([command, after]).toEqual([
+      ['node', 'tools/audit.ts', '--daily'],
+      { migrate: { condition: 'service_completed_successfully' } },
+    ]);
+    const given = Object.fromEntries(
+      Object.entries(environment).map(([key, value]) => [key, interpolate(value, secrets)]),
+    );
     expect(Object.keys(given).filter((variable) => !(variable in auditSettings.properties))).toEqual([]);
     const { DATABASE_URL, AUDIT_RETENTION_DAYS } = loadConfig(auditSettings, given);
     expect(AUDIT_RETENTION_DAYS).toBe(400);
     expect(new URL(DATABASE_URL).username).toBe('coherence_audit');
-    expect(interpolate(compose.services['migrate']?.environment?.['DATABASE_URL_AUDIT'] ?? '', secrets)).toBe(DATABASE_URL);
+    expect(interpolate(compose.services['migrate']?.environment?.['DATABASE_URL_AUDIT'] ?? '', secrets)).toBe(
+      DATABASE_URL,
+    );
   });
 
   it('requires every secret, says how to generate it, and has no defaults', () => {
@@ -114,7 +142,12 @@ describe('compose.yaml (architecture#running-it)', () => {
 
   it('restricts every container: read-only root, no capabilities, no new privileges, limits', () => {
     for (const [name, service] of Object.entries(compose.services)) {
-      expect({ name, ...service }).toMatchObject({ name, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect({ name, ...service }).toMatchObject({
+        name,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
       expect([name, service.tmpfs?.includes('/tmp')]).toEqual([name, true]);
       expect({ name, limits: service.deploy?.resources.limits }).toEqual({
         name,
@@ -139,8 +172,12 @@ describe('compose.yaml (architecture#running-it)', () => {
     ]);
     for (const [name, { networks }] of Object.entries(compose.services))
       expect([name, networks?.includes('servers')]).toEqual([name, true]);
-    const calling = settings.filter(({ properties }) => 'OUTBOUND_ALLOWED_HOSTS' in properties || 'WEBHOOK_ALLOWED_HOSTS' in properties);
-    expect(calling.map(({ service }) => service).filter((service) => !outside.some(([name]) => name === service))).toEqual([]);
+    const calling = settings.filter(
+      ({ properties }) => 'OUTBOUND_ALLOWED_HOSTS' in properties || 'WEBHOOK_ALLOWED_HOSTS' in properties,
+    );
+    expect(
+      calling.map(({ service }) => service).filter((service) => !outside.some(([name]) => name === service)),
+    ).toEqual([]);
   });
 
   it.each([
@@ -174,7 +211,9 @@ describe('compose.yaml (architecture#running-it)', () => {
 
   it('names files that exist in the image', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
-    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) =>
+      (match[1] ?? '').split(' '),
+    );
     for (const { command, entrypoint } of Object.values(compose.services)) {
       const script = [...(entrypoint ?? []), ...(command ?? [])].find((part) => part.endsWith('.ts'));
       if (script === undefined) continue;

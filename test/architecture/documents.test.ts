@@ -19,7 +19,9 @@ function readLinks(page: string): { target: string; fragment: string }[] {
   const prose = readFileSync(join(repoDir, page), 'utf8')
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
     .replaceAll(/`[^`\n]*`/g, '');
-  const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:href|src)="([^"]+)"/g)].map((match) => match[1] ?? match[2] ?? '');
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:href|src)="([^"]+)"/g)].map(
+    (match) => match[1] ?? match[2] ?? '',
+  );
   return links
     .filter((link) => !/^(https?|mailto):|^\//.test(link))
     .map((link) => {
@@ -57,7 +59,11 @@ describe('the documents', () => {
       readLinks(page)
         .filter(({ target, fragment }) => {
           if (!existsSync(join(repoDir, target))) return true;
-          return fragment !== '' && target.endsWith('.md') && !listAnchors(readFileSync(join(repoDir, target), 'utf8')).includes(fragment);
+          return (
+            fragment !== '' &&
+            target.endsWith('.md') &&
+            !listAnchors(readFileSync(join(repoDir, target), 'utf8')).includes(fragment)
+          );
         })
         .map(({ target, fragment }) => `${page}: ${target}${fragment && '#'}${fragment}`),
     );
@@ -65,7 +71,9 @@ describe('the documents', () => {
   });
 
   it('documents show all pictures, and no missing ones', () => {
-    const shown = new Set(pages.flatMap(readLinks).flatMap(({ target }) => (target.startsWith('docs/images/') ? [target] : [])));
+    const shown = new Set(
+      pages.flatMap(readLinks).flatMap(({ target }) => (target.startsWith('docs/images/') ? [target] : [])),
+    );
     const there = globSync('docs/images/*', { cwd: repoDir });
     expect(there.length).toBeGreaterThan(10);
     expect([...shown].toSorted()).toEqual(there.toSorted());
@@ -78,14 +86,20 @@ describe('the documents', () => {
         .filter((tag) => !/ alt="[^"]{10,}"/.test(tag)),
     );
     expect(silent).toEqual([]);
-    const heavy = globSync('docs/images/*', { cwd: repoDir }).filter((file) => statSync(join(repoDir, file)).size > 200 * 1024);
+    const heavy = globSync('docs/images/*', { cwd: repoDir }).filter(
+      (file) => statSync(join(repoDir, file)).size > 200 * 1024,
+    );
     expect(heavy).toEqual([]);
   });
 
   it('the index of documents links to every document', () => {
-    const index = new Set(['docs/README.md', 'docs/rules/README.md'].flatMap(readLinks).map(({ target }) => relative('docs', target)));
+    const index = new Set(
+      ['docs/README.md', 'docs/rules/README.md'].flatMap(readLinks).map(({ target }) => relative('docs', target)),
+    );
     const listed = pages.filter((page) => page.startsWith('docs/') && !/^docs\/(adr|runbooks)\//.test(page));
-    const lost = listed.map((page) => relative('docs', page)).filter((page) => page !== 'README.md' && !index.has(page));
+    const lost = listed
+      .map((page) => relative('docs', page))
+      .filter((page) => page !== 'README.md' && !index.has(page));
     expect(lost).toEqual([]);
     expect([...index].filter((target) => target === 'adr' || target === 'runbooks/README.md')).toHaveLength(2);
   });
@@ -97,10 +111,13 @@ describe('the admin CLI in documents and messages', () => {
   const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
 
   it('documents call the admin CLI with `npm run --silent`', () => {
-    const sources = globSync('{*,{clients,cli,deploy,docs,lab,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}', {
-      cwd: repoDir,
-      exclude: (name) => name.includes('node_modules'),
-    });
+    const sources = globSync(
+      '{*,{clients,cli,deploy,docs,lab,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}',
+      {
+        cwd: repoDir,
+        exclude: (name) => name.includes('node_modules'),
+      },
+    );
     expect(sources.length).toBeGreaterThan(500);
     expect([...pages, ...sources].filter((page) => /npm run cl[i]\b/.test(readPage(page)))).toEqual([]);
   });
@@ -127,7 +144,9 @@ describe('the admin CLI in documents and messages', () => {
       if (next === undefined) return word === undefined || word === '…';
       command = next;
     }
-    return words.filter((word) => word.startsWith('--')).every((word) => command.options.some(({ long }) => long === word.split('=')[0]));
+    return words
+      .filter((word) => word.startsWith('--'))
+      .every((word) => command.options.some(({ long }) => long === word.split('=')[0]));
   }
 });
 
@@ -139,7 +158,10 @@ describe('docs/guides/deployment.md', () => {
     for (const { service } of await readServiceSettings()) {
       const command = `/usr/bin/node ${nodeOptionsOf(service).join(' ')} services/${service}/main.ts`;
       const isOfUnit = command === `${unit?.[1]}${service}${unit?.[2]}`;
-      expect({ service, hasOneOfItsOwn: guide.includes(`\`${command}\``) }).toEqual({ service, hasOneOfItsOwn: !isOfUnit });
+      expect({ service, hasOneOfItsOwn: guide.includes(`\`${command}\``) }).toEqual({
+        service,
+        hasOneOfItsOwn: !isOfUnit,
+      });
     }
   });
 
@@ -148,7 +170,10 @@ describe('docs/guides/deployment.md', () => {
     expect(rows.length).toBeGreaterThan(4);
     for (const { service, properties, required } of await readServiceSettings()) {
       const given = rows
-        .filter(([, name = '']) => name === service || name === 'all' || (name === 'all but api-gateway' && service !== 'api-gateway'))
+        .filter(
+          ([, name = '']) =>
+            name === service || name === 'all' || (name === 'all but api-gateway' && service !== 'api-gateway'),
+        )
         .flatMap(([, , cell = '']) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)/g)].map((match) => match[1] ?? ''));
       expect({ service, unknown: given.filter((name) => !(name in properties)) }).toEqual({ service, unknown: [] });
       const needed = required.filter((name) => properties[name]?.default === undefined);
@@ -159,7 +184,8 @@ describe('docs/guides/deployment.md', () => {
 
 describe('numbers in documents', () => {
   const names = readdirSync(join(repoDir, 'services'));
-  const has = (file: string): number => names.filter((name) => existsSync(join(repoDir, 'services', name, file))).length;
+  const has = (file: string): number =>
+    names.filter((name) => existsSync(join(repoDir, 'services', name, file))).length;
   const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
   const word = (count: number): string => words[count] ?? String(count);
   /** Reads a number from its declaration in the code. */
@@ -172,7 +198,11 @@ describe('numbers in documents', () => {
       /next server after (\d+) seconds/,
       () => String(declared('libs/orm/hosts.ts', /timeoutOfHostMs = ([\d_]+)/) / 1_000),
     ],
-    ['docs/operations.md', /in (\d+) s is handed back/, () => String(declared('libs/jobs/types.ts', /stopGraceMs: ([\d_]+),/) / 1_000)],
+    [
+      'docs/operations.md',
+      /in (\d+) s is handed back/,
+      () => String(declared('libs/jobs/types.ts', /stopGraceMs: ([\d_]+),/) / 1_000),
+    ],
     [
       'docs/operations.md',
       /when its lease of (\d+) s has ended/,
@@ -186,7 +216,11 @@ describe('numbers in documents', () => {
     ['deploy/helm/coherence/README.md', /a gateway and (\w+) services/, () => word(has('contract.ts'))],
     ['docs/architecture.md', /starts the (\w+) services/, () => word(has('main.ts'))],
     ['docs/scaling.md', /(\w+) services have a pool/i, () => word(has('migrations'))],
-    ['docs/guides/backup.md', /(\w+) others \(`--connections`/i, () => word(declared('cli/backup/index.ts', /parseConnections,\s*(\d+)/))],
+    [
+      'docs/guides/backup.md',
+      /(\w+) others \(`--connections`/i,
+      () => word(declared('cli/backup/index.ts', /parseConnections,\s*(\d+)/)),
+    ],
   ])('are those of the code: %s, %s', (path, pattern, expected) => {
     expect(pattern.exec(readFileSync(join(repoDir, path), 'utf8'))?.[1]?.toLowerCase()).toBe(expected());
   });

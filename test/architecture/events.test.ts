@@ -15,7 +15,10 @@ function readTable(): Map<string, string[]> {
       const [, types, , data] = row.split('|');
       const [first = '', ...others] = named(types);
       const kind = first.split('.')[0];
-      return [first, ...others.map((other) => `${kind}${other}`)].map((type): [string, string[]] => [type, named(data)]);
+      return [first, ...others.map((other) => `${kind}${other}`)].map((type): [string, string[]] => [
+        type,
+        named(data),
+      ]);
     }),
   );
 }
@@ -56,11 +59,8 @@ describe('types of events (rules/events#types; V1)', () => {
   it('requested or invented event types do not count as tested', () => {
     const asking =
       "read({ types: 'a.asked' }); create({ types: ['b.asked', 'b.wanted'] }); cli('--types', 'c.asked'); sql(`insert 'd.made'`)";
-    expect(listUntold([asking, "toEqual([['e.told', {}]])"], ['a.asked', 'b.wanted', 'c.asked', 'd.made', 'e.told'])).toEqual([
-      'a.asked',
-      'b.wanted',
-      'c.asked',
-      'd.made',
-    ]);
+    expect(
+      listUntold([asking, "toEqual([['e.told', {}]])"], ['a.asked', 'b.wanted', 'c.asked', 'd.made', 'e.told']),
+    ).toEqual(['a.asked', 'b.wanted', 'c.asked', 'd.made']);
   });
 });

@@ -11,28 +11,59 @@ describe('features of services (CONTRIBUTING.md)', () => {
   });
 
   it.each([
-    ['services/media/video/handlers.ts', "import { a } from '../audio/statements.ts';", 'reached through its index.ts or contract.ts'],
-    ['services/media/video/handlers.ts', "import type { A } from '../audio/rules/cut.ts';", 'reached through its index.ts or contract.ts'],
-    ['services/media/access.ts', "import { a } from './audio/handlers.ts';", 'reached through its index.ts or contract.ts'],
-    ['services/media/audio/workers.ts', "import { a } from './handlers.ts';", 'workers import services/media/audio/handlers.ts'],
+    [
+      'services/media/video/handlers.ts',
+      "import { a } from '../audio/statements.ts';",
+      'reached through its index.ts or contract.ts',
+    ],
+    [
+      'services/media/video/handlers.ts',
+      "import type { A } from '../audio/rules/cut.ts';",
+      'reached through its index.ts or contract.ts',
+    ],
+    [
+      'services/media/access.ts',
+      "import { a } from './audio/handlers.ts';",
+      'reached through its index.ts or contract.ts',
+    ],
+    [
+      'services/media/audio/workers.ts',
+      "import { a } from './handlers.ts';",
+      'workers import services/media/audio/handlers.ts',
+    ],
     [
       'services/media/audio/workers/cut.ts',
       "import { a } from '../handlers/cut.ts';",
       'workers import services/media/audio/handlers/cut.ts',
     ],
     ['services/media/audio/rules.ts', "import { createBus } from '#libs/nats';", 'rules import #libs/nats'],
-    ['services/media/audio/rules/cut.ts', "import { readFile } from 'node:fs/promises';", 'rules import node:fs/promises'],
-    ['services/media/audio/rules.ts', "import { insert } from './statements.ts';", 'rules import services/media/audio/statements.ts'],
+    [
+      'services/media/audio/rules/cut.ts',
+      "import { readFile } from 'node:fs/promises';",
+      'rules import node:fs/promises',
+    ],
+    [
+      'services/media/audio/rules.ts',
+      "import { insert } from './statements.ts';",
+      'rules import services/media/audio/statements.ts',
+    ],
     ['services/media/audio/handlers.ts', "import { sql } from '#libs/sql';", 'declares SQL'],
     ['services/media/audio/handlers.ts', "import { statement } from '#libs/sql';", 'declares SQL'],
     ['services/media/service.ts', 'const text = `delete from media.files`;', 'has SQL in its text'],
-    ['services/media/audio/workers.ts', 'const text = `\n  with due as (\n select 1) select 2`;', 'has SQL in its text'],
+    [
+      'services/media/audio/workers.ts',
+      'const text = `\n  with due as (\n select 1) select 2`;',
+      'has SQL in its text',
+    ],
   ])('finds a violation planted in %s: %s', (path, text, what) => {
     expect(findFeatureViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
   });
 
   it('detects SQL outside of statements', () => {
-    const file = { path: 'services/media/audio/statements.ts', text: 'const rows = await db.query<Row>(findFile, [7]);' };
+    const file = {
+      path: 'services/media/audio/statements.ts',
+      text: 'const rows = await db.query<Row>(findFile, [7]);',
+    };
     expect(findFeatureViolations([file])).toEqual([expect.stringContaining('runs SQL past the statements')]);
   });
 
@@ -41,15 +72,26 @@ describe('features of services (CONTRIBUTING.md)', () => {
       { path: 'services/media/audio/rules.ts', text: "import { a } from '../clock.ts';" },
       { path: 'services/media/clock.ts', text: "import { request } from 'node:http';" },
     ];
-    expect(findFeatureViolations(files)).toEqual(['services/media/audio/rules.ts: rules import node:http through services/media/clock.ts']);
+    expect(findFeatureViolations(files)).toEqual([
+      'services/media/audio/rules.ts: rules import node:http through services/media/clock.ts',
+    ]);
   });
 
   it.each([
     ['services/media/service.ts', "import { a } from './audio/workers.ts';\nimport { b } from './video/handlers.ts';"],
-    ['services/media/video/handlers.ts', "import { a } from '../audio/index.ts';\nimport { b } from '../audio/contract.ts';"],
-    ['services/media/video/handlers.ts', "import { a } from './statements.ts';\nimport { b } from '../entities/file.entity.ts';"],
+    [
+      'services/media/video/handlers.ts',
+      "import { a } from '../audio/index.ts';\nimport { b } from '../audio/contract.ts';",
+    ],
+    [
+      'services/media/video/handlers.ts',
+      "import { a } from './statements.ts';\nimport { b } from '../entities/file.entity.ts';",
+    ],
     ['services/media/audio/rules.ts', "import type { Queryable } from '#libs/sql';\nimport { a } from '#libs/errors';"],
-    ['services/media/audio/statements/cut.ts', "import { sql } from '#libs/sql';\nexport const text = `select id from media.files`;"],
+    [
+      'services/media/audio/statements/cut.ts',
+      "import { sql } from '#libs/sql';\nexport const text = `select id from media.files`;",
+    ],
     ['services/media/visibility.ts', "import { sql } from '#libs/sql';"],
     ['services/media/audio/handlers.test.ts', "import { a } from '../video/statements.ts';"],
     ['services/media/audio/handlers.ts', "throw invalid('Select a file from the list');"],

@@ -1,6 +1,6 @@
 /**
- * Checks the structure of a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). The position of a file
- * determines its allowed imports, so the impact of a change to a feature is known.
+ * Checks the structure of a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). The
+ * position of a file determines its allowed imports, so the impact of a change to a feature is known.
  */
 import { dirname, join, normalize } from 'node:path/posix';
 import type { SourceFile } from './sources.ts';
@@ -54,7 +54,9 @@ function findPlace(path: string): Place | undefined {
 
 /** Returns the files imported by path. */
 function listTargets(path: string, text: string): string[] {
-  return listImports(text).flatMap(({ specifier }) => (specifier.startsWith('.') ? [normalize(join(dirname(path), specifier))] : []));
+  return listImports(text).flatMap(({ specifier }) =>
+    specifier.startsWith('.') ? [normalize(join(dirname(path), specifier))] : [],
+  );
 }
 
 function checkTarget(path: string, place: Place, target: string): string[] {
@@ -70,7 +72,10 @@ function checkTarget(path: string, place: Place, target: string): string[] {
   return found;
 }
 
-/** Finds I/O modules loaded through this file and other files of its service. Public files of other features are checked there. */
+/**
+ * Finds I/O modules loaded through this file and other files of its service. Public files of other features are checked
+ * there.
+ */
 function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -100,5 +105,8 @@ function mayHoldSql({ feature, role }: Place): boolean {
 function checkSql(text: string): string[] {
   const tag = /import\s*\{[^}]*\b(sql|statement)\b[^}]*\}\s*from\s*['"]#libs\/sql['"]/.test(text);
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-  return [...(tag ? ['declares SQL; it belongs in statements.ts'] : []), ...(sqlText.test(code) ? ['has SQL in its text'] : [])];
+  return [
+    ...(tag ? ['declares SQL; it belongs in statements.ts'] : []),
+    ...(sqlText.test(code) ? ['has SQL in its text'] : []),
+  ];
 }

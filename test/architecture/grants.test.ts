@@ -89,7 +89,9 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
     const composed = compositions.filter(({ text }) => /\bcreateServiceRuntime\(\{\s+contract\b/.test(text));
     const runtime = readSources('libs/service').filter(({ path }) => path.endsWith('index.ts'));
     const connecting = [...compositions.filter((file) => !composed.includes(file)), ...runtime];
-    const withoutCaller = connecting.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
+    const withoutCaller = connecting
+      .filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text))
+      .map(({ path }) => path);
     expect(withoutCaller).toEqual([]);
   });
 
@@ -115,7 +117,8 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
       jobs: { clean: job({ type: 'things.clean', startedBy: ['other'], summary: '', payload: Type.Object({}) }) },
       events: {},
     });
-    const find = (path: string, text: string): string[] => compareGrants([things], findUses([{ path, text }], [things]));
+    const find = (path: string, text: string): string[] =>
+      compareGrants([things], findUses([{ path, text }], [things]));
     const all = [
       'things.rpcs.get names other, which does not use it',
       'things.rpcs.drop names cli, which does not use it',

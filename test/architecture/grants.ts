@@ -1,6 +1,6 @@
 /**
- * Checks that the contracts grant exactly what the code uses. Callers of operations, starters of jobs and consumers of events are named in
- * the declaration; the rights of the NATS users are derived from it.
+ * Checks that the contracts grant exactly what the code uses. Callers of operations, starters of jobs and consumers of
+ * events are named in the declaration; the rights of the NATS users are derived from it.
  */
 import type { ServiceContract } from '#libs/contract';
 import type { SourceFile } from './sources.ts';
@@ -22,8 +22,12 @@ export function findUses(files: readonly SourceFile[], contracts: readonly Servi
   for (const { path, text } of files) {
     const user = findUser(path);
     if (user === undefined) continue;
-    const named = new RegExp(`(typeof )?\\b(${services})\\.(rpcs|jobs)\\.(\\w+)\\b(?!\\.(?:reply|request|errors|payload))`, 'g');
-    for (const [, type, service, kind, key] of text.matchAll(named)) if (type === undefined) add(`${service}.${kind}.${key}`, user);
+    const named = new RegExp(
+      `(typeof )?\\b(${services})\\.(rpcs|jobs)\\.(\\w+)\\b(?!\\.(?:reply|request|errors|payload))`,
+      'g',
+    );
+    for (const [, type, service, kind, key] of text.matchAll(named))
+      if (type === undefined) add(`${service}.${kind}.${key}`, user);
     const taken = new RegExp(`const \\{([^}]+)\\} = (${services})\\.rpcs;`, 'g');
     for (const [, keys = '', service] of text.matchAll(taken))
       for (const key of keys.split(',')) add(`${service}.rpcs.${key.trim()}`, user);
@@ -44,7 +48,10 @@ function findUser(path: string): string | undefined {
   return /^services\/([a-z-]+)\//.exec(path)?.[1];
 }
 
-/** Returns one line per use without a grant and per grant without a use. `given` lists grants whose use cannot be detected in the code. */
+/**
+ * Returns one line per use without a grant and per grant without a use. `given` lists grants whose use cannot be
+ * detected in the code.
+ */
 export function compareGrants(
   contracts: readonly ServiceContract[],
   uses: Uses,
@@ -55,8 +62,10 @@ export function compareGrants(
     for (const [declaration, granted] of listGrants(contract)) {
       const used = new Set([...(uses.get(declaration) ?? []), ...(given[declaration] ?? [])]);
       if (!granted.includes(contract.service)) used.delete(contract.service);
-      for (const user of granted) if (!used.has(user)) problems.push(`${declaration} names ${user}, which does not use it`);
-      for (const user of used) if (!granted.includes(user)) problems.push(`${user} uses ${declaration}, which does not name it`);
+      for (const user of granted)
+        if (!used.has(user)) problems.push(`${declaration} names ${user}, which does not use it`);
+      for (const user of used)
+        if (!granted.includes(user)) problems.push(`${user} uses ${declaration}, which does not name it`);
     }
   }
   return problems;
@@ -67,6 +76,9 @@ function listGrants({ service, rpcs, jobs, events }: ServiceContract): [string, 
   return [
     ...Object.entries(rpcs).map(([key, { callers }]): [string, string[]] => [name('rpcs', key), Object.keys(callers)]),
     ...Object.entries(jobs).map(([key, { startedBy }]): [string, readonly string[]] => [name('jobs', key), startedBy]),
-    ...Object.entries(events).map(([key, { subscribers }]): [string, readonly string[]] => [name('events', key), subscribers]),
+    ...Object.entries(events).map(([key, { subscribers }]): [string, readonly string[]] => [
+      name('events', key),
+      subscribers,
+    ]),
   ];
 }

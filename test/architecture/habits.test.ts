@@ -101,14 +101,17 @@ const sleeping = [
   'test/security/connections.drill.test.ts',
 ];
 
-/** Factories return closures, which count towards their length; lint allows them 120 lines. */
+/** Factories return closures, which count towards their length; lint allows them 150 lines. */
 const factory = /^(create|declare|register|start)/;
 
 /** Named functions only; unnamed ones count as part of the enclosing function. */
 function listLongFunctions(): string[] {
   const [program, config] = ['node_modules/.bin/oxlint', 'test/architecture/functions.oxlintrc.json'];
   const folders = ['services', 'libs', 'cli', 'lab', 'tools'];
-  const { stdout } = spawnSync(join(repoDir, program), ['-c', config, '--format=json', ...folders], { cwd: repoDir, encoding: 'utf8' });
+  const { stdout } = spawnSync(join(repoDir, program), ['-c', config, '--format=json', ...folders], {
+    cwd: repoDir,
+    encoding: 'utf8',
+  });
   const { diagnostics } = JSON.parse(stdout) as { diagnostics: { filename: string; message: string }[] };
   return diagnostics.flatMap(({ filename, message }) => {
     const name = /`([#\w]+)` has too many lines/.exec(message)?.[1];
@@ -135,18 +138,20 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(listPaths(/\bget[A-Z]\w*(<[^>]*>)?\([^)]*\): (Promise<)?[^;{=\n]*\bundefined/, parts)).toEqual([]);
   });
 
-  it('files have 400 lines at most', () => {
-    expect(files.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path)).toEqual([]);
+  it('files have 500 lines at most', () => {
+    expect(files.filter(({ text }) => text.split('\n').length > 501).map(({ path }) => path)).toEqual([]);
   });
 
-  it('functions have 60 lines at most, apart from factories', () => {
+  it('functions have 80 lines at most, apart from factories', () => {
     const found = listLongFunctions();
     expect(found).toContain('services/api-gateway/service.ts: createService');
     expect(found.filter((line) => !factory.test(line.split(': ')[1] ?? ''))).toEqual([]);
   });
 
   it('durations use a monotonic clock', () => {
-    const parts = sources.filter(({ path }) => /^(services|libs(?!\/(?:process-identity|servers|testing)\/))\//.test(path));
+    const parts = sources.filter(({ path }) =>
+      /^(services|libs(?!\/(?:process-identity|servers|testing)\/))\//.test(path),
+    );
     expect(listPaths(/\bDate\.now\(/, parts).toSorted()).toEqual(Object.keys(settableClock));
     expect(listPaths(/\bDate\.now\(\) [-<>]=? this\.#/, parts)).toEqual([]);
   });
@@ -173,6 +178,8 @@ describe('habits that CONTRIBUTING.md claims', () => {
   });
 
   it('no new tests sleep', () => {
-    expect(listPaths(/\bsetTimeout\(|\bsetTimeout\b.* from 'node:timers\/promises'/, tests).toSorted()).toEqual(sleeping);
+    expect(listPaths(/\bsetTimeout\(|\bsetTimeout\b.* from 'node:timers\/promises'/, tests).toSorted()).toEqual(
+      sleeping,
+    );
   });
 });

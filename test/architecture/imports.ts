@@ -10,7 +10,8 @@ export interface Import {
   readonly isLazy: boolean;
 }
 
-const statementPattern = /(?:^|[\s;])(?:import|export)\s(?:([^'"`;]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+const statementPattern =
+  /(?:^|[\s;])(?:import|export)\s(?:([^'"`;]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
 export function listImports(text: string): Import[] {
   return [...text.matchAll(statementPattern)].map(([, names = '', stated, loaded]) => ({

@@ -1,4 +1,7 @@
-/** Checks that parsing untrusted text takes linear time; a regular expression or loop was once quadratic (rules/http#overload). */
+/**
+ * Checks that parsing untrusted text takes linear time; a regular expression or loop was once quadratic
+ * (rules/http#overload).
+ */
 import { describe, expect, it } from '@jest/globals';
 import { emailKey } from '#libs/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';

@@ -53,7 +53,10 @@ describe('rules', () => {
 
 describe('citations', () => {
   const rules = readRules([
-    { path: 'docs/rules/room.md', text: '# Room\n\n## Transcript window\n\n- **D8** `phase` is a text.\n- **T1** a file\n' },
+    {
+      path: 'docs/rules/room.md',
+      text: '# Room\n\n## Transcript window\n\n- **D8** `phase` is a text.\n- **T1** a file\n',
+    },
     { path: 'docs/architecture.md', text: '# Architecture\n\n## Jobs\n' },
   ]);
 
@@ -101,7 +104,9 @@ describe('citations', () => {
   });
 
   it('reports rules that no test cites', () => {
-    const more = readRules([{ path: 'docs/rules/a.md', text: '# A\n\n## B\n\nText.\n\n- **D1** one\n  line\n\n## C\n\n- **D2** two\n' }]);
+    const more = readRules([
+      { path: 'docs/rules/a.md', text: '# A\n\n## B\n\nText.\n\n- **D1** one\n  line\n\n## C\n\n- **D2** two\n' },
+    ]);
     expect(listUnnamed([{ path: 'a.test.ts', text: 'D1 rules/a#c' }], more)).toEqual(['D2', 'rules/a#b']);
     expect(listUnnamed([{ path: 'a.test.ts', text: 'D2 rules/a#b' }], more)).toEqual(['D1']);
   });

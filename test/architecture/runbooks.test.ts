@@ -16,7 +16,9 @@ const findWords = (expression: RegExp): { page: string; word: string }[] =>
 /** Returns the components of the services and of the other pods in the chart. */
 async function listComponents(): Promise<Set<string>> {
   const templates = globSync('deploy/helm/coherence/templates/**/*.yaml', { cwd: repoDir });
-  const others = templates.flatMap((file) => [...read(file).matchAll(/"component" "([a-z-]+)"/g)].map(([, name = '']) => name));
+  const others = templates.flatMap((file) =>
+    [...read(file).matchAll(/"component" "([a-z-]+)"/g)].map(([, name = '']) => name),
+  );
   return new Set([...Object.keys((await readPlatformFacts()).components), ...others]);
 }
 
@@ -30,8 +32,8 @@ const sources = globSync('{cli,libs,services,tools}/**/*.ts', { cwd: repoDir })
   .join('\n');
 
 /**
- * Metric names without the prefix `coherence_`: first strings of calls and lists, plus `_total` and `_duration_seconds` of pairs declared
- * together.
+ * Metric names without the prefix `coherence_`: first strings of calls and lists, plus `_total` and `_duration_seconds`
+ * of pairs declared together.
  */
 const declared = new Set(
   [...sources.matchAll(/(\bred)?[([]\s*'([a-z]+(?:_[a-z]+)+)'/g)].flatMap(([, pair, name = '']) =>
@@ -59,14 +61,18 @@ function listMessages(text: string): string[] {
       .matchAll(/"([^"\n]+)"/g),
   ];
   const searched = [...text.matchAll(/\| grep (?:-i )?(?:'([^'"]+)'|([a-zA-Z][\w-]*))/g)];
-  return [...quoted, ...searched].map(([, first, second]) => first ?? second ?? '').filter((message) => message !== 'REQUEST_ID');
+  return [...quoted, ...searched]
+    .map(([, first, second]) => first ?? second ?? '')
+    .filter((message) => message !== 'REQUEST_ID');
 }
 
 describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
   it('have one page for each alert, listed with its severity', () => {
     expect(runbooks.map(({ name }) => name).toSorted()).toEqual(alerts.map(({ runbook }) => runbook).toSorted());
     const list = [...read('docs/runbooks/README.md').matchAll(/^- \[Coherence.*$/gm)].map(([line]) => line);
-    expect(list).toEqual(alerts.map(({ alert, runbook, labels }) => `- [${alert}](${runbook}.md) (${labels.severity})`));
+    expect(list).toEqual(
+      alerts.map(({ alert, runbook, labels }) => `- [${alert}](${runbook}.md) (${labels.severity})`),
+    );
   });
 
   it.each(runbooks)('$name has the title, the sections and the length of the template', ({ name, text }) => {
@@ -82,7 +88,9 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
   });
 
   it('end with the page of the console that shows the alert', () => {
-    const titles = [...read('services/api-gateway/console-page/pages.js').matchAll(/title: '(\w+)'/g)].map(([, title = '']) => title);
+    const titles = [...read('services/api-gateway/console-page/pages.js').matchAll(/title: '(\w+)'/g)].map(
+      ([, title = '']) => title,
+    );
     expect(titles.length).toBeGreaterThan(10);
     for (const { name, text } of runbooks) {
       const [, named = ''] = /^Console page: (none\b|\*\w+\*).*$/.exec(text.trimEnd().split('\n').at(-1) ?? '') ?? [];
@@ -93,17 +101,25 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
   it('query metrics that exist, in PromQL', () => {
     const queries = runbooks.flatMap(({ name, text }) =>
       listCode(text)
-        .filter((code) => /\b(coherence|nodejs|process|container|kube|kubelet)_\w+/.test(code) && !/^(kubectl|npm|select) /.test(code))
+        .filter(
+          (code) =>
+            /\b(coherence|nodejs|process|container|kube|kubelet)_\w+/.test(code) &&
+            !/^(kubectl|npm|select) /.test(code),
+        )
         .map((query) => ({ name, query })),
     );
     expect(queries.length).toBeGreaterThan(100);
-    const metrics = queries.flatMap(({ name, query }) => readExpression(query).selectors.map(({ metric }) => ({ name, metric })));
+    const metrics = queries.flatMap(({ name, query }) =>
+      readExpression(query).selectors.map(({ metric }) => ({ name, metric })),
+    );
     expect(metrics.filter(({ metric }) => !isKnownMetric(metric))).toEqual([]);
   });
 
   it('quote messages that the code contains', () => {
     const text = sources.toLowerCase();
-    const messages = runbooks.flatMap((runbook) => listMessages(runbook.text).map((message) => ({ name: runbook.name, message })));
+    const messages = runbooks.flatMap((runbook) =>
+      listMessages(runbook.text).map((message) => ({ name: runbook.name, message })),
+    );
     expect(messages.length).toBeGreaterThan(20);
     expect(messages.filter(({ message }) => !text.includes(message.toLowerCase()))).toEqual([]);
   });

@@ -1,10 +1,19 @@
 /**
- * The release form of `npm run test:chaos` (rules/operations#promises; docs/chaos.md): every fault once. chaos.test.ts has the smoke form.
+ * The release form of `npm run test:chaos` (rules/operations#promises; docs/chaos.md): every fault once. chaos.test.ts
+ * has the smoke form.
  */
 import { describe, expect, it } from '@jest/globals';
 import { runChaos } from './program.ts';
 
-const faults = ['kill-service', 'freeze-service', 'lose-leader', 'lose-database', 'fill-database-disk', 'jump-clock', 'cut-object-store'];
+const faults = [
+  'kill-service',
+  'freeze-service',
+  'lose-leader',
+  'lose-database',
+  'fill-database-disk',
+  'jump-clock',
+  'cut-object-store',
+];
 /** Each wait has its own timeout; only a failure takes this long. */
 const runTimeoutMs = 900_000;
 

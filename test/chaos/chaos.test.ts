@@ -1,4 +1,6 @@
-/** The smoke form of `npm run test:chaos`: the program and its checker, on histories of earlier runs (docs/chaos.md). */
+/**
+ * The smoke form of `npm run test:chaos`: the program and its checker, on histories of earlier runs (docs/chaos.md).
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +38,10 @@ describe('npm run test:chaos', () => {
   });
 
   it('reports a lost acknowledged write with the requests that prove it', async () => {
-    const { code, output } = await runChaos('--history', writeHistory('lost.jsonl', first, read('first'), second, read('first')));
+    const { code, output } = await runChaos(
+      '--history',
+      writeHistory('lost.jsonl', first, read('first'), second, read('first')),
+    );
     expect(code).toBe(1);
     expect(output).toMatch(/^1 problems/m);
     expect(output).toMatch(/GET conversation[^]*first/);
@@ -44,6 +49,9 @@ describe('npm run test:chaos', () => {
 
   it('lists the known faults when given an unknown fault', async () => {
     const { code, output } = await runChaos('--faults', 'earthquake');
-    expect([code, output]).toEqual([2, expect.stringContaining('There is no fault earthquake; there are kill-service')]);
+    expect([code, output]).toEqual([
+      2,
+      expect.stringContaining('There is no fault earthquake; there are kill-service'),
+    ]);
   });
 });

@@ -11,7 +11,10 @@ export function runChaos(...args: string[]): Promise<{ code: number; output: str
   return new Promise((resolve) => {
     const options = { cwd: repoDir, env: { ...env, NODE_OPTIONS: '' }, maxBuffer: 16 * 1024 * 1024 };
     execFile(process.execPath, [join('lab', 'chaos', 'main.ts'), ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` });
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1,
+        output: `${stdout}${stderr}`,
+      });
     });
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Runs before a PostgreSQL server without data starts: copies the other server's data over SQL and configures this one as its standby. The
- * first server, while alone in its cluster, is left to initdb. Run with `node --input-type=module --eval` in the platform folder, for its
- * driver.
+ * Runs before a PostgreSQL server without data starts: copies the other server's data over SQL and configures this one
+ * as its standby. The first server, while alone in its cluster, is left to initdb. Run with `node --input-type=module
+ * --eval` in the platform folder, for its driver.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,16 @@ import pg from 'pg';
 const { PGDATA, PEER, PEERS, IS_FIRST, POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = process.env;
 const login = { host: PEER, port: 5432, user: POSTGRES_USER, password: POSTGRES_PASSWORD };
 /** Data of the running server only: folders stay empty, files are not copied. */
-const emptied = ['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'];
+const emptied = [
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+];
 const ownFiles = ['postmaster.pid', 'postmaster.opts', 'standby.signal'];
 const listFiles = `
   with recursive tree(path, is_folder) as (
@@ -24,14 +33,19 @@ const listFiles = `
     from tree, pg_ls_dir(case when is_folder and path <> all ($1) then path end, true, false) as name
   ) select path, is_folder from tree where path <> all ($2) and is_folder is not null order by path`;
 
-/** Whether the shared name resolves to this pod only. Missing names are not queried, because resolvers report them differently. */
+/**
+ * Whether the shared name resolves to this pod only. Missing names are not queried, because resolvers report them
+ * differently.
+ */
 async function isAlone() {
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => list.map(({ address }) => address)));
   const addresses = await lookup(PEERS, { all: true }).catch(() => []);
   return addresses.length > 0 && addresses.every(({ address }) => own.has(address));
 }
 
-/** Takes a base backup with the low-level API. Files may change or vanish during the copy; the WAL restores consistency. */
+/**
+ * Takes a base backup with the low-level API. Files may change or vanish during the copy; the WAL restores consistency.
+ */
 async function copy(client, to) {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -57,7 +71,9 @@ async function follow() {
     if (rows[0].follows) throw new Error('it takes no writes yet');
     const draft = `${PGDATA}.new`;
     await copy(client, draft);
-    const address = Object.entries({ ...login, application_name: 'standby' }).map(([name, value]) => `${name}=${value}`);
+    const address = Object.entries({ ...login, application_name: 'standby' }).map(
+      ([name, value]) => `${name}=${value}`,
+    );
     await writeFile(join(draft, 'postgresql.auto.conf'), `primary_conninfo = '${address.join(' ')}'\n`);
     await writeFile(join(draft, 'standby.signal'), '');
     await rename(draft, PGDATA);

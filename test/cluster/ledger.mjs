@@ -1,6 +1,7 @@
 /**
- * A client that records acknowledged writes and later verifies them: `node ledger.mjs prepare|write|verify`. Runs inside the cluster
- * without packages. `write` runs until SIGTERM; failed requests count as not acknowledged, whatever their effect.
+ * A client that records acknowledged writes and later verifies them: `node ledger.mjs prepare|write|verify`. Runs
+ * inside the cluster without packages. `write` runs until SIGTERM; failed requests count as not acknowledged, whatever
+ * their effect.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,11 +25,15 @@ async function ask(method, path, { token = API_TOKEN, headers = {}, json, form, 
     signal: AbortSignal.timeout(20_000),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
-  if (response.status !== expect) throw new Error(`${method} ${path}: ${response.status} ${bytes.toString().slice(0, 200)}`);
+  if (response.status !== expect)
+    throw new Error(`${method} ${path}: ${response.status} ${bytes.toString().slice(0, 200)}`);
   return { bytes, json: () => JSON.parse(bytes.toString()) };
 }
 
-/** Logs in the people of the demo workspace; the newest conversation of the first has a transcript and audio from the demo. */
+/**
+ * Logs in the people of the demo workspace; the newest conversation of the first has a transcript and audio from the
+ * demo.
+ */
 async function prepare() {
   const logIn = async (email) =>
     (
@@ -42,9 +47,13 @@ async function prepare() {
   const ada = await logIn('ada@example.org');
   const { person } = (await ask('GET', '/api/v1/auth/whoami', { token: ada.token, expect: 200 })).json();
   const { token } = await logIn('admin@example.org');
-  const found = (await ask('GET', `/api/coherence/conversations/search?person_id=${person.id}`, { token, expect: 200 })).json();
+  const found = (
+    await ask('GET', `/api/coherence/conversations/search?person_id=${person.id}`, { token, expect: 200 })
+  ).json();
   for (const { id } of found) {
-    const transcript = await ask('GET', `/api/coherence/conversations/${id}/transcript`, { expect: 200 }).catch(() => undefined);
+    const transcript = await ask('GET', `/api/coherence/conversations/${id}/transcript`, { expect: 200 }).catch(
+      () => undefined,
+    );
     const audio = await ask('GET', `/api/coherence/conversations/${id}/audio`, { expect: 200 }).catch(() => undefined);
     if (transcript === undefined || audio === undefined) continue;
     const { participants } = (await ask('GET', `/api/coherence/conversations/${id}`, { expect: 200 })).json();
@@ -56,7 +65,16 @@ async function prepare() {
 }
 
 async function write({ personId, conversationId, sessionToken }) {
-  const ledger = { personId, conversationId, sessionToken, people: [], bookings: [], audio: [], attempts: 0, refused: 0 };
+  const ledger = {
+    personId,
+    conversationId,
+    sessionToken,
+    people: [],
+    bookings: [],
+    audio: [],
+    attempts: 0,
+    refused: 0,
+  };
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   const firstSlotMs = Date.UTC(2031, 0, 1) + Math.floor(Math.random() * 3_000) * 86_400_000;
@@ -70,7 +88,12 @@ async function write({ personId, conversationId, sessionToken }) {
       const uid = randomBytes(12).toString('base64url');
       const startTime = new Date(firstSlotMs + number * 7_200_000).toISOString();
       const endTime = new Date(firstSlotMs + number * 7_200_000 + 3_600_000).toISOString();
-      const person = { name: 'Ada Okafor', email: 'ada@example.org', timeZone: 'Europe/Berlin', language: { locale: 'en' } };
+      const person = {
+        name: 'Ada Okafor',
+        email: 'ada@example.org',
+        timeZone: 'Europe/Berlin',
+        language: { locale: 'en' },
+      };
       const payload = {
         uid,
         bookingId: number,
@@ -96,7 +119,11 @@ async function write({ personId, conversationId, sessionToken }) {
     ledger.audio.push(attempt);
     const form = new FormData();
     form.append('audio', new Blob([bytes]), 'kept.wav');
-    await ask('POST', `/api/coherence/conversations/${conversationId}/audio`, { token: sessionToken, form, expect: 201 });
+    await ask('POST', `/api/coherence/conversations/${conversationId}/audio`, {
+      token: sessionToken,
+      form,
+      expect: 201,
+    });
     attempt.acknowledged = true;
   };
   let number = 0;
@@ -111,7 +138,13 @@ async function write({ personId, conversationId, sessionToken }) {
   await Promise.all([work([upload]), ...Array.from({ length: writers }, () => work(steps))]);
   writeFileSync(file, JSON.stringify(ledger));
   const uploads = ledger.audio.filter(({ acknowledged }) => acknowledged).length;
-  return { attempts: ledger.attempts, refused: ledger.refused, people: ledger.people.length, bookings: ledger.bookings.length, uploads };
+  return {
+    attempts: ledger.attempts,
+    refused: ledger.refused,
+    people: ledger.people.length,
+    bookings: ledger.bookings.length,
+    uploads,
+  };
 }
 
 /** Returns a short, unique sound file. */
@@ -138,10 +171,12 @@ async function verify() {
   const { personId, conversationId, sessionToken, people, bookings, audio } = JSON.parse(readFileSync(file, 'utf8'));
   const problems = [];
   for (const { id, name } of people) {
-    const found = await until(() => ask('GET', `/api/v1/people/${id}`, { token: sessionToken, expect: 200 }), 60_000).catch(
-      (error) => error,
-    );
-    if (found instanceof Error || found.json().name !== name) problems.push(`person ${id} (${name}) is lost: ${found.message ?? ''}`);
+    const found = await until(
+      () => ask('GET', `/api/v1/people/${id}`, { token: sessionToken, expect: 200 }),
+      60_000,
+    ).catch((error) => error);
+    if (found instanceof Error || found.json().name !== name)
+      problems.push(`person ${id} (${name}) is lost: ${found.message ?? ''}`);
   }
   for (const { uid, startTime } of bookings) {
     const query = new URLSearchParams({ person_id: String(personId), journey, time: startTime });
@@ -156,7 +191,10 @@ async function verify() {
   }
   const lastKept = audio.findLastIndex(({ acknowledged }) => acknowledged);
   const possible = audio.slice(Math.max(lastKept, 0)).map((attempt) => attempt.sha256);
-  const { bytes } = await until(() => ask('GET', `/api/coherence/conversations/${conversationId}/audio`, { expect: 200 }), 60_000);
+  const { bytes } = await until(
+    () => ask('GET', `/api/coherence/conversations/${conversationId}/audio`, { expect: 200 }),
+    60_000,
+  );
   if (!possible.includes(sha256(bytes))) problems.push('the audio is neither the last acknowledged nor a later one');
   return { checked: people.length + bookings.length + 1, problems };
 }
@@ -174,5 +212,6 @@ async function until(attempt, timeoutMs) {
 }
 
 const [mode, input = '{}'] = process.argv.slice(2);
-const result = mode === 'prepare' ? await prepare() : mode === 'write' ? await write(JSON.parse(input)) : await verify();
+const result =
+  mode === 'prepare' ? await prepare() : mode === 'write' ? await write(JSON.parse(input)) : await verify();
 console.log(JSON.stringify(result));

@@ -9,7 +9,14 @@ const conversation = `${BASE_URL}/api/coherence/conversations/${CONVERSATION_ID}
 
 export const options = {
   scenarios: {
-    steady: { executor: 'constant-arrival-rate', rate: Number(RATE), timeUnit: '1s', duration: '20m', preAllocatedVUs: 20, maxVUs: 100 },
+    steady: {
+      executor: 'constant-arrival-rate',
+      rate: Number(RATE),
+      timeUnit: '1s',
+      duration: '20m',
+      preAllocatedVUs: 20,
+      maxVUs: 100,
+    },
   },
   thresholds: { http_req_failed: ['rate==0'], checks: ['rate==1'] },
 };
@@ -17,7 +24,10 @@ export const options = {
 const requests = [
   ['directory', () => http.get(`${BASE_URL}/api/v1/people/${LISTENER_ID}`, { headers: own })],
   ['conversations', () => http.get(conversation, { headers: shared })],
-  ['search', () => http.get(`${BASE_URL}/api/coherence/conversations/search?person_id=${LISTENER_ID}`, { headers: own })],
+  [
+    'search',
+    () => http.get(`${BASE_URL}/api/coherence/conversations/search?person_id=${LISTENER_ID}`, { headers: own }),
+  ],
   ['media', () => http.get(`${conversation}/audio`, { headers: { ...shared, range: 'bytes=0-43' } })],
   ['transcripts', () => http.get(`${conversation}/transcript`, { headers: shared })],
   ['agents', () => http.get(`${BASE_URL}/api/agents/guide/`, { headers: shared })],
@@ -35,7 +45,8 @@ export default function run() {
   const response = send();
   const isWell = response.status >= 200 && response.status < 300;
   check(response, { [name]: () => isWell });
-  if (!isWell) console.error(`${String(name)}: ${response.status} ${response.error} ${String(response.body).slice(0, 200)}`);
+  if (!isWell)
+    console.error(`${String(name)}: ${response.status} ${response.error} ${String(response.body).slice(0, 200)}`);
 }
 
 export function handleSummary({ metrics }) {

@@ -10,10 +10,9 @@ beforeAll(async () => {
   llm = await startLlm();
   const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'test-model' };
   const services = ['api-gateway', 'directory', 'agents'];
-  [platform, silent] = (await Promise.all([model, {}].map((settings) => startTestPlatform(import.meta.url, settings, { services })))) as [
-    TestPlatform,
-    TestPlatform,
-  ];
+  [platform, silent] = (await Promise.all(
+    [model, {}].map((settings) => startTestPlatform(import.meta.url, settings, { services })),
+  )) as [TestPlatform, TestPlatform];
   for (const place of [platform, silent]) {
     await place.apply({
       agents: [
@@ -28,7 +27,8 @@ afterAll(async () => {
   await llm.stop();
 });
 
-const say = (json: unknown, slug = 'guide', place = platform) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+const say = (json: unknown, slug = 'guide', place = platform) =>
+  place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
   it('returns the agent record with the shared token and does not expose its configuration', async () => {
@@ -37,7 +37,12 @@ describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
       200,
       { slug: 'guide', name: 'Guide', prompt: 'You are the guide.', infos: { color: 'blue' } },
     ]);
-    expect((await platform.call('GET', '/api/agents/bare')).json).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
+    expect((await platform.call('GET', '/api/agents/bare')).json).toEqual({
+      slug: 'bare',
+      name: 'Bare',
+      prompt: '',
+      infos: {},
+    });
   });
 
   it('returns 404 for an unknown slug and 401 without the token', async () => {

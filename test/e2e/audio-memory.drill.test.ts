@@ -40,7 +40,8 @@ const path = (id: number): string => `/api/coherence/conversations/${id}/audio`;
 /** Yields bytes with a prime period in 64 KiB chunks; the buffer is reused, so this process needs no extra memory. */
 function* makeBytes(sizeBytes: number): Generator<Buffer> {
   const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
-  for (let left = sizeBytes; left > 0; left -= block.byteLength) yield left < block.byteLength ? block.subarray(0, left) : block;
+  for (let left = sizeBytes; left > 0; left -= block.byteLength)
+    yield left < block.byteLength ? block.subarray(0, left) : block;
 }
 
 function upload(id: number, sizeBytes: number): Promise<{ status: number; json: unknown }> {
@@ -61,7 +62,8 @@ function upload(id: number, sizeBytes: number): Promise<{ status: number; json: 
     });
     void (async () => {
       request.write(head);
-      for (const chunk of makeBytes(sizeBytes)) if (!request.write(chunk)) await new Promise((drained) => request.once('drain', drained));
+      for (const chunk of makeBytes(sizeBytes))
+        if (!request.write(chunk)) await new Promise((drained) => request.once('drain', drained));
       request.end(tail);
     })();
   });
@@ -100,7 +102,8 @@ async function measureGrowth<T>(work: () => Promise<T>): Promise<{ result: T; gr
   const done = new AbortController();
   const watching = (async () => {
     while (!done.signal.aborted) {
-      for (const name of passedThrough) growth[name] = Math.max(growth[name] ?? 0, readResident(name) - (before.get(name) ?? 0));
+      for (const name of passedThrough)
+        growth[name] = Math.max(growth[name] ?? 0, readResident(name) - (before.get(name) ?? 0));
       await sleep(10);
     }
   })();
@@ -138,7 +141,10 @@ describe('audio uploads of the maximum size (rules/http#limits; architecture#byt
     const apply = async (key: string, sizeBytes: number): Promise<number> => {
       writeFileSync(join(folder, `${key}.mp4`), '');
       for (const chunk of makeBytes(sizeBytes)) appendFileSync(join(folder, `${key}.mp4`), chunk);
-      writeFileSync(join(folder, 'file.json'), JSON.stringify({ conversations: [{ key, recording: { full: `${key}.mp4` } }] }));
+      writeFileSync(
+        join(folder, 'file.json'),
+        JSON.stringify({ conversations: [{ key, recording: { full: `${key}.mp4` } }] }),
+      );
       const { stdout } = await platform.cli('workspace', 'apply', join(folder, 'file.json'), '--json');
       return (JSON.parse(stdout) as { ids: { conversations: Record<string, number> } }).ids.conversations[key] ?? 0;
     };
@@ -159,7 +165,10 @@ describe('audio uploads of the maximum size (rules/http#limits; architecture#byt
     const { id } = await createConversation(platform, demo, '2025-05-01T10:00:00Z');
     const kept = await upload(id, 3);
     const reply = await upload(id, maxAudioBytes + 1);
-    expect([reply.status, reply.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
+    expect([reply.status, reply.json]).toEqual([
+      400,
+      { error: 'invalid_conversation_audio', message: expect.any(String) },
+    ]);
     expect((await download(id)).sizeBytes).toBe(3);
     const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.infos.audio).toEqual(kept.json);

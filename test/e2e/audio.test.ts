@@ -17,7 +17,8 @@ afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString()))
+    .id;
 }
 const path = (id: number) => `/api/coherence/conversations/${id}/audio`;
 function upload(id: number, name: string, bytes: Uint8Array, part = 'audio') {
@@ -26,7 +27,9 @@ function upload(id: number, name: string, bytes: Uint8Array, part = 'audio') {
   return platform.call('POST', path(id), { token, body: form });
 }
 const download = (id: number, headers: Record<string, string> = {}) =>
-  platform.recorder.fetch(`${platform.baseUrl}${path(id)}`, { headers: { authorization: `Bearer ${platform.sharedToken}`, ...headers } });
+  platform.recorder.fetch(`${platform.baseUrl}${path(id)}`, {
+    headers: { authorization: `Bearer ${platform.sharedToken}`, ...headers },
+  });
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
@@ -48,12 +51,12 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.infos.audio).toEqual(answer.json);
     const back = await download(id);
-    expect([back.status, back.headers.get('content-type'), back.headers.get('content-length'), back.headers.get('accept-ranges')]).toEqual([
-      200,
-      'audio/mpeg',
-      String(bytes.length),
-      'bytes',
-    ]);
+    expect([
+      back.status,
+      back.headers.get('content-type'),
+      back.headers.get('content-length'),
+      back.headers.get('accept-ranges'),
+    ]).toEqual([200, 'audio/mpeg', String(bytes.length), 'bytes']);
     expect(digest(new Uint8Array(await back.arrayBuffer()))).toBe(digest(bytes));
   });
 
@@ -61,7 +64,9 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const id = await fresh();
     await upload(id, 'talk.wav', randomBytes(1234));
     const notes = await platform.ask('notes', 'list', '--conversation', String(id));
-    expect(notes).toEqual([expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: demo.ada }) })]);
+    expect(notes).toEqual([
+      expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: demo.ada }) }),
+    ]);
     expect(notes[0].body).toContain('talk.wav');
     expect(notes[0].body).toContain('1234');
   });
@@ -85,13 +90,19 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     );
     const answer = await upload(id, 'longer.wav', Buffer.from('longer'));
     const message = expect.stringContaining('1 MiB');
-    expect([answer.status, answer.json]).toEqual([413, { detail: message, error: 'conversation_data_too_large', message }]);
+    expect([answer.status, answer.json]).toEqual([
+      413,
+      { detail: message, error: 'conversation_data_too_large', message },
+    ]);
     expect(await (await download(id)).text()).toBe('kept');
   });
 
-  it.each(['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm', 'WAV'])('accepts the extension %s', async (extension) => {
-    expect((await upload(await fresh(), `a.${extension}`, Buffer.from('x'))).status).toBe(201);
-  });
+  it.each(['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm', 'WAV'])(
+    'accepts the extension %s',
+    async (extension) => {
+      expect((await upload(await fresh(), `a.${extension}`, Buffer.from('x'))).status).toBe(201);
+    },
+  );
 
   it.each([
     ['a.txt', 'x'],
@@ -103,7 +114,10 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await upload(id, 'keep.mp3', Buffer.from('keep'));
     const before = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     const answer = await upload(id, name, Buffer.from(content));
-    expect([answer.status, answer.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { error: 'invalid_conversation_audio', message: expect.any(String) },
+    ]);
     expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).json).toEqual(before);
     expect(await (await download(id)).text()).toBe('keep');
   });
@@ -111,7 +125,11 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   it('returns 422 when the part is missing or is text', async () => {
     const id = await fresh();
     const missing = await upload(id, 'a.mp3', Buffer.from('x'), 'other');
-    expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([422, ['file', 'audio'], 'missing']);
+    expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([
+      422,
+      ['file', 'audio'],
+      'missing',
+    ]);
     const form = new FormData();
     form.append('audio', 'text');
     expect((await platform.call('POST', path(id), { token, body: form })).status).toBe(422);
@@ -199,7 +217,11 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     ['bytes=x-y', 200, '0123456789', null],
   ])('serves the range %s', async (range, status, text, contentRange) => {
     const answer = await download(id, { range });
-    expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([status, text, contentRange]);
+    expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([
+      status,
+      text,
+      contentRange,
+    ]);
   });
 
   it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('returns 416 for %s', async (range) => {
@@ -217,7 +239,9 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
 
   it('returns 404 for a conversation without audio, regardless of infos, and for an unknown conversation', async () => {
     const other = await fresh();
-    await platform.call('PATCH', `/api/coherence/conversations/${other}`, { json: { infos: { audio: { path: 'x', name: 'x.mp3' } } } });
+    await platform.call('PATCH', `/api/coherence/conversations/${other}`, {
+      json: { infos: { audio: { path: 'x', name: 'x.mp3' } } },
+    });
     for (const target of [other, 999_999_999]) {
       const answer = await download(target);
       expect([answer.status, await answer.json()]).toEqual([404, { detail: expect.any(String) }]);

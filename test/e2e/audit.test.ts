@@ -17,7 +17,12 @@ beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url);
   folder = await mkdtemp(join(tmpdir(), 'audit-'));
   const people = ['ada', 'root', 'viewer', 'operator'].map((key) => ({ key, name: key }));
-  const account = (name: string, rights: object = {}) => ({ email: `${name}@example.org`, person: name, password, ...rights });
+  const account = (name: string, rights: object = {}) => ({
+    email: `${name}@example.org`,
+    person: name,
+    password,
+    ...rights,
+  });
   ({ ids } = await platform.apply({
     people,
     accounts: [
@@ -61,7 +66,10 @@ const refuseLogin = (who: string): Promise<unknown> =>
 describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
   it('lists client and operator actions of every service, newest first, with address and request', async () => {
     const id = '0f3f8f1e-made-by-the-client';
-    await platform.call('POST', '/api/v1/auth/logout', { token: await platform.login(email, password), headers: { 'x-request-id': id } });
+    await platform.call('POST', '/api/v1/auth/logout', {
+      token: await platform.login(email, password),
+      headers: { 'x-request-id': id },
+    });
     const [conversation] = await platform.sql<{ id: number }>(
       `insert into conversations.all_conversations (journey_id, step_id) values ($1, $2) returning id`,
       [ids['journeys']?.['circle'], ids['steps']?.['circle/held']],
@@ -96,7 +104,9 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect(items.every((item) => item.actor.email === email && item.action === 'login')).toBe(true);
     const account = String(items[0]?.actor.account_id);
     expect((await list({ actor: account, action: 'login' })).items).toEqual(items);
-    expect((await list({ target: `account:${account}` })).items.every((item) => item.target?.id === account)).toBe(true);
+    expect((await list({ target: `account:${account}` })).items.every((item) => item.target?.id === account)).toBe(
+      true,
+    );
     expect((await list({ actor: 'nobody@example.org' })).items).toEqual([]);
     expect((await list({ action: 'login' })).items[0]).toMatchObject({
       actor: { account_id: null, email: null },
@@ -121,12 +131,19 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
   });
 
   it('allows only superusers and the two operator groups, with the envelope of /api/v1', async () => {
-    for (const token of [tokens.superuser, tokens.viewer, tokens.operator]) expect((await ask({}, token)).status).toBe(200);
+    for (const token of [tokens.superuser, tokens.viewer, tokens.operator])
+      expect((await ask({}, token)).status).toBe(200);
     const denied = await ask({}, tokens.user);
-    expect([denied.status, denied.json]).toEqual([403, { code: 'permission_denied', message: expect.any(String), retryable: false }]);
+    expect([denied.status, denied.json]).toEqual([
+      403,
+      { code: 'permission_denied', message: expect.any(String), retryable: false },
+    ]);
     for (const token of [null, platform.sharedToken, `${tokens.viewer}x`, platform.loginSecret]) {
       const answer = await ask({}, token);
-      expect([answer.status, answer.json]).toEqual([401, { code: 'unauthenticated', message: expect.any(String), retryable: false }]);
+      expect([answer.status, answer.json]).toEqual([
+        401,
+        { code: 'unauthenticated', message: expect.any(String), retryable: false },
+      ]);
     }
   });
 
@@ -176,7 +193,12 @@ describe('audit of the admin CLI (A2, A3)', () => {
   it('verifies the chains, exports them, and verifies the exported file without a server', async () => {
     const verified = await platform.cli('audit', 'verify', '--json');
     expect([verified.code, verified.stderr]).toEqual([0, '']);
-    const reports = JSON.parse(verified.stdout) as { service: string; entries: number; broken: null; head: { id: number; hash: string } }[];
+    const reports = JSON.parse(verified.stdout) as {
+      service: string;
+      entries: number;
+      broken: null;
+      head: { id: number; hash: string };
+    }[];
     expect(reports.map(({ service }) => service).toSorted()).toEqual([
       'agents',
       'conversations',
@@ -190,7 +212,9 @@ describe('audit of the admin CLI (A2, A3)', () => {
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(lines).toHaveLength(reports.reduce((sum, { entries }) => sum + entries, 0));
     expect(await platform.cli('audit', 'verify', file)).toMatchObject({ code: 0 });
-    const forged = lines.map((line) => (line.includes('"conversation.delete"') ? line.replace('"cli"', '"shared"') : line)).join('\n');
+    const forged = lines
+      .map((line) => (line.includes('"conversation.delete"') ? line.replace('"cli"', '"shared"') : line))
+      .join('\n');
     await writeFile(file, forged);
     const result = await platform.cli('audit', 'verify', file);
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/conversations: entry \d+ was changed/)]);
@@ -212,7 +236,10 @@ describe('audit of the admin CLI (A2, A3)', () => {
 
     const [row] = await platform.sql(`select * from directory.audit_log where id = 3`);
     await platform.sql(`update directory.audit_log set action = 'nothing' where id = 3`);
-    expect(await verify()).toEqual([1, expect.stringContaining('directory: entry 3 was changed after it was written.')]);
+    expect(await verify()).toEqual([
+      1,
+      expect.stringContaining('directory: entry 3 was changed after it was written.'),
+    ]);
     await platform.sql(`update directory.audit_log set action = $1 where id = 3`, [row?.['action']]);
     expect(await verify()).toEqual([0, '']);
 

@@ -1,4 +1,7 @@
-/** Tests every gateway route with every class of credential; the expected result is derived from the route's class alone. */
+/**
+ * Tests every gateway route with every class of credential; the expected result is derived from the route's class
+ * alone.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuthClass, Route } from '#libs/contract';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
@@ -66,11 +69,14 @@ const admitAll = () => 'admitted' as const;
 /** rules/access#classes-of-routes; D12, D13, D30, D40. A missing class is a compile error. */
 const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> = {
   none: admitAll,
-  'shared-or-user': (credential) => (credential === 'shared' || users.includes(credential) ? 'admitted' : 'unauthorized'),
-  user: (credential) => (credential === 'shared' ? 'per-user token required' : users.includes(credential) ? 'admitted' : 'unauthorized'),
+  'shared-or-user': (credential) =>
+    credential === 'shared' || users.includes(credential) ? 'admitted' : 'unauthorized',
+  user: (credential) =>
+    credential === 'shared' ? 'per-user token required' : users.includes(credential) ? 'admitted' : 'unauthorized',
   coherence: (credential) => {
     if (credential === 'shared') return 'per-user token required';
-    if (['per-user', 'ops viewer', 'ops operator', 'per-user without a person'].includes(credential)) return 'coherence access required';
+    if (['per-user', 'ops viewer', 'ops operator', 'per-user without a person'].includes(credential))
+      return 'coherence access required';
     return users.includes(credential) ? 'admitted' : 'unauthorized';
   },
   shared: (credential) => (credential === 'shared' ? 'admitted' : 'unauthorized'),
@@ -91,7 +97,11 @@ const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> 
 
 const message = expect.any(String);
 const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; api: unknown; v1: unknown }>> = {
-  unauthorized: { status: 401, api: { detail: 'Unauthorized' }, v1: { code: 'unauthenticated', message, retryable: false } },
+  unauthorized: {
+    status: 401,
+    api: { detail: 'Unauthorized' },
+    v1: { code: 'unauthenticated', message, retryable: false },
+  },
   'invalid credentials': {
     status: 401,
     api: { detail: 'Unauthorized' },
@@ -115,9 +125,17 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
   'login required': {
     status: 403,
     api: { detail: message },
-    v1: { code: 'permission_denied', message: 'This operation requires a token of a login with email and password.', retryable: false },
+    v1: {
+      code: 'permission_denied',
+      message: 'This operation requires a token of a login with email and password.',
+      retryable: false,
+    },
   },
-  'operators only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
+  'operators only': {
+    status: 403,
+    api: { detail: message },
+    v1: { code: 'permission_denied', message, retryable: false },
+  },
 };
 
 /** Returns the expected result of the route for the credential. */
@@ -146,17 +164,30 @@ beforeAll(async () => {
       { key: 'doer', name: 'Doer' },
     ],
     accounts: [
-      { email: 'gone-table@example.org', person: 'gone', password: 'secret-of-gone-table', groups: ['coherence_users'] },
+      {
+        email: 'gone-table@example.org',
+        person: 'gone',
+        password: 'secret-of-gone-table',
+        groups: ['coherence_users'],
+      },
       { email: 'left-table@example.org', person: 'left', password: 'secret-of-left-table' },
-      { email: 'looker-table@example.org', person: 'looker', password: 'secret-of-looker-table', groups: ['ops_viewers'] },
+      {
+        email: 'looker-table@example.org',
+        person: 'looker',
+        password: 'secret-of-looker-table',
+        groups: ['ops_viewers'],
+      },
       { email: 'doer-table@example.org', person: 'doer', password: 'secret-of-doer-table', groups: ['ops_operators'] },
     ],
   });
-  const login = (name: string): Promise<string> => platform.login(`${name}-table@example.org`, `secret-of-${name}-table`);
+  const login = (name: string): Promise<string> =>
+    platform.login(`${name}-table@example.org`, `secret-of-${name}-table`);
   const [user, coherence, superuser, viewer, operator, expired, revoked, deactivated, personless] = await Promise.all(
     ['ben', 'ada', 'root', 'looker', 'doer', 'ada', 'ada', 'gone', 'left'].map(login),
   );
-  const unlinked = await platform.sql(`update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`);
+  const unlinked = await platform.sql(
+    `update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`,
+  );
   expect(unlinked).toHaveLength(1);
   const expiry = await platform.sql(
     "update directory.login_sessions set expires_at = now() - interval '1 second' where session_key = $1 returning 1",
@@ -165,7 +196,8 @@ beforeAll(async () => {
   expect(expiry).toHaveLength(1);
   expect((await platform.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
   await platform.ask('accounts', 'deactivate', 'gone-table@example.org');
-  for (const name of ['ben', 'ada', 'root', 'gone']) await platform.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
+  for (const name of ['ben', 'ada', 'root', 'gone'])
+    await platform.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
   const minuteAgo = Math.floor(Date.now() / 1000) - 60;
   const [known, knownCoherence, knownSuperuser, unknown, ended, elsewhere, over] = await Promise.all(
     [
@@ -258,15 +290,21 @@ describe('the route table by credential (rules/access#classes-of-routes, rules/a
     async ({ route, credential, verdict }) => {
       const refusal = refusals[verdict as Exclude<Verdict, 'admitted'>];
       const answer = await ask(route, credential);
-      expect([answer.status, answer.json]).toEqual([refusal.status, /^\/api\/(v1|ops)\//.test(route.path) ? refusal.v1 : refusal.api]);
+      expect([answer.status, answer.json]).toEqual([
+        refusal.status,
+        /^\/api\/(v1|ops)\//.test(route.path) ? refusal.v1 : refusal.api,
+      ]);
       expect(answer.headers.get('www-authenticate')).toBe(refusal.status === 401 ? 'Bearer' : null);
     },
   );
 
-  it.each(asked.filter(({ verdict }) => verdict === 'admitted'))('$title admits: $credential', async ({ route, credential }) => {
-    const answer = await ask(route, credential);
-    if (route.body === undefined) expect([401, 403]).not.toContain(answer.status);
-    else expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
-    expect(answer.status).toBeLessThan(500);
-  });
+  it.each(asked.filter(({ verdict }) => verdict === 'admitted'))(
+    '$title admits: $credential',
+    async ({ route, credential }) => {
+      const answer = await ask(route, credential);
+      if (route.body === undefined) expect([401, 403]).not.toContain(answer.status);
+      else expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
+      expect(answer.status).toBeLessThan(500);
+    },
+  );
 });

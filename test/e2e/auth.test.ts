@@ -14,7 +14,11 @@ afterAll(() => platform.stop());
 
 const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
 const login = (json: unknown, gate: string | null = platform.loginSecret) =>
-  platform.call('POST', '/api/v1/auth/login', { token: null, json, headers: gate === null ? {} : { 'x-svc-api-key': gate } });
+  platform.call('POST', '/api/v1/auth/login', {
+    token: null,
+    json,
+    headers: gate === null ? {} : { 'x-svc-api-key': gate },
+  });
 const whoami = (token: string | null) => platform.call('GET', '/api/v1/auth/whoami', { token });
 
 describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
@@ -94,7 +98,9 @@ describe('logout and revocation (rules/access#login)', () => {
     const answer = await platform.call('POST', '/api/v1/auth/logout', { token: one });
     expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
     expect([(await whoami(one)).status, (await whoami(two)).status]).toEqual([401, 200]);
-    expect((await platform.call('GET', `/api/coherence/conversations/${conversation}`, { token: one })).status).toBe(401);
+    expect((await platform.call('GET', `/api/coherence/conversations/${conversation}`, { token: one })).status).toBe(
+      401,
+    );
   });
 
   it.each([
@@ -120,29 +126,36 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
     ['v1', 'GET', () => '/api/v1/auth/whoami'],
   ] as const;
 
-  it.each(surfaces)('returns 401 on %s for missing, cookie-only and malformed credentials', async (kind, method, path) => {
-    for (const headers of [
-      {},
-      { cookie: `token=${platform.sharedToken}; sessionid=1` },
-      { authorization: 'Bearer' },
-      { authorization: `Basic ${platform.sharedToken}` },
-      { authorization: `Bearer svc_agentic_${'a'.repeat(32)}_${'b'.repeat(43)}` },
-      { authorization: `Bearer ${platform.sharedToken}x` },
-    ]) {
-      const answer = await platform.call(method, path(), { token: null, headers });
-      expect([kind, headers, answer.status]).toEqual([kind, headers, 401]);
-      if (kind !== 'v1') expect(answer.json).toEqual({ detail: 'Unauthorized' });
-      else expect(answer.json).toMatchObject({ code: 'unauthenticated', retryable: false });
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    }
-  });
+  it.each(surfaces)(
+    'returns 401 on %s for missing, cookie-only and malformed credentials',
+    async (kind, method, path) => {
+      for (const headers of [
+        {},
+        { cookie: `token=${platform.sharedToken}; sessionid=1` },
+        { authorization: 'Bearer' },
+        { authorization: `Basic ${platform.sharedToken}` },
+        { authorization: `Bearer svc_agentic_${'a'.repeat(32)}_${'b'.repeat(43)}` },
+        { authorization: `Bearer ${platform.sharedToken}x` },
+      ]) {
+        const answer = await platform.call(method, path(), { token: null, headers });
+        expect([kind, headers, answer.status]).toEqual([kind, headers, 401]);
+        if (kind !== 'v1') expect(answer.json).toEqual({ detail: 'Unauthorized' });
+        else expect(answer.json).toMatchObject({ code: 'unauthenticated', retryable: false });
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      }
+    },
+  );
 
   it('accepts the shared token on S and shared routes, rejects it with 403 on U and 401 on v1', async () => {
     const statuses: Record<string, number> = {};
     for (const [kind, method, path] of surfaces) statuses[kind] = (await platform.call(method, path())).status;
     expect(statuses).toEqual({ S: 200, shared: 404, U: 403, v1: 401 });
     const answer = await platform.call('POST', `/api/coherence/conversations/${conversation}/audio`);
-    expect(answer.json).toEqual({ detail: expect.any(String), error: 'per_user_token_required', message: expect.any(String) });
+    expect(answer.json).toEqual({
+      detail: expect.any(String),
+      error: 'per_user_token_required',
+      message: expect.any(String),
+    });
   });
 
   it('rejects a per-user token on the shared-only surface with 401', async () => {
@@ -154,10 +167,14 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
 describe('login throttle (rules/http#rate-limits)', () => {
   it('returns 429 with Retry-After after five failures for one email', async () => {
     const statuses: number[] = [];
-    for (let round = 0; round < 6; round += 1) statuses.push((await login({ email: 'victim@example.org', password: 'x' })).status);
+    for (let round = 0; round < 6; round += 1)
+      statuses.push((await login({ email: 'victim@example.org', password: 'x' })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     const answer = await login({ email: 'Victim@example.org', password: 'x' });
-    expect([answer.status, answer.json]).toEqual([429, { code: 'rate_limited', message: expect.any(String), retryable: true }]);
+    expect([answer.status, answer.json]).toEqual([
+      429,
+      { code: 'rate_limited', message: expect.any(String), retryable: true },
+    ]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await login({ email: 'ada-auth@example.org', password: 'secret-of-ada-auth' })).status).toBe(200);
   });

@@ -1,6 +1,6 @@
 /**
- * The backup drill (rules/operations#backups, rules/operations#after-a-restore): back up under load, destroy everything, restore from
- * another location, and compare with the acknowledged data.
+ * The backup drill (rules/operations#backups, rules/operations#after-a-restore): back up under load, destroy
+ * everything, restore from another location, and compare with the acknowledged data.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -47,13 +47,15 @@ beforeAll(async () => {
   );
   demo = await applyDemo(platform, 'drill');
   const people = merged.map((name, index) => ({ key: `merged-${index}`, name }));
-  await platform.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people] });
+  await platform.apply({
+    people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people],
+  });
   // The merged person was created before the surviving one, so the surviving person gets the earlier date.
   for (const index of merged.keys())
-    await platform.sql(`update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`, [
-      index,
-      `merged-${index}`,
-    ]);
+    await platform.sql(
+      `update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`,
+      [index, `merged-${index}`],
+    );
   token = await platform.login('ada-drill@example.org', 'secret-of-ada-drill');
 });
 afterAll(async () => {
@@ -78,7 +80,10 @@ async function write(count: number): Promise<Written> {
 
 async function change(item: Written, value: number): Promise<void> {
   item.sent = value;
-  const answer = await platform.call('PATCH', pathOf(item.id), { token, json: { infos: { coherence: { count: value } } } });
+  const answer = await platform.call('PATCH', pathOf(item.id), {
+    token,
+    json: { infos: { coherence: { count: value } } },
+  });
   if (answer.status !== 200) throw new Error(`PATCH: ${answer.status} ${answer.text}`);
   item.value = value;
   item.ackedAt = Date.now();
@@ -104,14 +109,23 @@ async function destroyEverything(): Promise<void> {
 /** Leaves a message in the broker that the database no longer knows after the restore: a job with its full payload. */
 async function leaveOldMessage(): Promise<void> {
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = platform.runtime.settings;
-  const bus = await connectBus({ url, prefix, name: 'drill', logger: createLogger({ service: 'drill', level: 'silent' }) });
+  const bus = await connectBus({
+    url,
+    prefix,
+    name: 'drill',
+    logger: createLogger({ service: 'drill', level: 'silent' }),
+  });
   const body = JSON.stringify({ id: '01980000-0000-7000-8000-000000000001', payload: { conversation_id: 1 } });
   await bus.publishDurable('jobs.media.videohost-publish', body, { msgId: 'old-message' });
   await bus.close();
 }
 
 /** Reports the objectives for docs/guides/backup.md: at most the writes after the start of the backup are lost. */
-function tellObjectives({ lostMs, restoreMs, startMs }: Readonly<Record<'lostMs' | 'restoreMs' | 'startMs', number>>): void {
+function tellObjectives({
+  lostMs,
+  restoreMs,
+  startMs,
+}: Readonly<Record<'lostMs' | 'restoreMs' | 'startMs', number>>): void {
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const row = [seconds(lostMs), seconds(restoreMs), seconds(startMs), seconds(restoreMs + startMs)].join(' | ');
   process.stdout.write(`| RPO (age of the backup) | restore | services | RTO |\n|---|---|---|---|\n| ${row} |\n`);
@@ -149,7 +163,9 @@ describe('recovery from the loss of all data', () => {
     succeeded(made);
     backup = JSON.parse(made.stdout) as typeof backup;
     expect(await platform.ask('backup', 'verify', '--digest', backup.digest)).toMatchObject({ ok: true });
-    const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(place, name)).isFile());
+    const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      statSync(join(place, name)).isFile(),
+    );
     const file = join(place, files[Date.now() % files.length] ?? '');
     const bytes = readFileSync(file);
     writeFileSync(file, Buffer.concat([Buffer.from([(bytes[0] ?? 0) ^ 4]), bytes.subarray(1)]));
@@ -169,7 +185,10 @@ describe('recovery from the loss of all data', () => {
     await destroyEverything();
     const destroyedAt = performance.now();
     // As in the set-up job, so that the services' roles receive their rights.
-    const urls = listDatabaseUrls(platform.runtime.cliSettings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
+    const urls = listDatabaseUrls(
+      platform.runtime.cliSettings['DATABASE_URL'] ?? '',
+      process.env['TEST_SERVICE_SECRET'] ?? '',
+    );
     Object.assign(process.env, urls);
     const restored = await platform.cli('backup', 'restore', '--yes', '--digest', backup.digest, '--json');
     for (const name of Object.keys(urls)) delete process.env[name];
@@ -180,7 +199,11 @@ describe('recovery from the loss of all data', () => {
     expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // repeated while no service runs: harmless
     await Promise.all([...platform.runtime.processes.keys()].map((name) => platform.runtime.restart(name)));
     expect((await platform.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
-    tellObjectives({ lostMs: lostAt - snapshotAt, restoreMs: restoredAt - destroyedAt, startMs: performance.now() - restoredAt });
+    tellObjectives({
+      lostMs: lostAt - snapshotAt,
+      restoreMs: restoredAt - destroyedAt,
+      startMs: performance.now() - restoredAt,
+    });
 
     for (const item of written.filter(({ begunAt: at }) => at < begunAt)) {
       const { status, json } = await platform.call('GET', pathOf(item.id), { token });

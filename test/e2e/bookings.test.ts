@@ -32,7 +32,13 @@ function created(uid: string, extra: Record<string, unknown> = {}) {
     status: 'ACCEPTED',
     startTime: '2030-01-15T10:00:00Z',
     endTime: '2030-01-15T10:30:00Z',
-    organizer: { id: 3, name: 'Host', email: 'host@example.org', timeZone: 'Europe/Berlin', language: { locale: 'en' } },
+    organizer: {
+      id: 3,
+      name: 'Host',
+      email: 'host@example.org',
+      timeZone: 'Europe/Berlin',
+      language: { locale: 'en' },
+    },
     attendees: [guest(`Guest ${uid}`)],
     metadata: { videoCallUrl: `https://meet.example.org/${demo.journey}` },
     iCalUID: `${uid}@Cal.com`,
@@ -40,7 +46,10 @@ function created(uid: string, extra: Record<string, unknown> = {}) {
     ...extra,
   });
 }
-async function post(body: string, { person = String(demo.ada), signature = signBooking(body)['x-cal-signature-256'] } = {}) {
+async function post(
+  body: string,
+  { person = String(demo.ada), signature = signBooking(body)['x-cal-signature-256'] } = {},
+) {
   const answer = await platform.call('POST', `/api/coherence/hook/booking/${person}`, {
     token: null,
     body,
@@ -59,7 +68,10 @@ async function settled(expected: number): Promise<any[]> {
 }
 /** Returns the booked conversation of `person` at a time inside the booking. */
 async function booked(time: string, person = demo.ada, journey = demo.journey): Promise<any[]> {
-  const answer = await platform.call('GET', `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`);
+  const answer = await platform.call(
+    'GET',
+    `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`,
+  );
   return answer.json.filter((item: any) => item.config.booking !== undefined);
 }
 const personNotes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--person', String(id));
@@ -70,7 +82,11 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     await post(created('chain-1'));
     await settled(before + 1);
     const [conversation] = await booked('2030-01-15T10:10:00Z');
-    expect(conversation).toMatchObject({ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:30:00Z', step_slug: 'first' });
+    expect(conversation).toMatchObject({
+      start: '2030-01-15T10:00:00Z',
+      finish: '2030-01-15T10:30:00Z',
+      step_slug: 'first',
+    });
     expect(conversation.config.booking).toEqual({
       provider: 'cal.com',
       uid: 'chain-1',
@@ -118,7 +134,9 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     await eventually(async () => {
       for (const participant of after.participants) {
         expect(
-          (await personNotes(participant.id)).filter((note) => note.note_type === 'booking' && note.author_person === null),
+          (await personNotes(participant.id)).filter(
+            (note) => note.note_type === 'booking' && note.author_person === null,
+          ),
         ).toHaveLength(1);
       }
     });
@@ -195,7 +213,9 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
 
   it('stores the receipt of a webhook with a bad signature without any effect', async () => {
     const before = (await receipts()).length;
-    await post(created('forged', { startTime: '2030-07-01T10:00:00Z', endTime: '2030-07-01T10:30:00Z' }), { signature: 'a'.repeat(64) });
+    await post(created('forged', { startTime: '2030-07-01T10:00:00Z', endTime: '2030-07-01T10:30:00Z' }), {
+      signature: 'a'.repeat(64),
+    });
     const list = await settled(before + 1);
     expect(list[0].outcome).toBe('rejected_signature');
     expect(await booked('2030-07-01T10:10:00Z')).toEqual([]);

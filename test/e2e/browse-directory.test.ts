@@ -15,7 +15,11 @@ beforeAll(async () => {
   demo = await applyDemo(platform, 'br');
   const { ids } = await platform.apply({
     classes: [
-      { slug: 'group', label: 'Group', config: { info_field_groups: [{ key: 'about', fields: [{ key: 'theme', type: 'text' }] }] } },
+      {
+        slug: 'group',
+        label: 'Group',
+        config: { info_field_groups: [{ key: 'about', fields: [{ key: 'theme', type: 'text' }] }] },
+      },
       { slug: 'closed', label: 'Closed', private: true, conversation_event: true },
     ],
     journeys: [{ slug: 'hosting', name: 'Hosting' }],
@@ -45,7 +49,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-const get = (path: string, token?: string) => platform.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
+const get = (path: string, token?: string) =>
+  platform.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
 
 describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D18f)', () => {
   it('lists immediate child events by name, each with its directly attached conversation journeys', async () => {
@@ -55,7 +60,13 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
       {
         holon: { id: holons['host'], slug: 'host', name: 'Host', type: 'group' },
         events: [
-          { id: holons['anterior'], slug: 'anterior', name: 'Anterior', type: 'event', journeys: { scope: 'direct', items: [] } },
+          {
+            id: holons['anterior'],
+            slug: 'anterior',
+            name: 'Anterior',
+            type: 'event',
+            journeys: { scope: 'direct', items: [] },
+          },
           {
             id: demo.event,
             slug: 'event-br',
@@ -63,7 +74,15 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
             type: 'event',
             journeys: {
               scope: 'direct',
-              items: [{ id: expect.any(Number), slug: 'journey-br', name: 'Journey br', description: 'A test journey', source: 'direct' }],
+              items: [
+                {
+                  id: expect.any(Number),
+                  slug: 'journey-br',
+                  name: 'Journey br',
+                  description: 'A test journey',
+                  source: 'direct',
+                },
+              ],
             },
           },
         ],
@@ -76,7 +95,9 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
     expect((await get('holons/host', stranger)).headers.get('etag')).toBe(etag);
-    const again = await platform.call('GET', '/api/coherence/browse/holons/host', { headers: { 'if-none-match': etag } });
+    const again = await platform.call('GET', '/api/coherence/browse/holons/host', {
+      headers: { 'if-none-match': etag },
+    });
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
@@ -102,7 +123,9 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
 
 describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
   it('returns each person once and skips unknown ids', async () => {
-    const answer = await get(`persons?ids=${demo.ada},%20${demo.ada}%20,,0,-1,99999999999999999999,2147483648,${demo.ben}`);
+    const answer = await get(
+      `persons?ids=${demo.ada},%20${demo.ada}%20,,0,-1,99999999999999999999,2147483648,${demo.ben}`,
+    );
     expect(answer.status).toBe(200);
     expect(answer.json.toSorted((left: { id: number }, right: { id: number }) => left.id - right.id)).toEqual([
       { id: demo.ada, name: 'Ada', photo: null, contact: { email: 'ada-br@example.org' } },
@@ -132,7 +155,11 @@ describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
     const query = `holons?ids=${holons['closed-one']},${holons['deep']}`;
     const seen = async (token?: string): Promise<string[]> =>
       (await get(query, token)).json.map((holon: { slug: string }) => holon.slug).toSorted();
-    expect([await seen(), await seen(stranger), await seen(member)]).toEqual([['deep'], ['deep'], ['closed-one', 'deep']]);
+    expect([await seen(), await seen(stranger), await seen(member)]).toEqual([
+      ['deep'],
+      ['deep'],
+      ['closed-one', 'deep'],
+    ]);
   });
 });
 

@@ -32,7 +32,12 @@ beforeAll(async () => {
     connected: ['alpha', 'secret'],
     infos: { publishing, private: 1 },
   });
-  made['linked'] = await place.put({ event: 'beta', journey: 'talk-a', start: '2026-05-02T10:00:00Z', connected: ['alpha'] });
+  made['linked'] = await place.put({
+    event: 'beta',
+    journey: 'talk-a',
+    start: '2026-05-02T10:00:00Z',
+    connected: ['alpha'],
+  });
   made['tie'] = await place.put({ journey: 'talk-a', start: '2026-05-01T10:00:00Z', connected: ['alpha'] });
   made['undated'] = await place.put({
     event: 'alpha',
@@ -41,7 +46,12 @@ beforeAll(async () => {
   });
   made['free'] = await place.put({ journey: 'talk-a', start: '2026-01-01T00:00:00.5Z' });
   made['foreign'] = await place.put({ event: 'alpha', journey: 'talk-c', start: '2026-05-01T10:00:00Z' });
-  made['closed'] = await place.put({ event: 'closed', journey: 'talk-a', start: '2026-06-01T00:00:00Z', connected: ['alpha'] });
+  made['closed'] = await place.put({
+    event: 'closed',
+    journey: 'talk-a',
+    start: '2026-06-01T00:00:00Z',
+    connected: ['alpha'],
+  });
 });
 afterAll(() => platform.stop());
 
@@ -64,7 +74,10 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
   it('lists conversations owned by or linked to the event of holon_slug', async () => {
     const found = async (slug: string): Promise<number[]> =>
       idsOf((await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`)).json.conversations);
-    expect([await found('alpha'), await found('beta')]).toEqual([ids('linked', 'owned', 'tie', 'undated'), ids('linked')]);
+    expect([await found('alpha'), await found('beta')]).toEqual([
+      ids('linked', 'owned', 'tie', 'undated'),
+      ids('linked'),
+    ]);
   });
 
   it('returns an empty list for a holon that is not an event, or an event without conversations', async () => {
@@ -107,7 +120,9 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
 
 describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', () => {
   const find = async (name: string) =>
-    (await browse('conversations?journey_slug=talk-a')).json.conversations.find((item: { id: number }) => item.id === made[name]);
+    (await browse('conversations?journey_slug=talk-a')).json.conversations.find(
+      (item: { id: number }) => item.id === made[name],
+    );
 
   it('returns the three publishing groups without provenance, and never infos or config', async () => {
     const item = await find('owned');
@@ -135,7 +150,10 @@ describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', 
       publishing: { fields: {}, records: {}, artifacts: {} },
       public: { summary: '', thumbnail: null, videohost_description: null },
     });
-    expect(await find('undated')).toMatchObject({ title: `Conversation ${made['undated']}`, public: { thumbnail: 'host.png' } });
+    expect(await find('undated')).toMatchObject({
+      title: `Conversation ${made['undated']}`,
+      public: { thumbnail: 'host.png' },
+    });
   });
 });
 
@@ -162,7 +180,9 @@ describe('GET /browse/holons/{holon_slug}/conversations (rules/discovery#browse;
   });
 
   it('includes only immediate children, and returns no groups for an event without children', async () => {
-    expect((await browse('holons/circle/conversations')).json.events.map((event: { slug: string }) => event.slug)).toEqual(['beta']);
+    expect(
+      (await browse('holons/circle/conversations')).json.events.map((event: { slug: string }) => event.slug),
+    ).toEqual(['beta']);
     expect((await browse('holons/alpha/conversations')).json.events).toEqual([]);
   });
 
@@ -176,17 +196,21 @@ describe('browse of private holons (D18f)', () => {
     (await browse('holons/guild/conversations', token)).json.events.map((event: { slug: string }) => event.slug);
 
   it('shows a private event and its conversations to callers who can see it, never to the shared token', async () => {
-    expect([await events(platform.sharedToken), await events(place.tokens.stranger), await events(place.tokens.member)]).toEqual([
+    expect([
+      await events(platform.sharedToken),
+      await events(place.tokens.stranger),
+      await events(place.tokens.member),
+    ]).toEqual([
       ['bare', 'alpha'],
       ['bare', 'alpha'],
       ['bare', 'closed', 'alpha'],
     ]);
     const listed = async (token: string): Promise<number[]> =>
       idsOf((await browse('conversations?journey_slug=talk-a', token)).json.conversations);
-    expect([(await listed(platform.sharedToken)).includes(made['closed'] ?? 0), (await listed(place.tokens.member))[0]]).toEqual([
-      false,
-      made['closed'],
-    ]);
+    expect([
+      (await listed(platform.sharedToken)).includes(made['closed'] ?? 0),
+      (await listed(place.tokens.member))[0],
+    ]).toEqual([false, made['closed']]);
     expect((await browse('conversations?journey_slug=talk-a&holon_slug=closed')).status).toBe(404);
     expect((await browse('holons/secret/conversations')).status).toBe(404);
     expect((await browse('holons/secret/conversations', place.tokens.root)).json.events).toEqual([]);

@@ -6,7 +6,12 @@ import { type BrowserContext, type BrowserContextOptions, chromium, type Page } 
 
 export const screenshots = join(import.meta.dirname, '..', '..', '.data', 'screenshots');
 export const desk: BrowserContextOptions = { viewport: { width: 1000, height: 760 } };
-export const phone: BrowserContextOptions = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+export const phone: BrowserContextOptions = {
+  viewport: { width: 360, height: 640 },
+  isMobile: true,
+  hasTouch: true,
+  deviceScaleFactor: 2,
+};
 
 export interface TestBrowser {
   /** Browser errors since the last test. */
@@ -18,7 +23,10 @@ export interface TestBrowser {
 }
 
 export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
-  const browser = await chromium.launch({ executablePath: await provideChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  const browser = await chromium.launch({
+    executablePath: await provideChromium(),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
   const contexts: BrowserContext[] = [];
   const requested: string[] = [];
   const complaints: string[] = [];
@@ -32,14 +40,18 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
       context.on('weberror', (error) => complaints.push(String(error.error())));
       // The browser also logs rejected requests; all other messages (e.g. content security policy) are errors.
       context.on('console', (line) => {
-        if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
+        if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text()))
+          complaints.push(line.text());
       });
       return context;
     },
     endTest: async () => {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
       const own = new URL(baseUrl).host;
-      return { elsewhere: requested.splice(0).filter((url) => new URL(url).host !== own), complaints: complaints.splice(0) };
+      return {
+        elsewhere: requested.splice(0).filter((url) => new URL(url).host !== own),
+        complaints: complaints.splice(0),
+      };
     },
     stop: () => browser.close(),
   };
@@ -56,7 +68,10 @@ export async function findAccessibilityProblems(page: Page, runOnly: readonly st
   );
 }
 
-/** Returns axe findings in light and dark mode (in dark only colour-dependent rules). The page must request reduced motion. */
+/**
+ * Returns axe findings in light and dark mode (in dark only colour-dependent rules). The page must request reduced
+ * motion.
+ */
 export async function findProblemsOfBothSchemes(page: Page): Promise<string[]> {
   const problems = await findAccessibilityProblems(page);
   await page.emulateMedia({ colorScheme: 'dark' });

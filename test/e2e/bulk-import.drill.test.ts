@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sized } from '../drill.ts';
-import { applyDemo, demoWorkspace, startTestPlatform, type Applied, type Demo, type TestPlatform } from './test-platform.ts';
+import {
+  applyDemo,
+  demoWorkspace,
+  startTestPlatform,
+  type Applied,
+  type Demo,
+  type TestPlatform,
+} from './test-platform.ts';
 
 let platform: TestPlatform;
 let demo: Demo;
@@ -35,7 +42,8 @@ async function bulk(items: Record<string, unknown>[], more: Record<string, unkno
   expect({ code, problems }).toEqual({ code: 0, problems: '' });
   return JSON.parse(stdout) as Applied;
 }
-const read = async (id: number): Promise<any> => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
+const read = async (id: number): Promise<any> =>
+  (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 const idOf = (applied: Applied, key: string): number => applied.ids['conversations']?.[key] ?? 0;
 const evidence = async (id: number): Promise<any> =>
   (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
@@ -51,7 +59,11 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     participants: ['ben-bulk', 'ada-bulk'],
     connected: ['event-bulk'],
     infos: { publishing: { fields: { title: 'Old talk' } }, question_timings: [1], big: 1 },
-    config: { booking: { uid: 'u1' }, idempotency: { a: 1 }, 'enter-coherence': { phase: 'over', meetingId: 'm-1', anything: true } },
+    config: {
+      booking: { uid: 'u1' },
+      idempotency: { a: 1 },
+      'enter-coherence': { phase: 'over', meetingId: 'm-1', anything: true },
+    },
     audio: './talk.mp3',
     transcript: [
       { start_ms: 0, end_ms: 2400, person: 'ada-bulk', text: 'Welcome.' },
@@ -62,7 +74,12 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
 
   it('creates a conversation with all fields of the item, including any namespace and state', async () => {
     const applied = await bulk([full()]);
-    expect(applied).toEqual({ created: 1, updated: 0, unchanged: 0, ids: { conversations: { 'old-42': expect.any(Number) } } });
+    expect(applied).toEqual({
+      created: 1,
+      updated: 0,
+      unchanged: 0,
+      ids: { conversations: { 'old-42': expect.any(Number) } },
+    });
     const id = idOf(applied, 'old-42');
     const conversation = await read(id);
     expect(conversation).toMatchObject({
@@ -71,7 +88,11 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       journey_slug: demo.journey,
       step_slug: 'second',
       infos: { publishing: { fields: { title: 'Old talk' } }, question_timings: [1], big: 1 },
-      config: { booking: { uid: 'u1' }, idempotency: { a: 1 }, 'enter-coherence': { phase: 'over', meetingId: 'm-1', anything: true } },
+      config: {
+        booking: { uid: 'u1' },
+        idempotency: { a: 1 },
+        'enter-coherence': { phase: 'over', meetingId: 'm-1', anything: true },
+      },
     });
     expect(conversation.participants.map((person: any) => person.id)).toEqual([demo.ben, demo.ada]);
     expect(conversation.connected.map((holon: any) => holon.slug)).toEqual(['event-bulk']);
@@ -105,10 +126,14 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(again).toMatchObject({ created: 0, updated: 1, unchanged: 0 });
     const after = await read(id);
     expect(after).toEqual({ ...before, infos: { ...before.infos, big: 2, kept: 1 }, updated_at: after.updated_at });
-    expect(await bulk([{ key: 'twice', transcript: [{ start_ms: 0, end_ms: 1, person: 'ben-bulk', text: 'Other.' }] }])).toMatchObject({
+    expect(
+      await bulk([{ key: 'twice', transcript: [{ start_ms: 0, end_ms: 1, person: 'ben-bulk', text: 'Other.' }] }]),
+    ).toMatchObject({
       updated: 1,
     });
-    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).toContain('**Ben** (00:00)\nOther.');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).toContain(
+      '**Ben** (00:00)\nOther.',
+    );
   });
 
   it('accepts null for journey, step, event, start and finish, and an item with only a key', async () => {
@@ -152,14 +177,23 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
 
   it('resolves references within the file first', async () => {
     const more = demoWorkspace('fresh');
-    const item = { key: 'fresh', journey: 'journey-fresh', step: 'third', event: 'event-fresh', participants: ['ada-fresh', 'ada-bulk'] };
+    const item = {
+      key: 'fresh',
+      journey: 'journey-fresh',
+      step: 'third',
+      event: 'event-fresh',
+      participants: ['ada-fresh', 'ada-bulk'],
+    };
     const dry = await run({ ...more, conversations: [item] }, '--dry-run');
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     expect(dry.stdout).toContain('+ conversations fresh');
     const applied = await bulk([item], more);
     const conversation = await read(idOf(applied, 'fresh'));
     expect(conversation).toMatchObject({ journey_slug: 'journey-fresh', step_slug: 'third' });
-    expect(conversation.participants.map((person: any) => person.id)).toEqual([applied.ids['people']?.['ada-fresh'], demo.ada]);
+    expect(conversation.participants.map((person: any) => person.id)).toEqual([
+      applied.ids['people']?.['ada-fresh'],
+      demo.ada,
+    ]);
   });
 
   it('reports every error with its line and changes nothing', async () => {
@@ -238,12 +272,22 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
   it('reports with --dry-run what would change and changes nothing', async () => {
     await bulk([{ key: 'dry', infos: { a: 1 } }]);
     const { stdout } = await run(
-      { conversations: [{ key: 'dry', finish: '2026-01-01T00:00:00Z', infos: { a: 2 }, audio: 'talk.mp3' }, { key: 'dry-new' }] },
+      {
+        conversations: [
+          { key: 'dry', finish: '2026-01-01T00:00:00Z', infos: { a: 2 }, audio: 'talk.mp3' },
+          { key: 'dry-new' },
+        ],
+      },
       '--dry-run',
       '--json',
     );
     const shown = JSON.parse(stdout) as Applied & { diff: unknown };
-    expect(shown).toMatchObject({ created: 1, updated: 1, unchanged: 0, ids: { conversations: { dry: expect.any(Number) } } });
+    expect(shown).toMatchObject({
+      created: 1,
+      updated: 1,
+      unchanged: 0,
+      ids: { conversations: { dry: expect.any(Number) } },
+    });
     expect(shown.diff).toEqual([
       {
         list: 'conversations',
@@ -265,7 +309,12 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     const text = JSON.stringify({
       conversations: [{ key: 'own-audio', audio: 'talk.mp3', infos: { audio: { path: 'elsewhere' }, n: 'BIG' } }],
     });
-    const { stdout } = await platform.cli('workspace', 'apply', write(text.replace('"BIG"', '9007199254740993')), '--json');
+    const { stdout } = await platform.cli(
+      'workspace',
+      'apply',
+      write(text.replace('"BIG"', '9007199254740993')),
+      '--json',
+    );
     const id = idOf(JSON.parse(stdout) as Applied, 'own-audio');
     const answer = await platform.call('GET', `/api/coherence/conversations/${id}`);
     expect(answer.json.infos.audio).toEqual({ path: 'elsewhere' });
@@ -294,7 +343,11 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
   });
 
   it('returns invalid_transcript_window after a run with an unusable window', async () => {
-    const room = { meetingId: 'm', conversationStartedAt: '2026-05-01T11:00:00Z', captureEndedAt: '2026-05-01T10:00:00Z' };
+    const room = {
+      meetingId: 'm',
+      conversationStartedAt: '2026-05-01T11:00:00Z',
+      captureEndedAt: '2026-05-01T10:00:00Z',
+    };
     const applied = await bulk([{ key: 'bad-window', config: { 'enter-coherence': room } }]);
     const id = idOf(applied, 'bad-window');
     await platform.cli('conversations', 'import-transcript', String(id));
@@ -310,9 +363,13 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
       `insert into transcripts.import_evidence (conversation_id, status, contract_import) values (${id}, 'transcript_window_empty', true)`,
     );
     expect(
-      await bulk([{ key: 'cut', transcript: [...rows, { start_ms: 20, end_ms: 30, person: 'ben-bulk', text: 'Excluded.' }] }]),
+      await bulk([
+        { key: 'cut', transcript: [...rows, { start_ms: 20, end_ms: 30, person: 'ben-bulk', text: 'Excluded.' }] },
+      ]),
     ).toMatchObject({ unchanged: 1 });
-    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).not.toContain('Excluded.');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).not.toContain(
+      'Excluded.',
+    );
   });
 });
 
@@ -349,10 +406,10 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
       const applied = await platform.cli('workspace', 'apply', file, '--json');
       expect(applied.code).toBe(0);
       const result = JSON.parse(applied.stdout) as Applied;
-      expect([result.created + result.updated + result.unchanged, Object.keys(result.ids['conversations'] ?? {}).length]).toEqual([
-        many + 1,
-        many,
-      ]);
+      expect([
+        result.created + result.updated + result.unchanged,
+        Object.keys(result.ids['conversations'] ?? {}).length,
+      ]).toEqual([many + 1, many]);
       const [{ n }] = (await platform.sql<{ n: number }>(
         `select count(*)::integer as n from conversations.import_keys where key like 'many-%'`,
       )) as [{ n: number }];
@@ -363,7 +420,9 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
       const broken = write(text.replace(`many-${repeated}`, 'many-7').replace(/After/, ''), `broken.${kind}`);
       const refused = await platform.cli('workspace', 'apply', broken);
       const lineOf = (needle: string, from = 0): number => text.slice(0, text.indexOf(needle, from)).split('\n').length;
-      expect(refused.stderr).toContain(`${broken}:${lineOf(`many-${repeated}`)}: conversations[${repeated}].key: repeats conversations[7]`);
+      expect(refused.stderr).toContain(
+        `${broken}:${lineOf(`many-${repeated}`)}: conversations[${repeated}].key: repeats conversations[7]`,
+      );
       expect(refused.stderr).toMatch(new RegExp(`${broken}:${lineOf('After')}: people\\[0\\]\\.name`));
     },
     120_000,

@@ -88,8 +88,8 @@ export async function hold(page: Page): Promise<{ held: Route[] }> {
 }
 
 /**
- * Routes the next message through `way`. The handler stays registered and passes later messages on: removing it would race with the next
- * message.
+ * Routes the next message through `way`. The handler stays registered and passes later messages on: removing it would
+ * race with the next message.
  */
 export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Promise<unknown> {
   let isUsed = false;
@@ -101,5 +101,10 @@ export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Pr
 }
 
 /** Answers the next message with this status, without the platform. */
-export const answerOnce = (page: Page, status: number, headers: Record<string, string> = {}, body = '{"detail":"no"}'): Promise<unknown> =>
+export const answerOnce = (
+  page: Page,
+  status: number,
+  headers: Record<string, string> = {},
+  body = '{"detail":"no"}',
+): Promise<unknown> =>
   divertOnce(page, (route) => route.fulfill({ status, headers, contentType: 'application/json', body }));

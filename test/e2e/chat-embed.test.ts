@@ -72,7 +72,10 @@ describe('embedded chat on another site', () => {
     await frame.getByText('Am Abend.').waitFor();
     await page.evaluate('document.body.focus()');
     await button.press('Escape');
-    expect([await button.getAttribute('aria-expanded'), await page.locator('iframe').isVisible()]).toEqual(['false', false]);
+    expect([await button.getAttribute('aria-expanded'), await page.locator('iframe').isVisible()]).toEqual([
+      'false',
+      false,
+    ]);
     await button.click();
     await frame.getByText('Am Abend.').waitFor();
     // Key events inside the frame do not reach the site.
@@ -90,7 +93,9 @@ describe('embedded chat on another site', () => {
     expect(chat.complaints.splice(0).join()).toMatch(/frame-ancestors/);
 
     const { headers } = await fetch(`${chat.platform.baseUrl}/chat/garden`);
-    expect(headers.get('content-security-policy')).toContain(`frame-ancestors 'self' https://www.example.org ${friend}`);
+    expect(headers.get('content-security-policy')).toContain(
+      `frame-ancestors 'self' https://www.example.org ${friend}`,
+    );
     for (const path of ['/', '/chat/nobody']) {
       const answer = await fetch(`${chat.platform.baseUrl}${path}`);
       expect(answer.headers.get('content-security-policy')).toContain(`frame-ancestors 'none'`);

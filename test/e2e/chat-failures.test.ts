@@ -21,7 +21,9 @@ beforeAll(async () => {
         slug: 'guide',
         name: 'Guide',
         prompt: 'You are the guide.',
-        config: { messaging: { bot_token: '1:very-secret', webhook_secret: 'hush-hush-hush-hush-hush', echo_channel: '-1001' } },
+        config: {
+          messaging: { bot_token: '1:very-secret', webhook_secret: 'hush-hush-hush-hush-hush', echo_channel: '-1001' },
+        },
       },
       { slug: 'limited', name: 'Limited' },
     ],
@@ -32,7 +34,8 @@ afterAll(async () => {
   await llm.stop();
 });
 
-const say = (json: unknown, slug = 'guide'): Promise<Answer> => platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+const say = (json: unknown, slug = 'guide'): Promise<Answer> =>
+  platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
   it('limits update requests per visitor, separately from messages', async () => {

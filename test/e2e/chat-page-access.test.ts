@@ -1,6 +1,6 @@
 /**
- * Accessibility and robustness of the visitor page: keyboards, screen readers, phones, hostile replies, corrupted storage. Also the other
- * public pages: the start page and the documentation.
+ * Accessibility and robustness of the visitor page: keyboards, screen readers, phones, hostile replies, corrupted
+ * storage. Also the other public pages: the start page and the documentation.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,17 +66,20 @@ describe('accessibility of the visitor page', () => {
     expect([held.length, await readField(page)]).toEqual([0, 'にほん']);
   });
 
-  it.each(['light', 'dark'] as const)('passes axe when empty, in conversation, on refusal and in a dialog (%s)', async (colorScheme) => {
-    const page = await chat.openPage({ ...desk, colorScheme, reducedMotion: 'reduce' });
-    expect(await findAccessibilityProblems(page)).toEqual([]);
-    await chat.exchange(page, 'Show `code`, [a link](https://example.org) and\n\n> a quote', 'Plain words');
-    await answerOnce(page, 503, { 'retry-after': '30' });
-    await say(page, 'Refused');
-    await alert(page).waitFor();
-    expect(await findAccessibilityProblems(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Start over' }).click();
-    expect(await findAccessibilityProblems(page)).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'passes axe when empty, in conversation, on refusal and in a dialog (%s)',
+    async (colorScheme) => {
+      const page = await chat.openPage({ ...desk, colorScheme, reducedMotion: 'reduce' });
+      expect(await findAccessibilityProblems(page)).toEqual([]);
+      await chat.exchange(page, 'Show `code`, [a link](https://example.org) and\n\n> a quote', 'Plain words');
+      await answerOnce(page, 503, { 'retry-after': '30' });
+      await say(page, 'Refused');
+      await alert(page).waitFor();
+      expect(await findAccessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Start over' }).click();
+      expect(await findAccessibilityProblems(page)).toEqual([]);
+    },
+  );
 
   it('does not animate with reduced motion', async () => {
     for (const [reducedMotion, name] of [
@@ -93,7 +96,11 @@ describe('accessibility of the visitor page', () => {
   it('fits a phone: no horizontal scrolling, visible message field, touch-sized targets', async () => {
     const page = await chat.openPage(phone);
     expect(await isFocused(page, '#message')).toBe(false); // otherwise the on-screen keyboard would cover the page
-    await chat.exchange(page, `A very ${'long'.repeat(60)} word`, `\`\`\`\n${'code '.repeat(80)}\n\`\`\`\nand more words`.repeat(3));
+    await chat.exchange(
+      page,
+      `A very ${'long'.repeat(60)} word`,
+      `\`\`\`\n${'code '.repeat(80)}\n\`\`\`\nand more words`.repeat(3),
+    );
     const seen = (): Promise<unknown> =>
       page.evaluate(`(() => {
         const { bottom, right } = document.querySelector('#send').getBoundingClientRect();
@@ -107,7 +114,9 @@ describe('accessibility of the visitor page', () => {
       const box = await page.getByRole('button', { name }).boundingBox();
       expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
     }
-    expect(await page.evaluate(`parseFloat(getComputedStyle(document.querySelector('#message')).fontSize)`)).toBeGreaterThanOrEqual(16);
+    expect(
+      await page.evaluate(`parseFloat(getComputedStyle(document.querySelector('#message')).fontSize)`),
+    ).toBeGreaterThanOrEqual(16);
     await page.setViewportSize({ width: 360, height: 300 }); // visible size above an on-screen keyboard
     await field(page).fill('line\n'.repeat(30));
     expect(await seen()).toEqual(good);
@@ -163,7 +172,9 @@ describe('pages of the API documents', () => {
       await page.getByPlaceholder('Token').fill('of-the-platform');
       await scrollTo(page, page.getByRole('button', { name }));
       // Newly rendered elements are corrected in the next frame.
-      await waitFor(async () => (await findAccessibilityProblems(page)).length === 0, { what: 'a page without faults' });
+      await waitFor(async () => (await findAccessibilityProblems(page)).length === 0, {
+        what: 'a page without faults',
+      });
 
       await page.getByRole('button', { name }).click();
       const sent = page.waitForRequest((request) => request.headers()['authorization'] !== undefined);
@@ -181,7 +192,13 @@ describe('robustness of the visitor page', () => {
       '<b onclick="harm()" style="color:red">bold</b><img src="x" onerror="harm()"><script>harm()</script><a href="javascript:harm()">click</a>' +
       '<iframe src="https://example.org"></iframe><svg onload="harm()"><a href="https://example.org">svg</a></svg><form action="/x"><input></form>' +
       '<a href="/api/docs">relative</a><a href="https://example.org/ok" onclick="harm()">fine</a><u>&lt;i&gt;</u>';
-    const turn = { visitor_id: 'v', thread_key: 'k', human_html: '<b>me</b>', agent_html, created_at: '2026-01-01T00:00:00+00:00' };
+    const turn = {
+      visitor_id: 'v',
+      thread_key: 'k',
+      human_html: '<b>me</b>',
+      agent_html,
+      created_at: '2026-01-01T00:00:00+00:00',
+    };
     await answerOnce(page, 200, {}, JSON.stringify(turn));
     await say(page, 'me');
     await page.locator('.message.agent:not(.typing)').waitFor();
@@ -191,14 +208,18 @@ describe('robustness of the visitor page', () => {
     await page.reload();
     expect(await page.locator('.message.agent .words').innerText()).toBe('boldclickrelativefine<i>');
     // The browser also reports policy violations by markup that was never inserted.
-    expect(chat.complaints.splice(0).filter((line) => !line.includes('violates the following Content Security Policy directive'))).toEqual(
-      [],
-    );
+    expect(
+      chat.complaints
+        .splice(0)
+        .filter((line) => !line.includes('violates the following Content Security Policy directive')),
+    ).toEqual([]);
   });
 
   it('works in a browser without storage and with corrupt stored data', async () => {
     const context = await chat.openContext();
-    await context.addInitScript(`Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };`);
+    await context.addInitScript(
+      `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };`,
+    );
     const page = await context.newPage();
     await page.goto(`${chat.platform.baseUrl}/chat/welcome-guide`);
     await chat.exchange(page, 'Remember me', 'For now');
@@ -208,7 +229,9 @@ describe('robustness of the visitor page', () => {
     expect(await readLog(page)).toHaveLength(4);
 
     const other = await chat.openPage();
-    await other.evaluate(`localStorage.setItem('coherence-chat:welcome-guide', '{"turns":[1,null,{"human_html":2}],"visitorId":{}}')`);
+    await other.evaluate(
+      `localStorage.setItem('coherence-chat:welcome-guide', '{"turns":[1,null,{"human_html":2}],"visitorId":{}}')`,
+    );
     await other.reload();
     await chat.exchange(other, 'Hello?', 'Hello!');
     expect(await readLog(other)).toEqual(['You: Hello?', 'Welcome guide: Hello!']);
@@ -222,7 +245,11 @@ describe('screenshots', () => {
     ['chat-page-phone', phone, 'light'],
   ] as const)('saves .data/screenshots/%s.png', async (name, view, colorScheme) => {
     const page = await chat.openPage({ ...view, colorScheme, reducedMotion: 'reduce' });
-    await chat.exchange(page, 'Hello! What is an open circle?', 'An open circle is a conversation that anybody may join.');
+    await chat.exchange(
+      page,
+      'Hello! What is an open circle?',
+      'An open circle is a conversation that anybody may join.',
+    );
     await chat.exchange(
       page,
       'And what happens with *what I say*?',

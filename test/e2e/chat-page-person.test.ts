@@ -8,11 +8,11 @@ let llm: LlmServer;
 let browser: ConsoleBrowser;
 beforeAll(async () => {
   llm = await startLlm();
-  browser = await startConsoleBrowser(import.meta.url, { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' }, [
-    'api-gateway',
-    'directory',
-    'agents',
-  ]);
+  browser = await startConsoleBrowser(
+    import.meta.url,
+    { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' },
+    ['api-gateway', 'directory', 'agents'],
+  );
   await browser.platform.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide' }] });
   llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
 }, provideTimeoutMs);
@@ -33,7 +33,10 @@ describe('the visitor page during a takeover (H2)', () => {
     await row(operator, 'welcome-guide').getByRole('link').first().click();
     await operator.getByRole('button', { name: 'Take over' }).click();
     await operator.getByText('The agent is paused.').waitFor();
-    await visitor.locator('.notice').getByText('A person has taken over this conversation and will answer here.').waitFor();
+    await visitor
+      .locator('.notice')
+      .getByText('A person has taken over this conversation and will answer here.')
+      .waitFor();
     await say(visitor, 'I would rather talk to a person');
     await visitor.getByRole('status').getByText('A person has joined and will answer here.').waitFor();
     await operator.getByLabel('Your message to the visitor').fill('Here **I** am <b>');

@@ -34,7 +34,10 @@ describe('the visitor page during a streamed reply (C3)', () => {
   const writing = (page: Page) => page.locator('.message.writing');
   const scrollTop = (page: Page): Promise<number> => page.evaluate(`document.querySelector('#log').scrollTop`);
 
-  /** Speech that pauses before each of these words until released, so that intermediate states can be checked on slow machines. */
+  /**
+   * Speech that pauses before each of these words until released, so that intermediate states can be checked on slow
+   * machines.
+   */
   function holdBefore(...words: string[]): { speech: LlmSpeech; goOn(): void } {
     const held = words.map((word) => ({ word, ...Promise.withResolvers<void>() }));
     const [...waiting] = held;
@@ -54,12 +57,17 @@ describe('the visitor page during a streamed reply (C3)', () => {
   it('shows the growing reply with a caret, announces it when complete, and keeps it', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('who');
-    chat.llm.answerWith(() => 'The **open circle** is for [everybody](https://example.org/) who comes at five.', speech);
+    chat.llm.answerWith(
+      () => 'The **open circle** is for [everybody](https://example.org/) who comes at five.',
+      speech,
+    );
     await say(page, 'What is it?');
     await writing(page).locator('b', { hasText: 'open' }).waitFor();
     expect(await writing(page).getAttribute('aria-hidden')).toBe('true');
     expect(await writing(page).innerText()).not.toMatch(/\*|\[/);
-    expect(await page.evaluate(`getComputedStyle(document.querySelector('.writing .words'), '::after').display`)).toBe('inline-block');
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.writing .words'), '::after').display`)).toBe(
+      'inline-block',
+    );
     expect(await findAccessibilityProblems(page)).toEqual([]);
     goOn();
     await page.getByRole('link', { name: 'everybody' }).waitFor();
@@ -84,14 +92,19 @@ describe('the visitor page during a streamed reply (C3)', () => {
     for (const [index, until] of ['conversation', 'Whoever', undefined].entries()) {
       if (until === undefined) await said(page, 'Thursday at five.').waitFor();
       else await writing(page).getByText(until).waitFor();
-      const picture = await page.screenshot({ path: join(folder, `chat-writing-${index + 1}.png`), animations: 'disabled' });
+      const picture = await page.screenshot({
+        path: join(folder, `chat-writing-${index + 1}.png`),
+        animations: 'disabled',
+      });
       expect(picture.byteLength).toBeGreaterThan(5_000);
       seen.push(await page.locator('.message.agent').last().innerText());
       goOn();
     }
     await writing(page).waitFor({ state: 'detached' });
     for (const text of seen) expect(text).not.toMatch(/\*|\[/);
-    expect(seen.map((text) => text.length)).toEqual(seen.map((text) => text.length).toSorted((left, right) => left - right));
+    expect(seen.map((text) => text.length)).toEqual(
+      seen.map((text) => text.length).toSorted((left, right) => left - right),
+    );
   });
 
   it('preserves the text selection while the reply grows', async () => {
@@ -117,9 +130,11 @@ describe('the visitor page during a streamed reply (C3)', () => {
     await writing(page).getByText('Line 40').waitFor();
     const top = await settledTop(page);
     expect(top).toBeGreaterThan(0);
-    expect(await page.evaluate(`Math.round(document.querySelector('.writing').offsetTop - document.querySelector('#log').scrollTop)`)).toBe(
-      16,
-    );
+    expect(
+      await page.evaluate(
+        `Math.round(document.querySelector('.writing').offsetTop - document.querySelector('#log').scrollTop)`,
+      ),
+    ).toBe(16);
     goOn();
     await writing(page).waitFor({ state: 'detached' });
     expect(await scrollTop(page)).toBe(top);
@@ -153,11 +168,11 @@ describe('the visitor page during a streamed reply (C3)', () => {
     await say(page, 'Count');
     await writing(page).getByText('two').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    expect([await isFocused(page, '#message'), await page.locator('#stop').isVisible(), await page.locator('#send').isVisible()]).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    expect([
+      await isFocused(page, '#message'),
+      await page.locator('#stop').isVisible(),
+      await page.locator('#send').isVisible(),
+    ]).toEqual([true, false, true]);
     chat.llm.answerWith(() => 'Done');
     await say(page, 'Thank you');
     await page.getByText('Sent when the agent has finished').waitFor();
@@ -211,7 +226,11 @@ describe('the visitor page during a streamed reply (C3)', () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'The whole reply');
     await divertOnce(page, (route) =>
-      route.fulfill({ status: 200, contentType: 'text/event-stream', body: 'event: snapshot\ndata: {"agent_html":"The wh"}\n\n' }),
+      route.fulfill({
+        status: 200,
+        contentType: 'text/event-stream',
+        body: 'event: snapshot\ndata: {"agent_html":"The wh"}\n\n',
+      }),
     );
     await say(page, 'Is the line good?');
     await said(page, 'The whole reply').waitFor();

@@ -42,9 +42,14 @@ describe('the visitor page of an agent', () => {
 
     await held[0]?.continue();
     await page.getByRole('link', { name: 'everybody' }).waitFor();
-    expect(await readLog(page)).toEqual(['You: What is an open circle?', 'Welcome guide: An open circle is for everybody.']);
+    expect(await readLog(page)).toEqual([
+      'You: What is an open circle?',
+      'Welcome guide: An open circle is for everybody.',
+    ]);
     expect(await page.locator('.words b, .words i').allInnerTexts()).toEqual(['open circle', 'open circle']);
-    expect(await page.getByRole('link', { name: 'everybody' }).getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    expect(await page.getByRole('link', { name: 'everybody' }).getAttribute('rel')).toBe(
+      'noopener noreferrer nofollow',
+    );
     expect(await page.locator('.typing').count()).toBe(0);
     expect([await readField(page), await isFocused(page, '#message'), held.length]).toEqual(['And one more', true, 1]);
   });
@@ -108,11 +113,19 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     await divertOnce(page, (route) => route.abort('connectionfailed'));
     await say(page, 'Can you hear me?');
     await alert(page).getByText('The connection failed. Your message is still here.').waitFor();
-    expect([await readField(page), await readLog(page), await isFocused(page, '#message')]).toEqual(['Can you hear me?', [], true]);
+    expect([await readField(page), await readLog(page), await isFocused(page, '#message')]).toEqual([
+      'Can you hear me?',
+      [],
+      true,
+    ]);
     chat.llm.answerWith(() => 'Loud and clear');
     await page.getByRole('button', { name: 'Try again' }).click();
     await said(page, 'Loud and clear').waitFor();
-    expect([await readField(page), await isFocused(page, '#message'), await alert(page).count()]).toEqual(['', true, 0]);
+    expect([await readField(page), await isFocused(page, '#message'), await alert(page).count()]).toEqual([
+      '',
+      true,
+      0,
+    ]);
     expect(await readLog(page)).toEqual(['You: Can you hear me?', 'Welcome guide: Loud and clear']);
   });
 
@@ -154,10 +167,17 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
       [500, 'Something went wrong on our side.', true],
       [429, 'Too many messages. Please wait.', true],
     ] as const) {
-      await answerOnce(page, status, status === 429 ? { 'retry-after': new Date(Date.now() + 120_000).toUTCString() } : {});
+      await answerOnce(
+        page,
+        status,
+        status === 429 ? { 'retry-after': new Date(Date.now() + 120_000).toUTCString() } : {},
+      );
       await say(page, `Words before ${status}`);
       await alert(page).getByText(words).waitFor();
-      expect([await readField(page), await page.locator('#retry').isVisible()]).toEqual([`Words before ${status}`, again]);
+      expect([await readField(page), await page.locator('#retry').isVisible()]).toEqual([
+        `Words before ${status}`,
+        again,
+      ]);
     }
     expect(await page.locator('#retry').innerText()).toMatch(/^Try again in \d{2,3} s$/);
   });
@@ -202,7 +222,8 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
       await route.fetch();
       await route.abort('connectionreset');
     });
-  const countAsked = (text: string): number => chat.llm.requests.filter((request) => request.messages.at(-1)?.content === text).length;
+  const countAsked = (text: string): number =>
+    chat.llm.requests.filter((request) => request.messages.at(-1)?.content === text).length;
 
   it('sends the message again without duplicating it, and continues the same thread', async () => {
     const page = await chat.openPage();
@@ -215,7 +236,10 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
     expect(await readLog(page)).toEqual(['You: Only once, please', 'Welcome guide: Heard once']);
     await chat.exchange(page, 'Go on', 'Gone on');
     const asked = chat.llm.requests.at(-1)?.messages.map(({ content }) => content);
-    expect([countAsked('Only once, please'), asked?.filter((content) => content === 'Only once, please').length]).toEqual([1, 1]);
+    expect([
+      countAsked('Only once, please'),
+      asked?.filter((content) => content === 'Only once, please').length,
+    ]).toEqual([1, 1]);
   });
 
   it('recognizes the pending message after a reload, and treats different text as a new message', async () => {

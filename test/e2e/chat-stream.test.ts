@@ -68,11 +68,18 @@ async function readEvents(response: Response, onEvent?: (seen: Seen) => void): P
   expect(rest).toBe('');
   return all;
 }
-const isRecorded = async (body: string): Promise<boolean> => (await platform.findInDatabase(body)).includes('agents.messages');
+const isRecorded = async (body: string): Promise<boolean> =>
+  (await platform.findInDatabase(body)).includes('agents.messages');
 /** Returns the number of tokens of the chat so far. */
 async function readTokens(): Promise<number> {
-  const rows = (await platform.ask('agents', 'usage')) as { purpose: string; prompt_tokens: number; completion_tokens: number }[];
-  return rows.filter(({ purpose }) => purpose === 'chat').reduce((sum, used) => sum + used.prompt_tokens + used.completion_tokens, 0);
+  const rows = (await platform.ask('agents', 'usage')) as {
+    purpose: string;
+    prompt_tokens: number;
+    completion_tokens: number;
+  }[];
+  return rows
+    .filter(({ purpose }) => purpose === 'chat')
+    .reduce((sum, used) => sum + used.prompt_tokens + used.completion_tokens, 0);
 }
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
@@ -110,7 +117,9 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(snapshots.length).toBeGreaterThan(3);
     expect(snapshots.length).toBeLessThanOrEqual(Math.ceil((lastEventAt - (firstWordAt ?? Number.NaN)) / 75) + 1);
     for (const html of snapshots) expect(findHtmlProblem(html)).toBeUndefined();
-    expect(snapshots.map((html) => html.length)).toEqual(snapshots.map((html) => html.length).toSorted((a, b) => a - b));
+    expect(snapshots.map((html) => html.length)).toEqual(
+      snapshots.map((html) => html.length).toSorted((a, b) => a - b),
+    );
     expect(turn.agent_html).toMatch(
       /^The <b>open circle<\/b> is for <a href="https:\/\/example.org\/">everybody<\/a>\.\n\n• it is <i>free<\/i>/,
     );
@@ -146,7 +155,9 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     const { visitor_id, agent_html } = whole.json as Turn;
     const events = await readEvents(await send({ body: 'And again', visitor_id }));
     expect(events.at(-1)).toMatchObject({ event: 'done', data: { visitor_id, agent_html } });
-    expect(llm.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(expect.arrayContaining(['Both ways', answer]));
+    expect(llm.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(
+      expect.arrayContaining(['Both ways', answer]),
+    );
     expect((await readTokens()) - before).toBe(60);
   });
 
@@ -155,7 +166,9 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     const key = { 'Idempotency-Key': 'a-name-of-who-leaves-early' };
     const asked = llm.requests.length;
     const leaving = new AbortController();
-    await readEvents(await send({ body: 'I leave early' }, key, leaving.signal), () => leaving.abort()).catch(() => undefined);
+    await readEvents(await send({ body: 'I leave early' }, key, leaving.signal), () => leaving.abort()).catch(
+      () => undefined,
+    );
     expect(leaving.signal.aborted).toBe(true);
     await waitFor(() => isRecorded('I leave early'), { what: 'the turn of who left' });
     const events = await readEvents(await send({ body: 'I leave early' }, key));
@@ -206,7 +219,10 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
       expect(response.status).toBe(200);
       const events = await readEvents(response);
       expect(events[0]?.event).toBe('snapshot');
-      expect(events.at(-1)).toEqual({ event: 'error', data: { detail: 'The agent cannot reply now. Nothing was recorded.' } });
+      expect(events.at(-1)).toEqual({
+        event: 'error',
+        data: { detail: 'The agent cannot reply now. Nothing was recorded.' },
+      });
       expect(llm.requests.length - asked).toBe(1);
       expect(await platform.findInDatabase(`Broken off by ${ending}`)).toEqual([]);
     },
@@ -249,7 +265,10 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
 
   it.each([
     ['a marker', '<think>They are new here.</think>'],
-    ['a channel', '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>'],
+    [
+      'a channel',
+      '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>',
+    ],
     ['no marker', 'The visitor is new here. I greet them.\n</think>\n\n'],
     ['no marker again', 'New here, as it seems.</think>'],
     ['no marker and any words', 'Got it, somebody new here. Internal note: budget is 5. </think>'],
@@ -257,7 +276,10 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
     const events = await readEvents(await send({ body: 'Who thinks?' }));
     expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
-    expect(events.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'Welcome to the <b>garden</b>, dear guest' } });
+    expect(events.at(-1)).toMatchObject({
+      event: 'done',
+      data: { agent_html: 'Welcome to the <b>garden</b>, dear guest' },
+    });
     for (const { data } of events) expect('agent_html' in data && data.agent_html).toMatch(/^Welcome/);
   });
 

@@ -1,6 +1,6 @@
 /**
- * The TypeScript client package as used by others: packed by npm, installed from the tarball, and used by Node, the compiler and bundlers
- * against a running platform.
+ * The TypeScript client package as used by others: packed by npm, installed from the tarball, and used by Node, the
+ * compiler and bundlers against a running platform.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,11 +69,16 @@ describe('TypeScript client package', () => {
     expect(readdirSync(dir).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const files = readdirSync(join(dir, 'dist'));
     expect(
-      files.filter((file) => !/^(attempts|errors|event-types|events|index|operations|pages|transport|webhooks)\.(js|d\.ts)$/.test(file)),
+      files.filter(
+        (file) =>
+          !/^(attempts|errors|event-types|events|index|operations|pages|transport|webhooks)\.(js|d\.ts)$/.test(file),
+      ),
     ).toEqual([]);
     expect(readFileSync(join(dir, 'dist', 'index.js'), 'utf8')).not.toContain(".ts'");
     const { version } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { version: string };
-    const own = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string };
+    const own = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+      version: string;
+    };
     expect(version).toBe(own.version);
   });
 
@@ -89,7 +94,10 @@ describe('TypeScript client package', () => {
       '// @ts-expect-error an operation that nobody has\nawait client.removeEverything();',
       '// @ts-expect-error a number is no text\nfor await (const holon of listItems(client.listHolons, {})) holon.name satisfies number;',
     ];
-    writeFileSync(join(project, 'main.ts'), program.replace('const names = [];', 'const names: string[] = [];') + wrong.join('\n'));
+    writeFileSync(
+      join(project, 'main.ts'),
+      program.replace('const names = [];', 'const names: string[] = [];') + wrong.join('\n'),
+    );
     const compilerOptions = {
       module: resolution === 'bundler' ? 'esnext' : 'nodenext',
       moduleResolution: resolution,
@@ -108,9 +116,13 @@ describe('TypeScript client package', () => {
 
   it('can be bundled by esbuild for browsers, without Node modules', async () => {
     const out = join(project, 'esbuild.mjs');
-    await run(join(binDir, 'esbuild'), ['main.mjs', '--bundle', '--format=esm', '--platform=browser', `--outfile=${out}`], {
-      cwd: project,
-    });
+    await run(
+      join(binDir, 'esbuild'),
+      ['main.mjs', '--bundle', '--format=esm', '--platform=browser', `--outfile=${out}`],
+      {
+        cwd: project,
+      },
+    );
     expect(readFileSync(out, 'utf8')).not.toMatch(/from "node:|require\(/);
     expect(await say(process.execPath, out)).toEqual(told);
   });

@@ -38,7 +38,10 @@ describe('the TypeScript client (clients/typescript)', () => {
     const path = { conversation_id: conversation.id };
     const read = await platform.client.getConversation({ path });
     expect(read.body).toEqual(conversation);
-    const again = await platform.client.getConversation({ path, headers: { 'If-None-Match': read.headers.get('etag') ?? '' } });
+    const again = await platform.client.getConversation({
+      path,
+      headers: { 'If-None-Match': read.headers.get('etag') ?? '' },
+    });
     expect([again.status, again.body]).toEqual([304, undefined]);
   });
 

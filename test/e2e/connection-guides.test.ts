@@ -1,5 +1,6 @@
 /**
- * Runs the commands of the guides to Cal.com, Telegram, RealtimeKit, a language model and service keys, in order, against a fresh platform.
+ * Runs the commands of the guides to Cal.com, Telegram, RealtimeKit, a language model and service keys, in order,
+ * against a fresh platform.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +39,9 @@ beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, settings, {
     services: ['api-gateway', 'agents', 'conversations', 'directory'],
   });
-  const { ids } = await platform.apply(JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')));
+  const { ids } = await platform.apply(
+    JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')),
+  );
   variables = {
     ...model,
     BASE: platform.baseUrl,
@@ -65,7 +68,10 @@ interface Block {
 
 function readBlocks(guide: string): Block[] {
   const text = readFileSync(join(repoDir, 'docs', 'guides', guide), 'utf8');
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({ language, text: body }));
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({
+    language,
+    text: body,
+  }));
 }
 
 /** Returns the documented output as an expectation; `…` matches any text. */
@@ -73,7 +79,9 @@ function expectation(shown: unknown): unknown {
   if (shown === '…') return expect.any(String);
   if (Array.isArray(shown)) return shown.map(expectation);
   if (typeof shown !== 'object' || shown === null) return shown;
-  return expect.objectContaining(Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])));
+  return expect.objectContaining(
+    Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])),
+  );
 }
 
 /** Replaces `npm run --silent cli -- …`, because npm would install. */

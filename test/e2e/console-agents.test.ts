@@ -1,7 +1,15 @@
 /** The agent pages in the console: which visitor statements may be shared (D70, P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs } from '#libs/testing';
-import { type ConsoleBrowser, findFaultsOfBothSchemes, heading, row, startConsoleBrowser, still, tabTo } from './console-browser.ts';
+import {
+  type ConsoleBrowser,
+  findFaultsOfBothSchemes,
+  heading,
+  row,
+  startConsoleBrowser,
+  still,
+  tabTo,
+} from './console-browser.ts';
 
 let browser: ConsoleBrowser;
 let thread: number;

@@ -8,7 +8,8 @@ import { type ConsoleBrowser, focusedHeading, heading, row, signIn, startConsole
 
 let browser: ConsoleBrowser;
 let thread: number;
-const longWord = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsmitgliedschaftsausweis';
+const longWord =
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsmitgliedschaftsausweis';
 beforeAll(async () => {
   browser = await startConsoleBrowser(import.meta.url);
   const { platform } = browser;
@@ -64,10 +65,14 @@ describe('slow responses in the console (P6)', () => {
 
   it('reports a response that breaks off', async () => {
     const page = await browser.open('root', '/console/nothing');
-    await page.route('**/console/api/ops/jobs?*', (route) => route.fulfill({ contentType: 'application/json', body: '{"items": [' }));
+    await page.route('**/console/api/ops/jobs?*', (route) =>
+      route.fulfill({ contentType: 'application/json', body: '{"items": [' }),
+    );
     await page.getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('alert').getByText('Not loaded').waitFor();
-    expect(await page.getByRole('alert').filter({ hasText: 'Not loaded' }).innerText()).toContain('The platform did not answer.');
+    expect(await page.getByRole('alert').filter({ hasText: 'Not loaded' }).innerText()).toContain(
+      'The platform did not answer.',
+    );
     expect(await page.locator('.freshness').innerText()).toMatch(/^Not loaded/);
   });
 
@@ -120,7 +125,9 @@ describe('operator draft to a visitor (H5)', () => {
     await held[0]?.continue();
     await row(page, 'Well considered').waitFor();
     expect(await message(page).inputValue()).toBe('The next one');
-    expect(await page.getByRole('definition').filter({ hasText: '@' }).innerText()).toMatch(/^operator-console@example\.org since /);
+    expect(await page.getByRole('definition').filter({ hasText: '@' }).innerText()).toMatch(
+      /^operator-console@example\.org since /,
+    );
   });
 
   it('does not show the draft to another account that signs in afterwards', async () => {
@@ -216,7 +223,11 @@ describe('list navigation in the console', () => {
   it('keeps the layout with a very long word', async () => {
     const page = await browser.open('viewer', '/console/people');
     await row(page, longWord).waitFor();
-    expect(await page.evaluate(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.list'))`)).toBe(0);
+    expect(
+      await page.evaluate(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.list'))`,
+      ),
+    ).toBe(0);
   });
 });
 
@@ -231,7 +242,8 @@ describe('console dialogs', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
-    for (const field of await dialog.locator('.field').all()) expect((await field.boundingBox())?.height).toBeLessThan(100);
+    for (const field of await dialog.locator('.field').all())
+      expect((await field.boundingBox())?.height).toBeLessThan(100);
   });
 });
 
@@ -240,7 +252,9 @@ describe('console languages', () => {
     for (const locale of ['de-DE', 'ar-EG']) {
       const page = await browser.open('viewer', '/console/audit', { ...desk, locale, timezoneId: 'Europe/Berlin' });
       await page.getByText(/^As of \d+ sec ago$/).waitFor();
-      expect(await row(page, 'login').first().getByRole('time').innerText()).toMatch(/ago\s+\d\d \w{3} \d{4}, \d\d:\d\d:\d\d CES?T$/);
+      expect(await row(page, 'login').first().getByRole('time').innerText()).toMatch(
+        /ago\s+\d\d \w{3} \d{4}, \d\d:\d\d:\d\d CES?T$/,
+      );
     }
   });
 

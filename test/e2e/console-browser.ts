@@ -1,13 +1,24 @@
 /** The console in a real browser on the real platform: sign-in, and checks for every page. */
 import { provideChromium } from '#libs/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { desk, findAccessibilityProblems, findProblemsOfBothSchemes, startBrowser, type TestBrowser } from './browser.ts';
+import {
+  desk,
+  findAccessibilityProblems,
+  findProblemsOfBothSchemes,
+  startBrowser,
+  type TestBrowser,
+} from './browser.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 export const still: BrowserContextOptions = { ...desk, reducedMotion: 'reduce' };
 export const narrow: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
-const accounts = { root: { superuser: true }, viewer: { groups: ['ops_viewers'] }, operator: { groups: ['ops_operators'] }, editor: {} };
+const accounts = {
+  root: { superuser: true },
+  viewer: { groups: ['ops_viewers'] },
+  operator: { groups: ['ops_operators'] },
+  editor: {},
+};
 export type Who = keyof typeof accounts;
 const emailOf = (who: Who): string => `${who}-console@example.org`;
 const passwordOf = (who: Who): string => `secret-of-${who}-console`;
@@ -75,10 +86,14 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 export const focusedHeading = (page: Page, name: string | RegExp) => heading(page, name).and(page.locator(':focus'));
 export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
 
-/** Returns faults that are not allowed on any page: axe findings on desktop or phone, and horizontal scrolling on the smallest phone. */
+/**
+ * Returns faults that are not allowed on any page: axe findings on desktop or phone, and horizontal scrolling on the
+ * smallest phone.
+ */
 export const findFaults = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findAccessibilityProblems);
 /** Like `findFaults`, in light and dark mode; for a page that requests reduced motion (`still`). */
-export const findFaultsOfBothSchemes = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findProblemsOfBothSchemes);
+export const findFaultsOfBothSchemes = (page: Page): Promise<string[]> =>
+  findOnDeskAndPhone(page, findProblemsOfBothSchemes);
 
 async function findOnDeskAndPhone(page: Page, findProblems: (page: Page) => Promise<string[]>): Promise<string[]> {
   const size = page.viewportSize();

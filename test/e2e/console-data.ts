@@ -19,7 +19,12 @@ export interface ConsoleData {
 }
 
 /** @param token of an editor, who owns the created keys and endpoints */
-export async function fillConsole(platform: TestPlatform, token: string, receiver: WebhookReceiver, folder: string): Promise<ConsoleData> {
+export async function fillConsole(
+  platform: TestPlatform,
+  token: string,
+  receiver: WebhookReceiver,
+  folder: string,
+): Promise<ConsoleData> {
   const demo = await applyDemo(platform, 'pages', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
@@ -70,8 +75,10 @@ async function makeJobs(platform: TestPlatform) {
        returning id::text as id`,
       [randomUUIDv7(), state, error],
     );
-  for (let count = 0; count < 3; count++) [{ id: ids.other } = { id: '' }] = await insert('dead', 'The store was away, too');
-  for (let count = 0; count < 3; count++) [{ id: ids.job } = { id: '' }] = await insert('dead', 'The store was away: "it\'s <b>gone</b>"');
+  for (let count = 0; count < 3; count++)
+    [{ id: ids.other } = { id: '' }] = await insert('dead', 'The store was away, too');
+  for (let count = 0; count < 3; count++)
+    [{ id: ids.job } = { id: '' }] = await insert('dead', 'The store was away: "it\'s <b>gone</b>"');
   [{ id: ids.queued } = { id: '' }] = await insert('queued', null);
   return ids;
 }

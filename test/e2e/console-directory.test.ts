@@ -32,9 +32,16 @@ beforeAll(async () => {
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
   const description = `<p>Of the <b>north</b></p>${hostile}`;
-  await platform.apply({ people: [{ key: 'hostile', name: `Mallory ${hostile}`, description, contact: { phone: hostile } }] });
+  await platform.apply({
+    people: [{ key: 'hostile', name: `Mallory ${hostile}`, description, contact: { phone: hostile } }],
+  });
   conversation = (await createConversation(platform, demo, '2026-05-01T09:00:00Z')).id;
-  provider.addSession({ id: 's', meetingId: 'm', startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+  provider.addSession({
+    id: 's',
+    meetingId: 'm',
+    startedAt: '2026-05-01T09:50:00.000Z',
+    endedAt: '2026-05-01T11:10:00.000Z',
+  });
   const said = Array.from({ length: 230 }, (_value, index) => ({
     startTime: 600_000 + index * 1_000,
     endTime: 600_900 + index * 1_000,
@@ -86,7 +93,11 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
 
   it.each([
     ['people?q=ada', 'coherence people search --limit 50 --offset 0 --json -- ada', 'Ada'],
-    ['holons?class=event&q=look', 'coherence holons search --class event --limit 50 --offset 0 --json -- look', 'Event look'],
+    [
+      'holons?class=event&q=look',
+      'coherence holons search --class event --limit 50 --offset 0 --json -- look',
+      'Event look',
+    ],
   ])('%s shows the admin CLI command that lists the same', async (path, command, name) => {
     const page = await browser.open('root', `/console/${path}`);
     await page.getByText('Copy as command').click();
@@ -107,8 +118,13 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
     await row(page, 'Mallory').getByRole('link').click();
     await heading(page, `Mallory ${hostile}`).waitFor();
     await page.getByText('Of the north').waitFor();
-    expect([await page.locator('main img').count(), await page.title()]).toEqual([0, expect.stringContaining('Mallory')]);
-    const links = await page.locator('main a').evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+    expect([await page.locator('main img').count(), await page.title()]).toEqual([
+      0,
+      expect.stringContaining('Mallory'),
+    ]);
+    const links = await page
+      .locator('main a')
+      .evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
     expect(links.filter((href) => !href.startsWith('/console'))).toEqual([]);
   });
 });
@@ -130,7 +146,10 @@ describe('console pages of conversations (P6)', () => {
     await page.getByRole('button', { name: 'More' }).click();
     await said.getByText('Sentence number 229').waitFor();
     expect([await said.count(), await page.getByRole('button', { name: 'More' }).count()]).toEqual([230, 0]);
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'WebVTT' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'WebVTT' }).click(),
+    ]);
     expect(download.suggestedFilename()).toBe(`conversation-${conversation}.vtt`);
     expect(await page.getByLabel('Operational data (config)').innerText()).toContain('enter-coherence');
     await page.getByRole('link', { name: 'Conversation jobs' }).click();
@@ -151,7 +170,13 @@ describe('accessibility of the pages for editors (P6)', () => {
     const page = await browser.open('editor', '/console/people', still);
     await row(page, 'Mallory').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
-    const paths = [`people/${demo.ada}`, 'holons', `holons/${demo.event}`, 'conversations?q=river', `conversations/${conversation}`];
+    const paths = [
+      `people/${demo.ada}`,
+      'holons',
+      `holons/${demo.event}`,
+      'conversations?q=river',
+      `conversations/${conversation}`,
+    ];
     for (const path of paths) {
       await page.goto(`${browser.platform.baseUrl}/console/${path}`);
       await page.getByText(/^As of/).waitFor();

@@ -40,10 +40,18 @@ async function sendRaw(
   headers: Record<string, string>,
   json?: unknown,
 ): Promise<{ status: number; text: string; cookie: string }> {
-  const asked = request(own, { method, path, headers: json === undefined ? headers : { ...headers, 'content-type': 'application/json' } });
+  const asked = request(own, {
+    method,
+    path,
+    headers: json === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+  });
   asked.end(json === undefined ? undefined : JSON.stringify(json));
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  return { status: answer.statusCode ?? 0, text: await readText(answer), cookie: answer.headers['set-cookie']?.[0] ?? '' };
+  return {
+    status: answer.statusCode ?? 0,
+    text: await readText(answer),
+    cookie: answer.headers['set-cookie']?.[0] ?? '',
+  };
 }
 const signInAt = (headers: Record<string, string>) => sendRaw('POST', '/console/session', headers, root);
 
@@ -72,10 +80,14 @@ describe('console session cookie (S3)', () => {
       'no-store',
     ]);
     const token = 'svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}';
-    expect(here.headers.get('set-cookie')).toMatch(new RegExp(`^coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict$`));
+    expect(here.headers.get('set-cookie')).toMatch(
+      new RegExp(`^coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict$`),
+    );
     expect(here.text).not.toContain('svc_agentic');
     const there = await signInAt({ host: 'console.example.org', origin: 'https://console.example.org' });
-    expect(there.cookie).toMatch(new RegExp(`^__Secure-coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict; Secure$`));
+    expect(there.cookie).toMatch(
+      new RegExp(`^__Secure-coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict; Secure$`),
+    );
   });
 
   it('is rejected by all API routes, and the console rejects bearer tokens', async () => {
@@ -102,7 +114,9 @@ describe('console session cookie (S3)', () => {
       if (status !== 401) opened.push(`${method} ${path}: ${status}`);
     }
     expect(opened).toEqual([]);
-    expect(await statusOf(platform.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))).toBe(401);
+    expect(
+      await statusOf(platform.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })),
+    ).toBe(401);
   });
 
   it('accepts only console sessions: any other token is rejected, whatever its account', async () => {
@@ -112,7 +126,10 @@ describe('console session cookie (S3)', () => {
       json: root,
     });
     const { token: login } = json as { token: string };
-    const made = await platform.call('POST', '/api/v1/keys', { token: login, json: { name: 'all', account_id: 1, scopes: ['*'] } });
+    const made = await platform.call('POST', '/api/v1/keys', {
+      token: login,
+      json: { name: 'all', account_id: 1, scopes: ['*'] },
+    });
     const { token: key } = made.json as { token: string };
     expect(key).toMatch(/^svc_key_/);
     for (const token of [login, key, platform.sharedToken]) {
@@ -147,13 +164,17 @@ describe('console session cookie (S3)', () => {
       `${cookie}x`,
       'coherence_console=',
     ];
-    for (const given of refused) expect([given, await statusOf(ask('GET', '/console/api/v1/auth/whoami', given))]).toEqual([given, 401]);
+    for (const given of refused)
+      expect([given, await statusOf(ask('GET', '/console/api/v1/auth/whoami', given))]).toEqual([given, 401]);
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `a=b; ${cookie}; c="d"`))).toBe(200);
   });
 
   it('is invalidated by the logout: the token on all gateways, the cookie in the browser', async () => {
     const cookie = await takeCookie();
-    const left = await ask('POST', '/console/api/v1/auth/logout', cookie, { origin: own, 'content-type': 'application/json' });
+    const left = await ask('POST', '/console/api/v1/auth/logout', cookie, {
+      origin: own,
+      'content-type': 'application/json',
+    });
     expect([left.status, left.headers.get('set-cookie')]).toEqual([
       200,
       'coherence_console=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0',
@@ -182,9 +203,14 @@ describe('cross-site requests to the console (rules/console#session)', () => {
     ];
     for (const headers of foreign) {
       expect([headers, await statusOf(signInAt(headers))]).toEqual([headers, 403]);
-      expect([headers, await statusOf(sendRaw('POST', '/console/api/v1/auth/logout', { cookie, ...headers }, {}))]).toEqual([headers, 403]);
+      expect([
+        headers,
+        await statusOf(sendRaw('POST', '/console/api/v1/auth/logout', { cookie, ...headers }, {})),
+      ]).toEqual([headers, 403]);
     }
-    expect(await statusOf(signInAt({ host: 'console.example.org:443', origin: 'https://console.example.org' }))).toBe(200);
+    expect(await statusOf(signInAt({ host: 'console.example.org:443', origin: 'https://console.example.org' }))).toBe(
+      200,
+    );
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
   });
 
@@ -192,16 +218,21 @@ describe('cross-site requests to the console (rules/console#session)', () => {
     const cookie = await takeCookie();
     const path = '/console/api/v1/auth/whoami';
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://app.example.org' }])
-      expect([headers, await statusOf(ask('GET', path, cookie, headers as Record<string, string>))]).toEqual([headers, 403]);
+      expect([headers, await statusOf(ask('GET', path, cookie, headers as Record<string, string>))]).toEqual([
+        headers,
+        403,
+      ]);
     const { headers } = await ask('GET', path, cookie, { origin: own });
     expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
-    expect([headers.get('content-security-policy'), headers.get('cross-origin-resource-policy'), headers.get('cache-control')]).toEqual([
-      "default-src 'none'; frame-ancestors 'none'; sandbox",
-      'same-origin',
-      'no-store',
-    ]);
+    expect([
+      headers.get('content-security-policy'),
+      headers.get('cross-origin-resource-policy'),
+      headers.get('cache-control'),
+    ]).toEqual(["default-src 'none'; frame-ancestors 'none'; sandbox", 'same-origin', 'no-store']);
     expect(
-      await statusOf(ask('OPTIONS', path, cookie, { origin: 'https://app.example.org', 'access-control-request-method': 'GET' })),
+      await statusOf(
+        ask('OPTIONS', path, cookie, { origin: 'https://app.example.org', 'access-control-request-method': 'GET' }),
+      ),
     ).toBe(403);
   });
 
@@ -233,7 +264,9 @@ describe('operations of the console session (rules/console#reach)', () => {
       if (expected ? !isReached : status !== 404) wrong.push(`${route.method} ${path}: ${status}`);
     };
     // Each request fails after half a second without a service.
-    await Promise.all(routes.filter(({ path, operationId }) => path.startsWith('/api/') && operationId !== 'logout').map(look));
+    await Promise.all(
+      routes.filter(({ path, operationId }) => path.startsWith('/api/') && operationId !== 'logout').map(look),
+    );
     expect(wrong).toEqual([]);
   });
 
@@ -274,16 +307,24 @@ describe('console sign-in without the gate key (D76)', () => {
     expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await guess('nobody@example.org', from)).text).toBe(answers[0]?.text);
     expect(await statusOf(login(email, from))).toBe(200);
-    expect(await statusOf(signIn({ origin: own, 'x-forwarded-for': '198.51.100.10' }, { email, password: 'secret-of-ada-door' }))).toBe(
-      200,
-    );
+    expect(
+      await statusOf(
+        signIn({ origin: own, 'x-forwarded-for': '198.51.100.10' }, { email, password: 'secret-of-ada-door' }),
+      ),
+    ).toBe(200);
     await Promise.all(Array.from({ length: 70 }, (_guess, count) => guess(`guess-${count}@example.org`, from)));
     expect(await statusOf(guess('one-more@example.org', from))).toBe(429);
     expect(await statusOf(login(email, from))).toBe(200);
   });
 
   it('accepts an email and a password only', async () => {
-    for (const json of [{}, { email: 1, password: 'x' }, { email: 'a@b.c' }, { email: 'x'.repeat(1001), password: 'x' }, []])
+    for (const json of [
+      {},
+      { email: 1, password: 'x' },
+      { email: 'a@b.c' },
+      { email: 'x'.repeat(1001), password: 'x' },
+      [],
+    ])
       expect(await statusOf(signIn({ origin: own }, json))).toBe(422);
     expect(await statusOf(signIn({ origin: own }, { ...root, password: { $ne: '' } }))).toBe(422);
   });

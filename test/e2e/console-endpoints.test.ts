@@ -9,7 +9,11 @@ let id: number;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
   const services = ['api-gateway', 'directory', 'conversations', 'events'];
-  browser = await startConsoleBrowser(import.meta.url, { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` }, services);
+  browser = await startConsoleBrowser(
+    import.meta.url,
+    { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` },
+    services,
+  );
   const made = await browser.platform.call('POST', '/api/v1/webhook-endpoints', {
     token: await browser.login('editor'),
     json: { url: receiver.url('/archive'), description: 'Archive' },

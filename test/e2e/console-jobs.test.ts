@@ -2,7 +2,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
-import { type ConsoleBrowser, findFaultsOfBothSchemes, heading, row, startConsoleBrowser, still, tabTo } from './console-browser.ts';
+import {
+  type ConsoleBrowser,
+  findFaultsOfBothSchemes,
+  heading,
+  row,
+  startConsoleBrowser,
+  still,
+  tabTo,
+} from './console-browser.ts';
 
 let browser: ConsoleBrowser;
 beforeAll(async () => {
@@ -22,7 +30,12 @@ async function makeDead(count: number, error: string): Promise<string[]> {
   return ids;
 }
 const countDead = async (ids: readonly string[]): Promise<number> =>
-  (await browser.platform.sql(`select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`, [ids])).length;
+  (
+    await browser.platform.sql(
+      `select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`,
+      [ids],
+    )
+  ).length;
 
 describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
   it('find and redrive 10,000 dead jobs of one error in three actions, with count, result and remainder', async () => {
@@ -30,7 +43,9 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     await makeDead(3, 'Another error');
     const page = await browser.open('operator', '/console/jobs?state=dead');
     await row(page, 'The store was away').first().getByRole('link', { name: 'Only this error' }).click();
-    await waitFor(() => Promise.resolve(new URL(page.url()).searchParams.get('error') === 'The store was away: "bucket" <b>gone</b>'));
+    await waitFor(() =>
+      Promise.resolve(new URL(page.url()).searchParams.get('error') === 'The store was away: "bucket" <b>gone</b>'),
+    );
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Redrive all that match?' });
     await dialog.getByText('10,000 jobs will be changed.').waitFor();
@@ -86,7 +101,9 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
       { query: { action: 'jobs.redrive', limit: 200 } },
       { token: await browser.login('root') },
     );
-    expect(body.items.filter(({ changes }) => JSON.stringify(changes).includes('"error":{"length":13}'))).toHaveLength(1);
+    expect(body.items.filter(({ changes }) => JSON.stringify(changes).includes('"error":{"length":13}'))).toHaveLength(
+      1,
+    );
   });
 
   it('reject a viewer with the reason, and change nothing', async () => {
@@ -113,18 +130,19 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     const page = await browser.open('operator', `/console/jobs/media/${id}`);
     await page.getByText('Looked at').waitFor();
     const payload = await page.getByLabel('Payload').innerText();
-    expect([payload.includes('"conversation_id": 42'), payload.includes('[redacted]'), payload.includes('not to be seen')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      payload.includes('"conversation_id": 42'),
+      payload.includes('[redacted]'),
+      payload.includes('not to be seen'),
+    ]).toEqual([true, true, false]);
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('cancelled', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Redrive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await waitFor(
-      async () => (await browser.platform.sql(`select 1 from media.jobs where id = $1 and generation > 0`, [id])).length === 1,
+      async () =>
+        (await browser.platform.sql(`select 1 from media.jobs where id = $1 and generation > 0`, [id])).length === 1,
       {
         what: 'the job in its next life',
       },

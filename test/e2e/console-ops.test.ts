@@ -24,7 +24,10 @@ beforeAll(async () => {
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
   // Unsigned webhook: a receipt without a body.
-  await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, json: { triggerEvent: 'BOOKING_CREATED' } });
+  await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
+    token: null,
+    json: { triggerEvent: 'BOOKING_CREATED' },
+  });
   conversation = (await createConversation(platform, demo, '2026-05-01T09:00:00Z')).id;
   await platform.ask('conversations', 'move', String(conversation), 'import');
 }, provideTimeoutMs);
@@ -38,7 +41,9 @@ describe('console pages of webhooks (P4)', () => {
     await page.getByRole('button', { name: 'Filter' }).click();
     await row(page, 'rejected').first().waitFor();
     await page.getByText('Copy as command').click();
-    expect(await page.locator('.command code').innerText()).toBe('coherence webhooks list --provider cal.com --limit 50 --json');
+    expect(await page.locator('.command code').innerText()).toBe(
+      'coherence webhooks list --provider cal.com --limit 50 --json',
+    );
     await page.getByLabel('Text in the body').fill('it’s -x');
     await page.getByLabel('Person (id)').fill(String(demo.ada));
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -89,7 +94,9 @@ describe('keyboard use of the pages of webhooks (P6)', () => {
     await tabTo(page, 'Replay');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    const jobs = await browser.platform.sql(`select 1 as one from conversations.jobs where type = 'conversations.booking-event'`);
+    const jobs = await browser.platform.sql(
+      `select 1 as one from conversations.jobs where type = 'conversations.booking-event'`,
+    );
     expect(jobs).toHaveLength(1);
   });
 });
@@ -112,7 +119,9 @@ describe('console page of pipelines (P5)', () => {
     await tabTo(operator, 'Retry');
     await operator.keyboard.press('Enter');
     await operator.getByRole('dialog').waitFor({ state: 'hidden' });
-    const jobs = await browser.platform.sql(`select state from transcripts.jobs where type = 'transcripts.transcript-import'`);
+    const jobs = await browser.platform.sql(
+      `select state from transcripts.jobs where type = 'transcripts.transcript-import'`,
+    );
     expect([jobs.length, jobs[0]?.['state'] === 'dead']).toEqual([1, false]);
     const { body } = await browser.platform.client.listPipelines(
       { query: { journey: demo.journey } },

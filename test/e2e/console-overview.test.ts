@@ -2,7 +2,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
-import { type ConsoleBrowser, findFaultsOfBothSchemes, heading, row, startConsoleBrowser, still, tabTo } from './console-browser.ts';
+import {
+  type ConsoleBrowser,
+  findFaultsOfBothSchemes,
+  heading,
+  row,
+  startConsoleBrowser,
+  still,
+  tabTo,
+} from './console-browser.ts';
 
 let browser: ConsoleBrowser;
 beforeAll(async () => {

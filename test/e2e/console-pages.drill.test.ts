@@ -44,14 +44,18 @@ async function visit(path: string, shown: string | RegExp): Promise<void> {
 async function readCommands(scope: { locator: Page['locator'] }): Promise<string[][]> {
   const lines = await scope.locator('.command code').allTextContents();
   return lines.map((line) => {
-    const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s'])+/g)].map(([word]) => word.replaceAll(String.raw`'\''`, "'"));
+    const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s'])+/g)].map(([word]) =>
+      word.replaceAll(String.raw`'\''`, "'"),
+    );
     expect(words[0]).toBe('coherence');
     return words.slice(1).map((word) => (/^'[^]*'$/.test(word) ? word.slice(1, -1) : word));
   });
 }
 
 function execute(words: readonly string[]): Promise<any> {
-  return browser.platform.ask(...words.filter((word) => word !== '--json').map((word) => word.replace(/^person-/, `${folder}/person-`)));
+  return browser.platform.ask(
+    ...words.filter((word) => word !== '--json').map((word) => word.replace(/^person-/, `${folder}/person-`)),
+  );
 }
 
 const nameOf = ({ id, slug, conversation_id: about, conversation, segment, membership_id: member }: any): string =>
@@ -69,29 +73,32 @@ describe('accessibility of every console page (P6)', () => {
     }
   });
 
-  it.each(sampled(consolePages, { every: 4 }))('%s: every control is reachable by keyboard, in page order', async (_name, path, shown) => {
-    await visit(path(data), shown);
-    // Disables automatic refresh so that nothing changes during the checks; once for all pages.
-    const refreshes = page.getByRole('button', { name: 'Every 10 s', pressed: true });
-    if ((await refreshes.count()) > 0) await refreshes.click();
-    // Number of interactive elements: links, buttons, fields, summaries, scroll areas.
-    const count = Number(
-      await page.evaluate(`(() => {
+  it.each(sampled(consolePages, { every: 4 }))(
+    '%s: every control is reachable by keyboard, in page order',
+    async (_name, path, shown) => {
+      await visit(path(data), shown);
+      // Disables automatic refresh so that nothing changes during the checks; once for all pages.
+      const refreshes = page.getByRole('button', { name: 'Every 10 s', pressed: true });
+      if ((await refreshes.count()) > 0) await refreshes.click();
+      // Number of interactive elements: links, buttons, fields, summaries, scroll areas.
+      const count = Number(
+        await page.evaluate(`(() => {
         const all = [...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"], audio, video)')]
           .filter((item) => item.checkVisibility());
         all.forEach((item, place) => item.dataset.place = place);
         document.querySelector('main').focus();
         return all.length;
       })()`),
-    );
-    const reached: number[] = [];
-    for (let presses = 0; presses < 3 * count + 30 && reached.at(-1) !== count - 1; presses++) {
-      await page.keyboard.press('Tab');
-      const place = await page.evaluate(`document.activeElement?.closest('[data-place]')?.dataset.place ?? null`);
-      if (place !== null && Number(place) !== reached.at(-1)) reached.push(Number(place));
-    }
-    expect(reached).toEqual(Array.from({ length: count }, (_item, place) => place));
-  });
+      );
+      const reached: number[] = [];
+      for (let presses = 0; presses < 3 * count + 30 && reached.at(-1) !== count - 1; presses++) {
+        await page.keyboard.press('Tab');
+        const place = await page.evaluate(`document.activeElement?.closest('[data-place]')?.dataset.place ?? null`);
+        if (place !== null && Number(place) !== reached.at(-1)) reached.push(Number(place));
+      }
+      expect(reached).toEqual(Array.from({ length: count }, (_item, place) => place));
+    },
+  );
 
   it.each(
     sampled(
@@ -141,10 +148,13 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
       const api = behind[name];
       if (api !== undefined) {
         const query = address.split('?')[1] ?? '';
-        const first = await browser.platform.call('GET', `/api/${api}?${query}&limit=1`, { token: await browser.login('root') });
+        const first = await browser.platform.call('GET', `/api/${api}?${query}&limit=1`, {
+          token: await browser.login('root'),
+        });
         expect(first.json.next).toEqual(expect.any(String));
         addresses.push(`${address}${query === '' ? '?' : '&'}cursor=${first.json.next}`);
-      } else if (/^(?:people|holons|endpoints|keys)$/.test(name)) addresses.push(`${address}${address.includes('?') ? '&' : '?'}offset=1`);
+      } else if (/^(?:people|holons|endpoints|keys)$/.test(name))
+        addresses.push(`${address}${address.includes('?') ? '&' : '?'}offset=1`);
       for (const each of addresses) {
         const lists: string[][] = [];
         const requests: URL[] = [];
@@ -159,14 +169,20 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
         if (name === 'one conversation') await page.getByRole('button', { name: 'Show transcript' }).click();
         await page.locator('.command').first().waitFor({ state: 'attached' });
         // Commands that change something are run after those that display.
-        const commands = (await readCommands(page)).toSorted((one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'));
+        const commands = (await readCommands(page)).toSorted(
+          (one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'),
+        );
         for (const words of commands) {
           if (words[0] === 'events') {
             expect(await browser.platform.cli(...words, '--after', '', '--count', '1')).toMatchObject({ code: 0 });
             continue;
           }
           const result = await execute(words);
-          if (Array.isArray(result) && ['list', 'search', 'deliveries'].includes(words[1] ?? '') && words[0] !== 'notes')
+          if (
+            Array.isArray(result) &&
+            ['list', 'search', 'deliveries'].includes(words[1] ?? '') &&
+            words[0] !== 'notes'
+          )
             expect([each, words.join(' '), result.map(nameOf)]).toEqual([
               each,
               words.join(' '),
@@ -175,7 +191,8 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
         }
         expect(commands.length).toBeGreaterThan(0);
         // Pages never request more than 200 rows.
-        for (const { searchParams } of requests) expect(Number(searchParams.get('limit') ?? 0)).toBeLessThanOrEqual(200);
+        for (const { searchParams } of requests)
+          expect(Number(searchParams.get('limit') ?? 0)).toBeLessThanOrEqual(200);
         page.removeAllListeners('response');
       }
     },
@@ -187,7 +204,12 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
     ['redriving one', () => `jobs/media/${data.other}`, () => press('Redrive'), /^jobs redrive /],
     ['giving one up', () => `jobs/media/${data.job}`, () => press('Cancel'), /^jobs discard /],
     ['replaying one', () => `webhooks/${data.receipt}`, () => press('Replay'), /^webhooks replay \d+ --json$/],
-    ['redriving all of a filter', () => 'jobs?error=away', () => press(/^Redrive all/), /^jobs redrive --error away --json$/],
+    [
+      'redriving all of a filter',
+      () => 'jobs?error=away',
+      () => press(/^Redrive all/),
+      /^jobs redrive --error away --json$/,
+    ],
     ['redriving all dead ones', () => 'jobs?state=dead', () => press(/^Redrive all/), /^jobs redrive --all --json$/],
     ['redriving queued ones', () => 'jobs?state=queued', () => press(/^Redrive all/), undefined],
     ['redriving cancelled ones', () => 'jobs?state=cancelled&type=x.y', () => press(/^Redrive all/), undefined],
@@ -199,11 +221,26 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
       /^jobs cancel --type x.y --state queued --json$/,
     ],
     ['cancelling of any state', () => 'jobs?type=x.y', () => press(/^Cancel all/), /^jobs cancel --type x.y --json$/],
-    ['giving dead ones up', () => 'jobs?state=dead&type=x.y', () => press(/^Cancel all/), /^jobs discard --type x.y --json$/],
+    [
+      'giving dead ones up',
+      () => 'jobs?state=dead&type=x.y',
+      () => press(/^Cancel all/),
+      /^jobs discard --type x.y --json$/,
+    ],
     ['cancelling one', () => `jobs/media/${data.queued}`, () => press('Cancel'), /^jobs cancel /],
-    ['replaying all of a filter', () => 'webhooks?kind=booking', () => press(/^Replay all/), /^webhooks replay .*--limit 20000 --json$/],
+    [
+      'replaying all of a filter',
+      () => 'webhooks?kind=booking',
+      () => press(/^Replay all/),
+      /^webhooks replay .*--limit 20000 --json$/,
+    ],
     ['replaying what cannot be', () => 'webhooks?kind=booking&outcome=answered', () => press(/^Replay all/), undefined],
-    ['replaying messages of a person', () => 'webhooks?kind=telegram&person_id=1', () => press(/^Replay all/), undefined],
+    [
+      'replaying messages of a person',
+      () => 'webhooks?kind=telegram&person_id=1',
+      () => press(/^Replay all/),
+      undefined,
+    ],
     ['retrying a pipeline', () => 'pipelines', () => retry(), /^pipelines retry /],
     ['approving a sentence', () => 'agents/guide', () => press(/^Approve/), /^agents knowledge approve guide /],
     ['rejecting a sentence', () => 'agents/guide', () => press(/^Reject/), /^agents knowledge reject guide /],
@@ -215,14 +252,24 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
     ],
     ['rotating a key', () => `keys/${data.key}`, () => rotate(), /^keys rotate \S+ --overlap-seconds 3600 --json$/],
     ['revoking a key', () => `keys/${data.key}`, () => press('Revoke'), /^keys revoke /],
-    ['redelivering an event', () => `endpoints/${data.endpoint}`, () => press(/^Redeliver/), /^endpoints redeliver \d+ \S+ --json$/],
+    [
+      'redelivering an event',
+      () => `endpoints/${data.endpoint}`,
+      () => press(/^Redeliver/),
+      /^endpoints redeliver \d+ \S+ --json$/,
+    ],
     [
       'recovering an endpoint',
       () => `endpoints/${data.endpoint}`,
       () => recover(),
       /^endpoints recover \d+ --since 2026-01-01T00:00:00.000Z --json$/,
     ],
-    ['disabling an endpoint', () => `endpoints/${data.endpoint}`, () => press('Disable'), /^endpoints disable \d+ --yes --json$/],
+    [
+      'disabling an endpoint',
+      () => `endpoints/${data.endpoint}`,
+      () => press('Disable'),
+      /^endpoints disable \d+ --yes --json$/,
+    ],
     ['enabling an endpoint', () => `endpoints/${data.endpoint}`, () => press('Enable'), /^endpoints enable /],
   ];
   const fillKey = async (): Promise<void> => {

@@ -10,7 +10,11 @@ let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: consoleClientId, OUTBOUND_ALLOWED_HOSTS: provider.host };
+  const settings = {
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: consoleClientId,
+    OUTBOUND_ALLOWED_HOSTS: provider.host,
+  };
   platform = await startTestPlatform(import.meta.url, settings, { services: ['api-gateway', 'directory'] });
   demo = await applyDemo(platform, 'provider');
   await platform.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
@@ -25,7 +29,9 @@ const get = (path: string, cookie = ''): Promise<Answer> =>
 const cookiesOf = ({ headers }: Answer): string[] => headers.getSetCookie();
 const firstPart = (cookie = ''): string => cookie.split(';')[0] ?? '';
 
-/** Signs in at the provider and follows the redirect back; returns the response of the callback and the stored cookies. */
+/**
+ * Signs in at the provider and follows the redirect back; returns the response of the callback and the stored cookies.
+ */
 async function signIn(subject: string, to = ''): Promise<{ back: Answer; path: string; kept: string }> {
   const { path, kept } = await signInThere(subject, to);
   return { back: await get(path, kept), path, kept };
@@ -49,14 +55,20 @@ async function countFailures(): Promise<(reason: string) => number> {
   const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await platform.readLogs())?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return (reason) =>
-    Number(new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+    Number(
+      new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1],
+    );
 }
 
 describe('the console with an identity provider (S3)', () => {
   it('reports that the provider is unavailable, and retries', async () => {
     await provider.disconnect();
     const answer = await get('/console/sign-in?to=/console/jobs');
-    expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([303, '/console/jobs?signIn=away', []]);
+    expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([
+      303,
+      '/console/jobs?signIn=away',
+      [],
+    ]);
     await provider.return();
     expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').origin).toBe(provider.issuer);
   });
@@ -162,7 +174,8 @@ describe('the console with an identity provider (S3)', () => {
   it('signs in with several tabs at once, at most five (D105)', async () => {
     const tabs: { path: string; kept: string }[] = [];
     const jar = (): string => tabs.map(({ kept }) => kept).join('; ');
-    for (const page of ['jobs', 'keys', 'audit', 'people', 'holons']) tabs.push(await signInThere('ada', `/console/${page}`));
+    for (const page of ['jobs', 'keys', 'audit', 'people', 'holons'])
+      tabs.push(await signInThere('ada', `/console/${page}`));
     const [sixth, given = ''] = cookiesOf(await get('/console/sign-in', jar()));
     expect([firstPart(sixth), given]).toEqual([
       expect.stringMatching(/^coherence_sign_in_/),
@@ -170,17 +183,19 @@ describe('the console with an identity provider (S3)', () => {
     ]);
     const [jobs, keys] = tabs;
     const first = await get(jobs?.path ?? '', jar());
-    expect([first.headers.get('location'), cookiesOf(first).filter((cookie) => cookie.startsWith('coherence_sign_in_'))]).toEqual([
-      '/console/jobs',
-      [expect.stringContaining(`${jobs?.kept.split('=')[0]}=; `)],
-    ]);
+    expect([
+      first.headers.get('location'),
+      cookiesOf(first).filter((cookie) => cookie.startsWith('coherence_sign_in_')),
+    ]).toEqual(['/console/jobs', [expect.stringContaining(`${jobs?.kept.split('=')[0]}=; `)]]);
     tabs.shift();
     const second = await get(keys?.path ?? '', jar());
     expect(second.headers.get('location')).toBe('/console/keys');
     // Repeats the callback in a browser that already has a session.
     const session = sessionOf({ back: second });
     expect((await get(jobs?.path ?? '', session)).headers.get('location')).toBe('/console');
-    expect((await get(jobs?.path ?? '', 'coherence_console=x')).headers.get('location')).toBe('/console?signIn=refused');
+    expect((await get(jobs?.path ?? '', 'coherence_console=x')).headers.get('location')).toBe(
+      '/console?signIn=refused',
+    );
   });
 
   it('distinguishes failures on the page, in the log and in a metric (D105)', async () => {
@@ -199,7 +214,8 @@ describe('the console with an identity provider (S3)', () => {
     for (const detail of ['invalid_client', 'status_503', 'invalid_grant', 'no_account', 'state'])
       expect(log).toContain(`"detail":"${detail}"`);
     const after = await countFailures();
-    for (const reason of ['misconfigured', 'away', 'refused']) expect([reason, after(reason) - before(reason)]).toEqual([reason, 1]);
+    for (const reason of ['misconfigured', 'away', 'refused'])
+      expect([reason, after(reason) - before(reason)]).toEqual([reason, 1]);
   });
 
   it('redirects to the logout of the provider, from its own page only (D105)', async () => {
@@ -221,7 +237,9 @@ describe('the console with an identity provider (S3)', () => {
     const again = 'coherence_ask_again=1';
     const asked = await get('/console/sign-in', again);
     expect(new URL(asked.headers.get('location') ?? '').searchParams.get('prompt')).toBe('login');
-    expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').searchParams.has('prompt')).toBe(false);
+    expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').searchParams.has('prompt')).toBe(
+      false,
+    );
     const { path, kept } = await signInThere('ada');
     const cleared = 'coherence_ask_again=; Path=/console/sign-in; HttpOnly; SameSite=Lax; Max-Age=0';
     expect(cookiesOf(await get(path, `${kept}; ${again}`))).toContain(cleared);
@@ -230,13 +248,19 @@ describe('the console with an identity provider (S3)', () => {
 
   it('rejects passwords, and shows this on its page', async () => {
     const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
-    const answer = await platform.call('POST', '/console/session', { token: null, json, headers: { origin: platform.baseUrl } });
+    const answer = await platform.call('POST', '/console/session', {
+      token: null,
+      json,
+      headers: { origin: platform.baseUrl },
+    });
     expect(answer.status).toBe(404);
     expect((await get('/console')).text).toContain('data-sign-in="provider"');
   });
 
   it('rejects provider tokens as bearers when no audience is set', async () => {
-    expect((await platform.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status).toBe(401);
+    expect(
+      (await platform.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status,
+    ).toBe(401);
   });
 
   it('ends sessions when the link is removed', async () => {

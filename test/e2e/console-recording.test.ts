@@ -1,6 +1,6 @@
 /**
- * Conversation recordings in the console: played by a real browser under the page's content security policy, for authorized users (P6, T4,
- * D69).
+ * Conversation recordings in the console: played by a real browser under the page's content security policy, for
+ * authorized users (P6, T4, D69).
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -71,15 +71,26 @@ async function play(page: Page, player: 'video' | 'audio'): Promise<void> {
 }
 
 /** Fetches a range of a file in a page script, bypassing the browser cache. */
-const fetchPart = (page: Page, url: string, range: string, options = '{}'): Promise<{ status: number; range: string; body: string }> =>
+const fetchPart = (
+  page: Page,
+  url: string,
+  range: string,
+  options = '{}',
+): Promise<{ status: number; range: string; body: string }> =>
   page.evaluate(`fetch('${url}', { cache: 'no-store', headers: { Range: '${range}' }, ...${options} }).then(async (answer) => ({
     status: answer.status, range: answer.headers.get('content-range') ?? '',
     body: [...new Uint8Array(await answer.arrayBuffer())].map((byte) => byte.toString(16).padStart(2, '0')).join('') }))`);
-const hex = (bytes: Uint8Array, from: number, to: number): string => Buffer.from(bytes.subarray(from, to)).toString('hex');
+const hex = (bytes: Uint8Array, from: number, to: number): string =>
+  Buffer.from(bytes.subarray(from, to)).toString('hex');
 
 function describeAnswer(answers: readonly Response[], part: string): (number | string | undefined)[] {
   const answer = answers.find((item) => item.url().includes(part));
-  return [answer?.status(), answer?.headers()['content-type'], answer?.headers()['content-range'], answer?.request().headers()['range']];
+  return [
+    answer?.status(),
+    answer?.headers()['content-type'],
+    answer?.headers()['content-range'],
+    answer?.request().headers()['range'],
+  ];
 }
 
 describe('recording of a conversation in the console (P6, T4)', () => {
@@ -95,13 +106,19 @@ describe('recording of a conversation in the console (P6, T4)', () => {
     await play(page, 'video');
     const wholeFilm = `bytes 0-${film.length - 1}/${film.length}`;
     expect(describeAnswer(answers, '/media/')).toEqual([206, 'video/mp4', wholeFilm, 'bytes=0-']);
-    expect(await ask(page, 'video', '[player.videoWidth, player.videoHeight, Math.round(player.duration)]')).toEqual([160, 120, seconds]);
+    expect(await ask(page, 'video', '[player.videoWidth, player.videoHeight, Math.round(player.duration)]')).toEqual([
+      160,
+      120,
+      seconds,
+    ]);
 
     await ask(page, 'video', `player.pause(), player.textTracks[0].mode = 'showing'`);
     await waitFor(async () => (await ask(page, 'video', `player.textTracks[0].cues?.length`)) === seconds);
     expect(describeAnswer(answers, '/captions.vtt').slice(0, 2)).toEqual([200, 'text/vtt; charset=utf-8']);
     await ask(page, 'video', 'player.currentTime = 4.3');
-    await waitFor(async () => (await ask(page, 'video', `player.textTracks[0].activeCues[0]?.text`)) === '<v Gwen>It is second 4');
+    await waitFor(
+      async () => (await ask(page, 'video', `player.textTracks[0].activeCues[0]?.text`)) === '<v Gwen>It is second 4',
+    );
     expect(await ask(page, 'video', '[player.seeking, player.error]')).toEqual([false, null]);
 
     await play(page, 'audio');
@@ -119,7 +136,10 @@ describe('recording of a conversation in the console (P6, T4)', () => {
       status: 206,
       body: hex(sound, sound.length - 8, sound.length),
     });
-    expect(await fetchPart(page, address, `bytes=${film.length}-`)).toMatchObject({ status: 416, range: `bytes */${film.length}` });
+    expect(await fetchPart(page, address, `bytes=${film.length}-`)).toMatchObject({
+      status: 416,
+      range: `bytes */${film.length}`,
+    });
   });
 
   it('returns 404 for callers who cannot see the conversation, and without a session', async () => {
@@ -131,9 +151,14 @@ describe('recording of a conversation in the console (P6, T4)', () => {
     expect(await page.locator('video, audio, track, a[download]').count()).toBe(0);
     for (const part of ['', '/summary', '/video', '/captions.vtt', '/audio', '/transcript?format=vtt']) {
       expect([part, (await fetchPart(page, `${calls}${part}`, 'bytes=0-')).status]).toEqual([part, 404]);
-      expect([part, (await fetchPart(page, `${calls}${part}`, 'bytes=0-', `{ credentials: 'omit' }`)).status]).toEqual([part, 401]);
+      expect([part, (await fetchPart(page, `${calls}${part}`, 'bytes=0-', `{ credentials: 'omit' }`)).status]).toEqual([
+        part,
+        401,
+      ]);
     }
-    const texts = await Promise.all(answers.filter((answer) => answer.url().includes(calls)).map((answer) => answer.text()));
+    const texts = await Promise.all(
+      answers.filter((answer) => answer.url().includes(calls)).map((answer) => answer.text()),
+    );
     expect(texts.length).toBeGreaterThan(10);
     expect(texts.filter((text) => /\/media\/|Gwen|talk\./.test(text))).toEqual([]);
     expect(answers.filter((answer) => answer.url().includes('/media/'))).toEqual([]);

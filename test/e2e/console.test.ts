@@ -24,13 +24,20 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 const makeKey = async (name: string): Promise<{ key: { id: string }; token: string }> =>
-  (await browser.platform.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token: await browser.login('editor') })).body;
+  (
+    await browser.platform.client.createKey(
+      { body: { name, scopes: ['ops:read'] } },
+      { token: await browser.login('editor') },
+    )
+  ).body;
 
 describe('console sign-in (S3)', () => {
   it('opens the requested address, shows what was wrong, and signs out', async () => {
     const page = await (await browser.openContext()).newPage();
     await page.goto(`${browser.platform.baseUrl}/console/audit?action=login`);
-    await waitFor(() => page.evaluate(`document.activeElement?.id === 'email'`), { what: 'the focus in the first field' });
+    await waitFor(() => page.evaluate(`document.activeElement?.id === 'email'`), {
+      what: 'the focus in the first field',
+    });
     await signIn(page, 'root', 'something else');
     await page.getByRole('alert').getByText('Email or password is wrong.').waitFor();
     await signIn(page, 'root');
@@ -57,7 +64,9 @@ describe('console sign-in (S3)', () => {
     const token = await browser.login('root');
     const { items } = (await browser.platform.client.listSessions({ query: { limit: 200 } }, { token })).body;
     const others = items.filter(({ current }) => !current);
-    await Promise.all(others.map(({ id }) => browser.platform.client.revokeSession({ path: { session_id: id } }, { token })));
+    await Promise.all(
+      others.map(({ id }) => browser.platform.client.revokeSession({ path: { session_id: id } }, { token })),
+    );
 
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
@@ -99,7 +108,9 @@ describe('console page of the audit log (A3)', () => {
     expect(new URL(page.url()).searchParams.get('target')).toBe(`key:${key.id}`);
     expect(await page.getByRole('row').count()).toBe(2);
     await page.getByText('Copy as command').click();
-    expect(await page.locator('.command code').innerText()).toBe(`coherence audit list --target key:${key.id} --limit 50 --json`);
+    expect(await page.locator('.command code').innerText()).toBe(
+      `coherence audit list --target key:${key.id} --limit 50 --json`,
+    );
     await page.goBack();
     await row(page, 'login').first().waitFor();
     expect(await page.getByLabel('Target').inputValue()).toBe('');
@@ -172,7 +183,8 @@ describe('accessibility of the console (P6)', () => {
     for (const path of ['/console/keys', `/console/keys/${key.id}`, '/console/nothing', nowhere]) {
       await page.goto(`${browser.platform.baseUrl}${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      if (path.startsWith('/console/keys') && path !== nowhere) await page.getByText('A long name of a key').first().waitFor();
+      if (path.startsWith('/console/keys') && path !== nowhere)
+        await page.getByText('A long name of a key').first().waitFor();
       expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     }
     await page.goto(`${browser.platform.baseUrl}/console/keys`);
@@ -218,7 +230,10 @@ describe('accessibility of the console (P6)', () => {
     const page = await browser.open('editor', '/console/keys', narrow);
     for (const button of await page.getByRole('button').all()) {
       const box = await button.boundingBox();
-      expect([await button.innerText(), Math.min(box?.width ?? 0, box?.height ?? 0) >= 44]).toEqual([await button.innerText(), true]);
+      expect([await button.innerText(), Math.min(box?.width ?? 0, box?.height ?? 0) >= 44]).toEqual([
+        await button.innerText(),
+        true,
+      ]);
     }
   });
 });

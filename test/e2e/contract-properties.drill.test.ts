@@ -1,4 +1,7 @@
-/** Generated requests for every documented operation; each response is checked against the served document (see contract/recorder.ts). */
+/**
+ * Generated requests for every documented operation; each response is checked against the served document (see
+ * contract/recorder.ts).
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -59,7 +62,11 @@ afterAll(async () => {
 
 const login = (): Promise<string> => platform.login('root-any@example.org', 'secret-of-root-any');
 
-async function send(operation: DocumentedOperation, request: MadeRequest, more: Record<string, string> = {}): Promise<Answer> {
+async function send(
+  operation: DocumentedOperation,
+  request: MadeRequest,
+  more: Record<string, string> = {},
+): Promise<Answer> {
   const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
   // A token can log out only once.
   const token =
@@ -80,7 +87,10 @@ async function send(operation: DocumentedOperation, request: MadeRequest, more: 
   });
 }
 
-/** Returns a unique idempotency key. A key that was used for another request gets 422, which the header schema cannot express. */
+/**
+ * Returns a unique idempotency key. A key that was used for another request gets 422, which the header schema cannot
+ * express.
+ */
 function nameAlone({ headers }: MadeRequest): Record<string, string> {
   const name = headers['Idempotency-Key'];
   return name === undefined ? {} : { 'Idempotency-Key': `${name}${randomUUID()}` };
@@ -88,7 +98,8 @@ function nameAlone({ headers }: MadeRequest): Record<string, string> {
 
 /** The session's own person must not be merged with another: the session would end. */
 const mergesOneself = ({ path, json }: MadeRequest): boolean =>
-  path === `/api/v1/people/${ownPerson}/merge` || (path.endsWith('/merge') && (json as { into?: unknown }).into === ownPerson);
+  path === `/api/v1/people/${ownPerson}/merge` ||
+  (path.endsWith('/merge') && (json as { into?: unknown }).into === ownPerson);
 
 const interruptAfterTimeLimit = 20_000;
 
@@ -98,20 +109,26 @@ describe('generated requests (rules/http#live-schema; rules/http#order-of-checks
     expect(operations.length).toBeGreaterThan(15);
   });
 
-  it.each(operations)('$id answers valid requests as documented, never with 422 or an internal error', async (operation) => {
-    await fc.assert(
-      fc.asyncProperty(fittingRequest(operation, known), async (request) => {
-        fc.pre(!mergesOneself(request));
-        const answer = await send(operation, request, nameAlone(request));
-        expect(answer.status).toBeLessThan(500);
-        expect([answer.status, answer.status === 422 ? answer.json : undefined]).toEqual([expect.any(Number), undefined]);
-        const tag = answer.headers.get('etag');
-        if (operation.method !== 'GET' || answer.status !== 200 || tag === null) return;
-        expect((await send(operation, { ...request, headers: {} }, { 'if-none-match': tag })).status).toBe(304);
-      }),
-      { numRuns: fittingRuns, interruptAfterTimeLimit },
-    );
-  });
+  it.each(operations)(
+    '$id answers valid requests as documented, never with 422 or an internal error',
+    async (operation) => {
+      await fc.assert(
+        fc.asyncProperty(fittingRequest(operation, known), async (request) => {
+          fc.pre(!mergesOneself(request));
+          const answer = await send(operation, request, nameAlone(request));
+          expect(answer.status).toBeLessThan(500);
+          expect([answer.status, answer.status === 422 ? answer.json : undefined]).toEqual([
+            expect.any(Number),
+            undefined,
+          ]);
+          const tag = answer.headers.get('etag');
+          if (operation.method !== 'GET' || answer.status !== 200 || tag === null) return;
+          expect((await send(operation, { ...request, headers: {} }, { 'if-none-match': tag })).status).toBe(304);
+        }),
+        { numRuns: fittingRuns, interruptAfterTimeLimit },
+      );
+    },
+  );
 
   const breakable = operations.filter((operation) => breakingRequest(operation, {}) !== undefined);
   it.each(breakable)('$id rejects invalid requests', async (operation) => {
@@ -122,7 +139,10 @@ describe('generated requests (rules/http#live-schema; rules/http#order-of-checks
         const answer = await send(operation, request);
         // Rejections by the operation itself require an existing object.
         const isAbsent = answer.status === 404 && request.refusedWith !== 422;
-        expect([request.broken, isAbsent ? request.refusedWith : answer.status]).toEqual([request.broken, request.refusedWith]);
+        expect([request.broken, isAbsent ? request.refusedWith : answer.status]).toEqual([
+          request.broken,
+          request.refusedWith,
+        ]);
       }),
       { numRuns: breakingRuns, interruptAfterTimeLimit },
     );

@@ -59,7 +59,14 @@ const observe = (
     method = 'GET',
     path = '/api/things/7?x=1',
   }: { headers?: Record<string, string>; method?: string; path?: string } = {},
-) => recorder.observe({ method, path, status, headers: new Headers(headers), text: body === undefined ? '' : JSON.stringify(body) });
+) =>
+  recorder.observe({
+    method,
+    path,
+    status,
+    headers: new Headers(headers),
+    text: body === undefined ? '' : JSON.stringify(body),
+  });
 
 describe('contract recorder (rules/http#live-schema)', () => {
   it('accepts responses that match the document', () => {
@@ -76,7 +83,13 @@ describe('contract recorder (rules/http#live-schema)', () => {
     ['a missing field', 200, {}, {}, "'id'"],
     ['a naive datetime', 200, { id: 1, at: '2026-05-01T10:00:00' }, {}, 'format'],
     ['a missing header', 200, { id: 1 }, { headers: json }, 'ETag'],
-    ['another content type', 200, { id: 1 }, { headers: { ...json, etag: '"1"', 'content-type': 'text/plain' } }, 'content type'],
+    [
+      'another content type',
+      200,
+      { id: 1 },
+      { headers: { ...json, etag: '"1"', 'content-type': 'text/plain' } },
+      'content type',
+    ],
     ['an undocumented body', 304, { id: 1 }, {}, 'body is not documented'],
     ['another envelope', 404, { error: 'x' }, {}, "'detail'"],
     ['an undocumented operation', 200, { id: 1 }, { path: '/api/elsewhere' }, 'no such operation'],
@@ -91,6 +104,9 @@ describe('contract recorder (rules/http#live-schema)', () => {
     noteAnswer(seen, 'getThing', '200');
     noteAnswer(seen, 'getThing', '200');
     expect(seen).toEqual({ getThing: { 200: 2 } });
-    expect(findUnseen(listOperations([document]), seen)).toEqual({ documented: 3, unseen: ['getThing 304', 'getThing 404'] });
+    expect(findUnseen(listOperations([document]), seen)).toEqual({
+      documented: 3,
+      unseen: ['getThing 304', 'getThing 404'],
+    });
   });
 });

@@ -18,7 +18,12 @@ beforeAll(async () => {
       { slug: 'closed-event', label: 'Closed event', parent: 'closed', conversation_event: true },
     ],
     journeys: [
-      { slug: 'second', name: 'Second', is_conversation: true, steps: [{ slug: 'a' }, { slug: 'b' }, { slug: 'c', is_archived: true }] },
+      {
+        slug: 'second',
+        name: 'Second',
+        is_conversation: true,
+        steps: [{ slug: 'a' }, { slug: 'b' }, { slug: 'c', is_archived: true }],
+      },
       { slug: 'hosting', name: 'Hosting' },
     ],
     holons: [
@@ -32,15 +37,23 @@ beforeAll(async () => {
     ],
     people: [{ key: 'cleo', name: 'Cleo' }],
     accounts: [
-      { email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', groups: ['coherence_users'], teams: [{ holon: 'vault' }] },
+      {
+        email: 'cleo@example.org',
+        person: 'cleo',
+        password: 'secret-of-cleo',
+        groups: ['coherence_users'],
+        teams: [{ holon: 'vault' }],
+      },
     ],
   }));
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await platform.login(`${name}-ev@example.org`, `secret-of-${name}-ev`);
+  for (const name of ['ada', 'ben', 'root'])
+    tokens[name] = await platform.login(`${name}-ev@example.org`, `secret-of-${name}-ev`);
   tokens['cleo'] = await platform.login('cleo@example.org', 'secret-of-cleo');
 });
 afterAll(() => platform.stop());
 
-const list = (who: string, query = '') => platform.call('GET', `/api/coherence/conversation-events${query}`, { token: tokens[who] ?? '' });
+const list = (who: string, query = '') =>
+  platform.call('GET', `/api/coherence/conversation-events${query}`, { token: tokens[who] ?? '' });
 const journeysOf = (who: string, slug: string) =>
   platform.call('GET', `/api/coherence/conversation-events/${slug}/journeys`, { token: tokens[who] ?? '' });
 const slugs = (answer: { json: any }): string[] => answer.json.map((item: { slug: string }) => item.slug);
@@ -78,7 +91,8 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
       expect(slugs(await list(who, '?holon_slug=vault'))).toEqual(['secret', 'open-secret']);
       expect(slugs(await list(who))).toContain('secret');
     }
-    const find = async (who: string) => (await list(who)).json.find((item: { slug: string }) => item.slug === 'open-secret');
+    const find = async (who: string) =>
+      (await list(who)).json.find((item: { slug: string }) => item.slug === 'open-secret');
     expect(await find('cleo')).toMatchObject({ parent_slug: 'vault' });
     expect(await find('ada')).toMatchObject({ parent_id: null, parent_slug: null });
   });
@@ -102,7 +116,13 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
       200,
       [
         { id: ids['journeys']?.['second'], slug: 'second', name: 'Second', description: '', step_count: 2 },
-        { id: expect.any(Number), slug: 'journey-ev', name: 'Journey ev', description: 'A test journey', step_count: 3 },
+        {
+          id: expect.any(Number),
+          slug: 'journey-ev',
+          name: 'Journey ev',
+          description: 'A test journey',
+          step_count: 3,
+        },
       ],
     ]);
     expect((await journeysOf('ada', 'inner')).json).toEqual([]);
@@ -123,7 +143,9 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
     expect([ben.status, ben.json]).toEqual([403, { detail: message, error: 'coherence_access_required', message }]);
     const shared = await platform.call('GET', '/api/coherence/conversation-events/autumn/journeys');
     expect([shared.status, shared.json]).toEqual([403, { detail: message, error: 'per_user_token_required', message }]);
-    expect((await platform.call('GET', '/api/coherence/conversation-events/autumn/journeys', { token: null })).status).toBe(401);
+    expect(
+      (await platform.call('GET', '/api/coherence/conversation-events/autumn/journeys', { token: null })).status,
+    ).toBe(401);
     expect((await journeysOf('root', 'autumn')).status).toBe(200);
     expect((await journeysOf('ada', 'autumn%00')).status).toBe(404);
   });

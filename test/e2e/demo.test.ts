@@ -83,7 +83,8 @@ describe('example story of the documents (services/api-gateway/story)', () => {
       const tell = createTeller(platform, files, loginAs);
       for (const [index, step] of steps.entries()) {
         let told = await tell(step);
-        if (step.eventually === true) await waitFor(async () => isTold((told = await tell(step)))).catch(() => undefined);
+        if (step.eventually === true)
+          await waitFor(async () => isTold((told = await tell(step)))).catch(() => undefined);
         const title = `${index + 1}. ${step.operation}`;
         if (step.operation === 'logout') tokens.delete(step.as);
         const { status, answer, expected } = told;
@@ -167,7 +168,9 @@ describe('requests of the cost measurement (lab/cost)', () => {
     });
     model.answerWith(answerAsDemo);
     try {
-      const requests = Object.entries(await listRequests(platform.baseUrl, { ...platform.runtime.settings, ...settings }));
+      const requests = Object.entries(
+        await listRequests(platform.baseUrl, { ...platform.runtime.settings, ...settings }),
+      );
       const failed: string[] = [];
       for (const [name, makeRequest] of requests) {
         for (let index = 0; index < 2; index++) {

@@ -23,12 +23,20 @@ export interface Conversation {
   infos?: unknown;
 }
 
-const journey = { svc_app: 'coherence', object_kind: 'holon', applies_to: 'event', is_conversation: true, texts: {}, questions: [] };
+const journey = {
+  svc_app: 'coherence',
+  object_kind: 'holon',
+  applies_to: 'event',
+  is_conversation: true,
+  texts: {},
+  questions: [],
+};
 const steps = [{ slug: 'held', title: 'Held' }];
 
 /**
- * `guild` (group) has the events `alpha` and `closed` (private) and the group `circle`, whose event is `beta`; `secret` is a private group.
- * `alpha` has the journeys `talk-b`, `talk-a` and `chores` (no conversation journey); `beta` has `talk-a`.
+ * `guild` (group) has the events `alpha` and `closed` (private) and the group `circle`, whose event is `beta`; `secret`
+ * is a private group. `alpha` has the journeys `talk-b`, `talk-a` and `chores` (no conversation journey); `beta` has
+ * `talk-a`.
  */
 export async function prepareDiscovery(platform: TestPlatform, tag: string): Promise<Place> {
   const demo = await applyDemo(platform, tag);
@@ -44,7 +52,14 @@ export async function prepareDiscovery(platform: TestPlatform, tag: string): Pro
         conversation_event: true,
         private: true,
       },
-      { slug: 'secret-group', object_kind: 'holon', parent: null, label: 'Secret', plural_label: 'Secret', private: true },
+      {
+        slug: 'secret-group',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Secret',
+        plural_label: 'Secret',
+        private: true,
+      },
     ],
     journeys: [
       { ...journey, slug: 'talk-a', name: 'Talk A', description: 'First', texts: { welcome: 'Hi' }, steps },
@@ -72,7 +87,8 @@ export async function prepareDiscovery(platform: TestPlatform, tag: string): Pro
   });
   const holons = ids['holons'] ?? {};
   const journeys = ids['journeys'] ?? {};
-  const login = (name: string): Promise<string> => platform.login(`${name}-${tag}@example.org`, `secret-of-${name}-${tag}`);
+  const login = (name: string): Promise<string> =>
+    platform.login(`${name}-${tag}@example.org`, `secret-of-${name}-${tag}`);
   return {
     demo,
     holons,

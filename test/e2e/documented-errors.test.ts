@@ -12,8 +12,11 @@ const maxBodyBytes = 4_194_304;
 const absent = { integer: 2_147_483_647, string: 'nothing-of-that-name' };
 const operations = listOperations(Object.values(buildDocuments(routes)));
 /** Their requests are buffered for unavailable services. */
-const hooks = new Set(routes.filter(({ exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId));
-const documenting = (status: number): DocumentedOperation[] => operations.filter(({ responses }) => responses[status] !== undefined);
+const hooks = new Set(
+  routes.filter(({ exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId),
+);
+const documenting = (status: number): DocumentedOperation[] =>
+  operations.filter(({ responses }) => responses[status] !== undefined);
 
 let platform: TestPlatform;
 let alone: TestPlatform;
@@ -47,13 +50,20 @@ function makeRequest(documented: DocumentedOperation): MadeRequest {
   return fc.sample(requests, { numRuns: 1, seed: 7 })[0] as MadeRequest;
 }
 
-function credentialsFor(place: TestPlatform, { security }: DocumentedOperation): { token: string | null; headers: Record<string, string> } {
+function credentialsFor(
+  place: TestPlatform,
+  { security }: DocumentedOperation,
+): { token: string | null; headers: Record<string, string> } {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
   const token = schemes.has('sharedToken') ? place.sharedToken : schemes.has('userToken') ? userToken : null;
   return { token, headers: schemes.has('loginGate') ? { 'x-svc-api-key': place.loginSecret } : {} };
 }
 
-function send(place: TestPlatform, operation: DocumentedOperation, request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>) {
+function send(
+  place: TestPlatform,
+  operation: DocumentedOperation,
+  request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>,
+) {
   const { path, headers, json, body } = request;
   const credentials = credentialsFor(place, operation);
   return place.call(operation.method, path, {
@@ -89,7 +99,11 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
   const answers = new Map<string, Answer>();
   beforeAll(async () => {
     // Each request fails after half a second without a response.
-    await Promise.all(refusing.map(async (operation) => answers.set(operation.id, await send(alone, operation, makeRequest(operation)))));
+    await Promise.all(
+      refusing.map(async (operation) =>
+        answers.set(operation.id, await send(alone, operation, makeRequest(operation))),
+      ),
+    );
   });
 
   it.each(refusing)('$id returns 503 with Retry-After', ({ id, path }) => {
@@ -103,7 +117,9 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
 
   it('answers all other requests as usual', async () => {
     const silent = operations.filter(({ id }) => hooks.has(id));
-    const statuses = await Promise.all(silent.map(async (operation) => (await send(alone, operation, makeRequest(operation))).status));
+    const statuses = await Promise.all(
+      silent.map(async (operation) => (await send(alone, operation, makeRequest(operation))).status),
+    );
     expect(statuses).toEqual(silent.map(() => 200));
     expect((await alone.call('GET', '/api/openapi.json', { token: null })).status).toBe(200);
   });
@@ -129,7 +145,9 @@ describe('invalid JSON bodies (rules/http#unparsable-bodies)', () => {
 describe('paths of unknown objects (rules/http#error-envelopes)', () => {
   const named = documenting(404).filter(({ parameters }) => parameters.some(({ in: place }) => place === 'path'));
   it.each(named)('$id returns 404', async (operation) => {
-    const hasId = operation.parameters.some(({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER);
+    const hasId = operation.parameters.some(
+      ({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER,
+    );
     const request = makeRequest(operation);
     const path = hasId ? request.path.replace('2147483647', '-99999999999999999999') : request.path;
     const answer = await send(platform, operation, { ...request, path });
@@ -148,7 +166,10 @@ describe('request heads over 16 KiB (rules/http#size-of-heads)', () => {
 describe('compressed bodies (D61)', () => {
   it.each(documenting(415))('$id returns 415', async (operation) => {
     const request = makeRequest(operation);
-    const answer = await send(platform, operation, { ...request, headers: { ...request.headers, 'content-encoding': 'gzip' } });
+    const answer = await send(platform, operation, {
+      ...request,
+      headers: { ...request.headers, 'content-encoding': 'gzip' },
+    });
     expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
   });
 });
@@ -156,18 +177,29 @@ describe('compressed bodies (D61)', () => {
 describe('bodies that are not sent (rules/http#slow-and-unwanted-bodies; D62)', () => {
   it('returns 408 for every operation that reads a body', async () => {
     const slow = documenting(408);
-    const answers = await Promise.all(slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))));
-    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(slow.map(() => ({ detail: expect.any(String) })));
+    const answers = await Promise.all(
+      slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))),
+    );
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(
+      slow.map(() => ({ detail: expect.any(String) })),
+    );
     expect(answers.map(({ status }) => status)).toEqual(slow.map(() => 408));
   });
 
-  it.each(documenting(503).filter(({ id }) => hooks.has(id)))('$id returns 503 for the oldest of too many requests', async (operation) => {
-    const all = new AbortController();
-    const nearlyAll = Buffer.alloc(maxBodyBytes - 1, ' ');
-    const begun = Array.from({ length: 18 }, () => begin(operation, nearlyAll, all.signal));
-    const answer = await Promise.any(begun);
-    expect([answer.status, await answer.json(), answer.headers.get('retry-after')]).toEqual([503, { detail: expect.any(String) }, '1']);
-    all.abort();
-    await Promise.allSettled(begun);
-  });
+  it.each(documenting(503).filter(({ id }) => hooks.has(id)))(
+    '$id returns 503 for the oldest of too many requests',
+    async (operation) => {
+      const all = new AbortController();
+      const nearlyAll = Buffer.alloc(maxBodyBytes - 1, ' ');
+      const begun = Array.from({ length: 18 }, () => begin(operation, nearlyAll, all.signal));
+      const answer = await Promise.any(begun);
+      expect([answer.status, await answer.json(), answer.headers.get('retry-after')]).toEqual([
+        503,
+        { detail: expect.any(String) },
+        '1',
+      ]);
+      all.abort();
+      await Promise.allSettled(begun);
+    },
+  );
 });

@@ -42,7 +42,9 @@ async function person(key: string): Promise<number> {
   return (await platform.apply({ people: [{ key, name: `Person ${key}` }] })).ids['people']?.[key] ?? 0;
 }
 const arrived = (count: number): Promise<readonly ReceivedWebhook[]> =>
-  waitFor(() => (receiver.received.length >= count ? receiver.received : undefined), { what: `${count} at the receiver` });
+  waitFor(() => (receiver.received.length >= count ? receiver.received : undefined), {
+    what: `${count} at the receiver`,
+  });
 const subjectOf = (item: ReceivedWebhook | undefined): any => JSON.parse(item?.body ?? '{}').subject;
 const endpoints = (...args: (string | number)[]): Promise<any> => platform.ask('endpoints', ...args.map(String));
 const said = (...args: (string | number)[]) => platform.cli('endpoints', ...args.map(String));
@@ -79,8 +81,14 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     const delivery = await endpoints('test', other.id);
     expect(delivery).toMatchObject({ status: 'pending', attempts: [] });
     const [got] = await arrived(1);
-    expect([got?.path, got?.id, JSON.parse(got?.body ?? '').type]).toEqual(['/other', delivery.event_id, 'webhook_endpoint.test']);
-    await eventually(async () => expect(await endpoints('deliveries', other.id)).toMatchObject([{ id: delivery.id, status: 'delivered' }]));
+    expect([got?.path, got?.id, JSON.parse(got?.body ?? '').type]).toEqual([
+      '/other',
+      delivery.event_id,
+      'webhook_endpoint.test',
+    ]);
+    await eventually(async () =>
+      expect(await endpoints('deliveries', other.id)).toMatchObject([{ id: delivery.id, status: 'delivered' }]),
+    );
     expect((await said('test', other.id)).stdout).toContain(`See the result with: endpoints deliveries ${other.id}`);
     await arrived(2);
     expect(await refusal('test', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
@@ -98,14 +106,20 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     const [, , , second] = await arrived(4);
     expect([second?.id, second?.body]).toEqual([first?.id, first?.body]);
     const unknown = '00000000-0000-4000-8000-000000000000';
-    expect(await refusal('redeliver', archive.id, unknown)).toEqual([1, `There is no delivery ${unknown} of endpoint ${archive.id}.`]);
+    expect(await refusal('redeliver', archive.id, unknown)).toEqual([
+      1,
+      `There is no delivery ${unknown} of endpoint ${archive.id}.`,
+    ]);
   });
 
   it('disable asks for confirmation and stops deliveries; enable sends later events, and recover sends the missed ones', async () => {
     const startedAt = new Date().toISOString();
     expect(await refusal('disable', archive.id)).toEqual([1, 'No terminal for the confirmation prompt; use --yes.']);
     expect(await endpoints('show', archive.id)).toMatchObject({ disabled: false });
-    expect(await endpoints('disable', archive.id, '--yes')).toMatchObject({ disabled: true, disabled_reason: 'requested' });
+    expect(await endpoints('disable', archive.id, '--yes')).toMatchObject({
+      disabled: true,
+      disabled_reason: 'requested',
+    });
     expect((await said('show', archive.id)).stdout).toMatch(/^state: +disabled \(requested\)$/m);
     for (const act of [
       ['test', archive.id],
@@ -123,7 +137,10 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     const later = await person('later');
     const [, , , , fifth] = await arrived(5);
     expect(subjectOf(fifth)).toEqual({ type: 'person', id: later });
-    expect(await endpoints('recover', archive.id, '--since', startedAt)).toMatchObject({ id: archive.id, recovering: true });
+    expect(await endpoints('recover', archive.id, '--since', startedAt)).toMatchObject({
+      id: archive.id,
+      recovering: true,
+    });
     const [, , , , , sixth] = await arrived(6);
     expect(subjectOf(sixth)).toEqual({ type: 'person', id: missed });
     await eventually(async () => expect(await endpoints('show', archive.id)).toMatchObject({ recovering: false }));
@@ -134,7 +151,9 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
 describe('admin CLI: events tail (rules/cli#admin-cli; V10)', () => {
   it('prints new events of the selected types, one line each', async () => {
     const before = await person('before');
-    await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), { what: 'the feed tells of it' });
+    await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), {
+      what: 'the feed tells of it',
+    });
     let ended = false;
     const tail = platform.cli('events', 'tail', '--types', 'person.*', '--count', '3').finally(() => (ended = true));
     const made: number[] = [];
@@ -144,7 +163,9 @@ describe('admin CLI: events tail (rules/cli#admin-cli; V10)', () => {
     });
     const { code, stdout } = await tail;
     const lines = stdout.trimEnd().split('\n');
-    const shown = lines.map((line) => Number(/^\S+Z {2}person\.created {2}person (\d+) {2}\{\} {2}[\w-]{22}$/.exec(line)?.[1]));
+    const shown = lines.map((line) =>
+      Number(/^\S+Z {2}person\.created {2}person (\d+) {2}\{\} {2}[\w-]{22}$/.exec(line)?.[1]),
+    );
     expect(code).toBe(0);
     expect(shown).not.toContain(before);
     expect(shown).toEqual(made.slice(made.indexOf(shown[0] ?? 0)).slice(0, 3));

@@ -1,5 +1,6 @@
 /**
- * An erased person is erased again in a restored database of any earlier time, whatever merges happened (rules/operations#after-a-restore).
+ * An erased person is erased again in a restored database of any earlier time, whatever merges happened
+ * (rules/operations#after-a-restore).
  */
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
@@ -23,26 +24,34 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 /**
- * Number of the test. Each person was created a day before the previous one, so that a merge into the previous one changes its creation
- * date.
+ * Number of the test. Each person was created a day before the previous one, so that a merge into the previous one
+ * changes its creation date.
  */
 let round = 0;
 beforeEach(async () => {
   round += 1;
-  const { ids: given } = await platform.apply({ people: keys.map((key) => ({ key: `${key}-${round}`, name: `Quillfeather ${key}` })) });
+  const { ids: given } = await platform.apply({
+    people: keys.map((key) => ({ key: `${key}-${round}`, name: `Quillfeather ${key}` })),
+  });
   ids = Object.fromEntries(keys.map((key) => [key, given['people']?.[`${key}-${round}`] ?? 0]));
   for (const [days, key] of keys.entries())
-    await platform.sql('update directory.people set created_at = created_at - make_interval(days => $1) where id = $2', [days, ids[key]]);
+    await platform.sql(
+      'update directory.people set created_at = created_at - make_interval(days => $1) where id = $2',
+      [days, ids[key]],
+    );
 });
 
-const merge = (keep: string, gone: string) => platform.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
+const merge = (keep: string, gone: string) =>
+  platform.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
 const erase = (key: string) => platform.ask('people', 'erase', String(ids[key]), '--yes');
 
 /** Returns the data that a backup taken now would contain. */
 async function remember(): Promise<Moment> {
   const rows = new Map<string, string>();
   for (const table of tables) {
-    const [all] = await platform.sql<{ rows: string }>(`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`);
+    const [all] = await platform.sql<{ rows: string }>(
+      `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`,
+    );
     rows.set(table, all?.rows ?? '[]');
   }
   return rows;
@@ -160,7 +169,8 @@ describe('doctor --after-restore', () => {
          select id, 'web:visitor:' || $1 || ':agent:' || id, 'web', $1 from agents.agents`,
         [visitor],
       );
-    const visitors = async () => (await platform.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
+    const visitors = async () =>
+      (await platform.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
     for (const visitor of ['heron', 'stork']) await write(visitor);
     await platform.ask('agents', 'forget', '--visitor', 'heron', '--yes');
     expect(await visitors()).toEqual(['stork']);

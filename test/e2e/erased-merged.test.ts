@@ -23,7 +23,9 @@ beforeAll(async () => {
   const keys = ['eda', 'ada', 'ben', 'ivo', 'noa'];
   ({ ids } = await platform.apply({
     classes: [{ slug: 'event', conversation_event: true }],
-    journeys: [{ slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
+    journeys: [
+      { slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] },
+    ],
     people: [
       ...keys.map((key) => ({ key, name: `${key} Quillfeather`, contact: contact(key) })),
       ...(['uri', 'ida'] as const).map((key) => ({ key, name: `${key} Quillfeather`, contact: onTelegram(key) })),
@@ -80,9 +82,13 @@ describe('admin CLI: people erase', () => {
     await platform.runtime.processes.get('conversations')?.stop();
     await platform.ask('people', 'merge', 'ada', 'eda', '--yes');
     const job = `type = 'directory.finish-merge' and payload ->> 'gone_id' = $1`;
-    await platform.sql(`update directory.jobs set run_at = now() + interval '1 hour' where ${job}`, [String(idOf('eda'))]);
+    await platform.sql(`update directory.jobs set run_at = now() + interval '1 hour' where ${job}`, [
+      String(idOf('eda')),
+    ]);
     await platform.runtime.restart('conversations');
-    expect(await findPersonReferences(platform, idOf('eda'))).toContain('conversations.all_conversations|participant_ids');
+    expect(await findPersonReferences(platform, idOf('eda'))).toContain(
+      'conversations.all_conversations|participant_ids',
+    );
 
     await platform.ask('people', 'erase', 'ada', '--yes');
     const expected = [{ key: 'shared', participant_ids: [idOf('ben')] }];
@@ -90,13 +96,17 @@ describe('admin CLI: people erase', () => {
     expect(await platform.sql('select key from directory.kept_answers')).toEqual([]);
     await platform.sql(`update directory.jobs set run_at = now() where ${job}`, [String(idOf('eda'))]);
     await eventually(async () => {
-      expect(await platform.sql(`select state from directory.jobs where ${job}`, [String(idOf('eda'))])).toEqual([{ state: 'succeeded' }]);
+      expect(await platform.sql(`select state from directory.jobs where ${job}`, [String(idOf('eda'))])).toEqual([
+        { state: 'succeeded' },
+      ]);
     }, 30_000);
     expect(await left()).toEqual(expected);
     // The feed keeps the readers of deleted objects as ids that no longer resolve (docs/guides/privacy.md).
     const allowed = ['events.subjects|people'];
     for (const key of ['eda', 'ada'])
-      await eventually(async () => expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(platform, idOf(key)))));
+      await eventually(async () =>
+        expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(platform, idOf(key)))),
+      );
     for (const text of ['heron of eda', 'Uma', ...['eda', 'ada', 'uma'].map((key) => contact(key).email)])
       expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
   });
@@ -108,7 +118,9 @@ describe('admin CLI: people erase', () => {
     await waitForLockWait(platform.sql, 'conversations');
     const merging = platform.ask('people', 'merge', 'noa', 'ivo', '--yes');
     await eventually(async () => {
-      expect(await platform.sql('select into_id from directory.merged_people where gone_id = $1', [idOf('ivo')])).toHaveLength(1);
+      expect(
+        await platform.sql('select into_id from directory.merged_people where gone_id = $1', [idOf('ivo')]),
+      ).toHaveLength(1);
     });
     expect(await letGo()).toBe('stopped');
     expect(await merging).toMatchObject({ outcome: 'merged' });
@@ -118,7 +130,11 @@ describe('admin CLI: people erase', () => {
   });
 
   it('erases chats of people merged into the person, who is also found by the former email and key', async () => {
-    const chats = { [telegramUsers.uri]: 'Herons of Uri.', [telegramUsers.ida]: 'Herons of Ida.', 47: 'Somebody else.' };
+    const chats = {
+      [telegramUsers.uri]: 'Herons of Uri.',
+      [telegramUsers.ida]: 'Herons of Ida.',
+      47: 'Somebody else.',
+    };
     await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     for (const [user, text] of Object.entries(chats)) {
       await platform.sql(
@@ -143,7 +159,10 @@ describe('admin CLI: people erase', () => {
       person_id: idOf('uri'),
       counts: { agents: { messages: 2 } },
     });
-    expect(await platform.sql('select body from agents.messages order by id')).toEqual([{ body: 'Somebody else.' }, { body: 'I am Uri.' }]);
+    expect(await platform.sql('select body from agents.messages order by id')).toEqual([
+      { body: 'Somebody else.' },
+      { body: 'I am Uri.' },
+    ]);
   });
 
   it('is not delayed by emails of any length or number', async () => {
@@ -161,6 +180,8 @@ describe('admin CLI: people erase', () => {
       person_id: made['people']?.['zed'],
       counts: { directory: { people: 1 } },
     });
-    expect(await platform.sql(`select body from conversations.webhook_receipts where dedupe_key = 'many'`)).toEqual([{ body: null }]);
+    expect(await platform.sql(`select body from conversations.webhook_receipts where dedupe_key = 'many'`)).toEqual([
+      { body: null },
+    ]);
   });
 });

@@ -21,13 +21,16 @@ beforeAll(async () => {
   demo = await applyDemo(platform, 'far');
   token = await platform.login('ben-far@example.org', 'secret-of-ben-far');
   begin = (await platform.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
-  // By the feed's index Ben participates in all of these, too many to check one by one; the owning service, which does not know them,
-  // denies access.
+  // By the feed's index Ben participates in all of these, too many to check one by one; the owning service, which does
+  // not know them, denies access.
   await fillFeed(platform, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
   await fillFeed(platform, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
   conversation = (await createConversation(platform, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
   await waitFor(async () => {
-    const told = await platform.sql(`select 1 from events.feed where subject_type = 'conversation' and subject_id = $1`, [conversation]);
+    const told = await platform.sql(
+      `select 1 from events.feed where subject_type = 'conversation' and subject_id = $1`,
+      [conversation],
+    );
     return told.length === 2;
   });
 });
@@ -42,13 +45,23 @@ describe('client.events with pages that end early (V4, V10)', () => {
       fetch: async (input, init) => {
         const response = await fetch(input, init);
         const { items, has_more: more } = (await response.clone().json()) as { items: unknown[]; has_more: boolean };
-        pages.push({ after: new URL(input instanceof Request ? input.url : input).searchParams.get('after'), items: items.length, more });
+        pages.push({
+          after: new URL(input instanceof Request ? input.url : input).searchParams.get('after'),
+          items: items.length,
+          more,
+        });
         return response;
       },
     });
     const patient = { firstDelayMs: 60_000, maxDelayMs: 60_000 };
     const got: string[] = [];
-    for await (const event of client.events({ after: begin, types: ['conversation.*'], pageSize: 2, waitSeconds, retry: patient })) {
+    for await (const event of client.events({
+      after: begin,
+      types: ['conversation.*'],
+      pageSize: 2,
+      waitSeconds,
+      retry: patient,
+    })) {
       expect(event.subject).toEqual({ type: 'conversation', id: conversation });
       got.push(event.type);
       if (got.length === 2) break;
@@ -61,9 +74,12 @@ describe('client.events with pages that end early (V4, V10)', () => {
 });
 
 describe('GET /api/v1/events (rules/http#ids)', () => {
-  it.each(['0', '-1', '2147483648', '99999999999999999999'])('returns no events for the unknown subject %s', async (id) => {
-    const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
-    const { status, json } = await platform.call('GET', `/api/v1/events?${query}`, { token });
-    expect([status, json]).toEqual([200, { items: [], next: expect.any(String), has_more: false }]);
-  });
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])(
+    'returns no events for the unknown subject %s',
+    async (id) => {
+      const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
+      const { status, json } = await platform.call('GET', `/api/v1/events?${query}`, { token });
+      expect([status, json]).toEqual([200, { items: [], next: expect.any(String), has_more: false }]);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** docs/guides/events.md as a reader would use it: its documented response and its program, killed and restarted (V3, V8). */
+/**
+ * docs/guides/events.md as a reader would use it: its documented response and its program, killed and restarted (V3,
+ * V8).
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +21,11 @@ let platform: TestPlatform;
 let env: NodeJS.ProcessEnv;
 let running: ChildProcess | undefined;
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'events'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'conversations', 'directory', 'events'] },
+  );
   for (const command of blocks('sh')[0]?.trim().split('\n') ?? []) {
     const words = [...command.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
       ([, quoted, plain]) => quoted ?? plain ?? '',
@@ -26,7 +33,13 @@ beforeAll(async () => {
     const { code, stdout, stderr } = await platform.cli(...words);
     expect([code, stderr]).toEqual([0, '']);
     const { token } = JSON.parse(stdout) as { token?: string };
-    env = { ...process.env, NODE_OPTIONS: '', BASE: platform.baseUrl, COHERENCE_KEY: token, CURSOR_FILE: join(folder, 'cursor') };
+    env = {
+      ...process.env,
+      NODE_OPTIONS: '',
+      BASE: platform.baseUrl,
+      COHERENCE_KEY: token,
+      CURSOR_FILE: join(folder, 'cursor'),
+    };
   }
 });
 afterAll(async () => {
@@ -87,7 +100,8 @@ describe('docs/guides/events.md', () => {
   });
 
   it('explains the error when the next events are past the retention (V3, V10)', async () => {
-    const read = (query = '') => platform.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
+    const read = (query = '') =>
+      platform.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
     const { next } = (await read()).json;
     await person('before-the-end');
     await waitFor(async () => (await read(`&after=${next}`)).json.items.length > 0);

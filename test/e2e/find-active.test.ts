@@ -11,8 +11,14 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 const find = (query: Record<string, string | number>, token?: string | null) => {
-  const search = new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]));
-  return platform.call('GET', `/api/coherence/conversations?${search.toString()}`, token === undefined ? {} : { token });
+  const search = new URLSearchParams(
+    Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+  );
+  return platform.call(
+    'GET',
+    `/api/coherence/conversations?${search.toString()}`,
+    token === undefined ? {} : { token },
+  );
 };
 
 describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
@@ -70,7 +76,11 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     const ben = await createConversation(platform, other, '2026-05-01T10:00:00Z', other.ben);
     const elsewhere = await createConversation(platform, second, '2026-05-01T10:00:00Z', other.ada);
     expect(new Set([ada.id, ben.id, elsewhere.id]).size).toBe(3);
-    expect([ada, ben, elsewhere].map((item) => item.journey_slug)).toEqual([other.journey, other.journey, second.journey]);
+    expect([ada, ben, elsewhere].map((item) => item.journey_slug)).toEqual([
+      other.journey,
+      other.journey,
+      second.journey,
+    ]);
   });
 
   it('reads a time without offset as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
@@ -84,10 +94,13 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(answer.json[0].start).toBe('2026-05-01T10:00:00Z');
   });
 
-  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('accepts the year of %s and returns it unchanged', async (time) => {
-    const other = await applyDemo(platform, `year-${time.slice(0, 4)}`);
-    expect((await createConversation(platform, other, time)).start).toBe(time);
-  });
+  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
+    'accepts the year of %s and returns it unchanged',
+    async (time) => {
+      const other = await applyDemo(platform, `year-${time.slice(0, 4)}`);
+      expect((await createConversation(platform, other, time)).start).toBe(time);
+    },
+  );
 
   it('creates one conversation for 50 identical concurrent calls', async () => {
     const other = await applyDemo(platform, 'storm');
@@ -99,7 +112,9 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
 
   it('accepts a per-user token', async () => {
     const token = await platform.login('ben-find@example.org', 'secret-of-ben-find');
-    expect((await find({ person_id: demo.ben, journey: demo.journey, time: '2026-05-01T10:00:00Z' }, token)).status).toBe(200);
+    expect(
+      (await find({ person_id: demo.ben, journey: demo.journey, time: '2026-05-01T10:00:00Z' }, token)).status,
+    ).toBe(200);
   });
 });
 
@@ -122,7 +137,9 @@ describe('GET /conversations, errors (rules/http#error-envelopes; D3)', () => {
 
   it('returns 404 for a journey that is not a conversation journey', async () => {
     await platform.apply({ journeys: [{ slug: 'hosting', name: 'Hosting', is_conversation: false, steps: [] }] });
-    expect((await find({ person_id: demo.ada, journey: 'hosting', time: '2026-05-01T10:00:00Z' })).json.error).toBe('journey_not_found');
+    expect((await find({ person_id: demo.ada, journey: 'hosting', time: '2026-05-01T10:00:00Z' })).json.error).toBe(
+      'journey_not_found',
+    );
   });
 
   it.each([
@@ -135,7 +152,10 @@ describe('GET /conversations, errors (rules/http#error-envelopes; D3)', () => {
       holons: events.map((name) => ({ slug: `${slug}-${name}`, name, class: 'event', parent: null, journeys: [slug] })),
     });
     const answer = await find({ person_id: demo.ada, journey: slug, time: '2026-05-01T10:00:00Z' });
-    expect([answer.status, answer.json]).toEqual([409, { error: 'journey_ownership_ambiguous', message: expect.any(String) }]);
+    expect([answer.status, answer.json]).toEqual([
+      409,
+      { error: 'journey_ownership_ambiguous', message: expect.any(String) },
+    ]);
   });
 
   it('lists every missing parameter', async () => {

@@ -27,7 +27,10 @@ interface Block {
 
 function readBlocks(guide: string): Block[] {
   const text = readFileSync(join(guidesDir, guide), 'utf8');
-  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({ language, text: body }));
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({
+    language,
+    text: body,
+  }));
 }
 
 /** Returns the documented output as an expectation; `…` matches any text, or further items at the end of a list. */
@@ -36,7 +39,9 @@ function expectation(shown: unknown): unknown {
   if (Array.isArray(shown))
     return shown.at(-1) === '…' ? expect.arrayContaining(shown.slice(0, -1).map(expectation)) : shown.map(expectation);
   if (typeof shown !== 'object' || shown === null) return shown;
-  return expect.objectContaining(Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])));
+  return expect.objectContaining(
+    Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])),
+  );
 }
 
 describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
@@ -66,7 +71,8 @@ describe('docs/guides/privacy.md', () => {
        where table_schema in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts') and table_type = 'BASE TABLE'
          and table_name !~ '^feed_([0-9]+|other)$' order by 1`,
     );
-    // Pure join tables have no own data and are named after the joined tables. Tables that every service has are listed once.
+    // Pure join tables have no own data and are named after the joined tables. Tables that every service has are listed
+    // once.
     const isOwn = (name: string): boolean =>
       !/(^|\.)(jobs|job_attempts|outbox|handed_over|audit_log|audit_head)$|migrations$|_notes$|_journeys$|_spheres$|_children$|_rows_\w+$/.test(
         name,

@@ -15,7 +15,12 @@ beforeAll(async () => {
     { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
-  const groups = { user: ['coherence_users'], viewer: ['ops_viewers'], operator: ['ops_operators'], other: ['ops_operators'] };
+  const groups = {
+    user: ['coherence_users'],
+    viewer: ['ops_viewers'],
+    operator: ['ops_operators'],
+    other: ['ops_operators'],
+  };
   const names = Object.keys(groups) as (keyof typeof groups)[];
   await platform.apply({
     people: names.map((key) => ({ key, name: key })),
@@ -23,7 +28,12 @@ beforeAll(async () => {
     agents: [{ slug: 'guide', name: 'Guide' }],
   });
   const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
-  tokens = { user: await login('user'), viewer: await login('viewer'), operator: await login('operator'), other: await login('other') };
+  tokens = {
+    user: await login('user'),
+    viewer: await login('viewer'),
+    operator: await login('operator'),
+    other: await login('other'),
+  };
 });
 afterAll(async () => {
   await platform.stop();
@@ -34,7 +44,8 @@ const act = (who: keyof typeof tokens, verb: string, id: number, json: unknown =
   platform.call('POST', `/api/ops/threads/${id}/${verb}`, { token: tokens[who], json, headers });
 const say = (body: string, visitorId: string | null = null, headers = {}) =>
   platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id: visitorId }, headers });
-const list = (query = '', who: keyof typeof tokens = 'viewer') => platform.call('GET', `/api/ops/threads${query}`, { token: tokens[who] });
+const list = (query = '', who: keyof typeof tokens = 'viewer') =>
+  platform.call('GET', `/api/ops/threads${query}`, { token: tokens[who] });
 
 async function openThread(): Promise<{ id: number; visitorId: string }> {
   const { json } = await say('Hello');
@@ -52,7 +63,8 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const whole = await thread();
     expect(whole.json.messages).toHaveLength(2);
     expect((await thread({ 'if-none-match': whole.headers.get('etag') ?? '' })).status).toBe(304);
-    for (const verb of ['take', 'hand-back']) expect((await act('viewer', verb, id)).json.code).toBe('permission_denied');
+    for (const verb of ['take', 'hand-back'])
+      expect((await act('viewer', verb, id)).json.code).toBe('permission_denied');
     expect((await act('viewer', 'message', id, { body: 'x' })).status).toBe(403);
     expect((await list('', 'user')).status).toBe(403);
     expect((await platform.call('GET', '/api/ops/threads')).status).toBe(401);
@@ -77,17 +89,32 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const { id, visitorId } = await openThread();
     const both = await Promise.all([act('operator', 'take', id), act('other', 'take', id)]);
     expect(both.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 409]);
-    const [holder, loser] = both[0]?.status === 200 ? (['operator', 'other'] as const) : (['other', 'operator'] as const);
+    const [holder, loser] =
+      both[0]?.status === 200 ? (['operator', 'other'] as const) : (['other', 'operator'] as const);
     const refused = both.find(({ status }) => status === 409);
     const takenBy = { account: { id: expect.any(Number), email: `${holder}@example.org` }, since: expect.any(String) };
-    expect(refused?.json).toEqual({ code: 'thread_taken', message: expect.any(String), retryable: false, taken_by: takenBy });
-    expect((await act(loser, 'message', id, { body: 'x' })).json).toMatchObject({ code: 'thread_taken', taken_by: takenBy });
+    expect(refused?.json).toEqual({
+      code: 'thread_taken',
+      message: expect.any(String),
+      retryable: false,
+      taken_by: takenBy,
+    });
+    expect((await act(loser, 'message', id, { body: 'x' })).json).toMatchObject({
+      code: 'thread_taken',
+      taken_by: takenBy,
+    });
     const key = { 'Idempotency-Key': 'once' };
     const first = await act(holder, 'message', id, { body: 'Hello from a person' }, key);
-    expect(first.json.message).toMatchObject({ author: { kind: 'operator', account: takenBy.account }, delivery: null });
+    expect(first.json.message).toMatchObject({
+      author: { kind: 'operator', account: takenBy.account },
+      delivery: null,
+    });
     expect((await act(holder, 'message', id, { body: 'Hello from a person' }, key)).json).toEqual(first.json);
     expect((await act(loser, 'message', id, { body: 'Hello from a person' }, key)).json.code).toBe('thread_taken');
-    const found = await platform.call('POST', '/api/chat/guide/updates/', { token: null, json: { visitor_id: visitorId } });
+    const found = await platform.call('POST', '/api/chat/guide/updates/', {
+      token: null,
+      json: { visitor_id: visitorId },
+    });
     expect(found.headers.get('cache-control')).toBe('no-store');
     expect(found.json).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'Hello from a person' }] });
     expect((await act(loser, 'hand-back', id)).json.thread.taken_by).toBeNull();
@@ -111,13 +138,18 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')]);
     const events = text.split('\n\n').filter((event) => event.startsWith('event: '));
     expect(events).toHaveLength(1);
-    expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
+    expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({
+      visitor_id: visitorId,
+      waits_for: 'person',
+    });
   });
 
   it('ends a streamed reply at once when the thread is taken over, and shows no later model output (H1)', async () => {
     const { id, visitorId } = await openThread();
     const held = Promise.withResolvers<void>();
-    llm.answerWith(() => 'Slow answer secret end.', { before: (word) => (word === 'answer' ? held.promise : undefined) });
+    llm.answerWith(() => 'Slow answer secret end.', {
+      before: (word) => (word === 'answer' ? held.promise : undefined),
+    });
     const response = await fetch(`${platform.baseUrl}/api/chat/guide/message/`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
@@ -134,17 +166,27 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const events = seen.split('\n\n').filter((event) => event.startsWith('event: '));
     expect(events).toHaveLength(2);
     expect(events[0]).toBe('event: snapshot\ndata: {"agent_html":"Slow"}');
-    expect(JSON.parse(events[1]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
+    expect(JSON.parse(events[1]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({
+      visitor_id: visitorId,
+      waits_for: 'person',
+    });
     const { json } = await platform.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer });
     expect(json.messages.at(-1)).toMatchObject({ author: { kind: 'visitor' }, body: 'Slowly' });
   });
 
   it('is available in the admin CLI', async () => {
     const { id } = await openThread();
-    expect((await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);
+    expect(
+      (await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id),
+    ).toContain(id);
     expect(await platform.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });
-    expect((await act('operator', 'take', id)).json).toMatchObject({ code: 'thread_taken', taken_by: { account: null } });
-    expect(await platform.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({ author: 'operator' });
+    expect((await act('operator', 'take', id)).json).toMatchObject({
+      code: 'thread_taken',
+      taken_by: { account: null },
+    });
+    expect(await platform.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({
+      author: 'operator',
+    });
     expect((await platform.ask('threads', 'show', String(id))).messages.at(-1).body).toBe('From the command line');
     expect(await platform.ask('threads', 'hand-back', String(id))).toMatchObject({ taken_by: null });
     expect((await platform.cli('threads', 'take', '999999')).code).not.toBe(0);

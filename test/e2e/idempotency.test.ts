@@ -1,4 +1,7 @@
-/** Retries without repeated effects: `Idempotency-Key` and `If-Match` of the open API (rules/http#idempotency-keys; I1, I2, I4). */
+/**
+ * Retries without repeated effects: `Idempotency-Key` and `If-Match` of the open API (rules/http#idempotency-keys; I1,
+ * I2, I4).
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
@@ -12,14 +15,20 @@ let ids: Applied['ids'];
 let ed: string;
 let hana: string;
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media', 'events'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'conversations', 'directory', 'media', 'events'] },
+  );
   ({ ids } = await platform.apply({
     classes: [
       { slug: 'camp', allowed_children: ['workshop'], journeys: ['joining'] },
       { slug: 'experience' },
       { slug: 'workshop', parent: 'experience' },
     ],
-    journeys: [{ slug: 'joining', name: 'Joining', steps: ['asked', 'there', 'gone'].map((slug) => ({ slug, title: slug })) }],
+    journeys: [
+      { slug: 'joining', name: 'Joining', steps: ['asked', 'there', 'gone'].map((slug) => ({ slug, title: slug })) },
+    ],
     people: ['ed', 'hana', 'ina', 'zoe'].map((key) => ({ key, name: key })),
     holons: [
       { slug: 'summer', name: 'Summer', class: 'camp' },
@@ -42,7 +51,13 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
-const post = (path: string, json: unknown, key?: string, token = ed, headers: Record<string, string> = {}): Promise<Answer> =>
+const post = (
+  path: string,
+  json: unknown,
+  key?: string,
+  token = ed,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
   platform.call('POST', `/api/v1${path}`, {
     token,
     json,
@@ -50,7 +65,9 @@ const post = (path: string, json: unknown, key?: string, token = ed, headers: Re
   });
 const isReplayed = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
 const countPeople = async (name: string): Promise<number> =>
-  Number((await platform.sql<{ count: string }>('select count(*) from directory.people where name = $1', [name]))[0]?.count);
+  Number(
+    (await platform.sql<{ count: string }>('select count(*) from directory.people where name = $1', [name]))[0]?.count,
+  );
 const kept = (key: string) => platform.sql('select 1 from directory.kept_answers where key = $1', [key]);
 
 describe('Idempotency-Key (I1, I4)', () => {
@@ -93,15 +110,33 @@ describe('Idempotency-Key (I1, I4)', () => {
 
   it('reports this for every operation, without starting it', async () => {
     const key = randomUUID();
-    const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
-    const { body: to } = await platform.client.createKey({ body: { name: 'Not revoked', scopes: ['*'] } }, { token: ed });
+    const { body: made } = await platform.client.createWebhookEndpoint(
+      { body: { url: 'https://example.com/' } },
+      { token: ed },
+    );
+    const { body: to } = await platform.client.createKey(
+      { body: { name: 'Not revoked', scopes: ['*'] } },
+      { token: ed },
+    );
     const form = new FormData();
     form.append('logo', new Blob(['a picture']), 'logo.png');
     const requests: readonly (readonly [operation: string, path: string, body: object])[] = [
       ['directory.people.merge', `/people/${id('people', 'ina')}/merge`, { into: id('people', 'zoe') }],
-      ['directory.experiences.create', '/experiences', { parent_id: id('holons', 'winter'), name: 'Not made', description: 'Yet.' }],
-      ['directory.memberships.update', `/memberships/${id('memberships', 'zoe-winter')}/update`, { note: 'Not written.' }],
-      ['directory.relationships.update', `/relationships/${id('relationships', 'both')}/update`, { note: 'Not written.' }],
+      [
+        'directory.experiences.create',
+        '/experiences',
+        { parent_id: id('holons', 'winter'), name: 'Not made', description: 'Yet.' },
+      ],
+      [
+        'directory.memberships.update',
+        `/memberships/${id('memberships', 'zoe-winter')}/update`,
+        { note: 'Not written.' },
+      ],
+      [
+        'directory.relationships.update',
+        `/relationships/${id('relationships', 'both')}/update`,
+        { note: 'Not written.' },
+      ],
       ['directory.keys.revoke', `/keys/${to.key.id}/revoke`, {}],
       ['media.logos.upload', `/experiences/${id('holons', 'bread')}/logo`, form],
       ['events.endpoints.update', `/webhook-endpoints/${made.endpoint.id}/update`, { description: 'Not changed' }],
@@ -115,7 +150,11 @@ describe('Idempotency-Key (I1, I4)', () => {
       requests.map(([operation]) => operation),
     ]);
     for (const [operation, path, body] of requests) {
-      const call = { token: ed, headers: { 'idempotency-key': key }, ...(body === form ? { body: form } : { json: body }) };
+      const call = {
+        token: ed,
+        headers: { 'idempotency-key': key },
+        ...(body === form ? { body: form } : { json: body }),
+      };
       const answer = await platform.call('POST', `/api/v1${path}`, call);
       expect([operation, answer.status, answer.json?.code]).toEqual([operation, 409, 'idempotency_in_progress']);
     }
@@ -133,12 +172,16 @@ describe('Idempotency-Key (I1, I4)', () => {
     const again = await post('/people', twin, key);
     expect([again.status, again.json, isReplayed(again)]).toEqual([409, refused.json, true]);
     const blank = await post('/people', { name: ' ' }, key + 1);
-    expect([blank.status, (await post('/people', { name: ' ' }, key + 1)).headers.get('idempotent-replayed')]).toEqual([400, 'true']);
+    expect([blank.status, (await post('/people', { name: ' ' }, key + 1)).headers.get('idempotent-replayed')]).toEqual([
+      400,
+      'true',
+    ]);
   });
 
   it('rejects a different request with the same key, by value, by path, and before resolving objects', async () => {
     const key = randomUUID();
-    const path = (slug: string | number): string => `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
+    const path = (slug: string | number): string =>
+      `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
     const links = { site: 'https://a.example.org/', blog: 'https://b.example.org/' };
     expect((await post(path('summer'), { links, spheres: [] }, key)).status).toBe(200);
     const same = await platform.call('POST', `/api/v1${path('summer')}`, {
@@ -167,19 +210,30 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([ofHana.status, isReplayed(ofHana), ofHana.json.holon.name]).toEqual([200, false, 'Summer of Hana']);
     const other = await post('/people', { name: 'Under the same key' }, key);
     expect([other.status, isReplayed(other)]).toEqual([201, false]);
-    const { body } = await platform.client.createKey({ body: { name: 'A program', scopes: ['directory:write'] } }, { token: ed });
+    const { body } = await platform.client.createKey(
+      { body: { name: 'A program', scopes: ['directory:write'] } },
+      { token: ed },
+    );
     expect(isReplayed(await post(path, { name: 'Summer of Ed' }, key, body.token))).toBe(true);
   });
 
   it('is not used up by errors before the operation or transient errors', async () => {
     const [key, summer] = [randomUUID(), `/holons/${id('holons', 'summer')}/update`];
     const statuses = [
-      await platform.call('POST', `/api/v1${summer}`, { token: null, json: { name: 'x' }, headers: { 'idempotency-key': key } }),
+      await platform.call('POST', `/api/v1${summer}`, {
+        token: null,
+        json: { name: 'x' },
+        headers: { 'idempotency-key': key },
+      }),
       await post(`/holons/${id('holons', 'winter')}/update`, { name: 'x' }, key, hana),
       await post('/holons/999999999/update', { name: 'x' }, key, hana),
       await post(summer, { name: 5 }, key, hana),
       await platform.call('POST', `/api/v1${summer}`, { token: hana, body: '{', headers: { 'idempotency-key': key } }),
-      await platform.call('POST', `/api/v1${summer}`, { token: hana, body: 'x'.repeat(4_194_305), headers: { 'idempotency-key': key } }),
+      await platform.call('POST', `/api/v1${summer}`, {
+        token: hana,
+        body: 'x'.repeat(4_194_305),
+        headers: { 'idempotency-key': key },
+      }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 403, 404, 422, 400, 413]);
     const fresh = await post(summer, { name: 'Summer again' }, key, hana);
@@ -201,7 +255,10 @@ describe('Idempotency-Key (I1, I4)', () => {
     for (const [path, json] of [
       [`/memberships/${id('memberships', 'zoe-winter')}/update`, { note: 'Once.', advance_step: true }],
       [`/relationships/${id('relationships', 'both')}/update`, { note: 'Once.', advance_step: true }],
-      [`/holons/${winter}/memberships:bulk-add`, { memberships: [{ person_id: id('people', 'ina') }], journey_slug: 'joining' }],
+      [
+        `/holons/${winter}/memberships:bulk-add`,
+        { memberships: [{ person_id: id('people', 'ina') }], journey_slug: 'joining' },
+      ],
       ['/experiences', { parent_id: winter, name: 'Once', description: 'Only.' }],
       [`/keys/${body.key.id}/revoke`, {}],
     ] as const) {
@@ -223,8 +280,13 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('replays a response only to a caller who still has the right to the operation (D89)', async () => {
     const summer = id('holons', 'summer');
     const membership = id('memberships', 'hana-summer');
-    const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
-    const [gone, stays] = await Promise.all(['Twin', 'Twin'].map(async (name) => (await post('/people', { name })).json.person.id));
+    const { body: made } = await platform.client.createWebhookEndpoint(
+      { body: { url: 'https://example.com/' } },
+      { token: ed },
+    );
+    const [gone, stays] = await Promise.all(
+      ['Twin', 'Twin'].map(async (name) => (await post('/people', { name })).json.person.id),
+    );
     const requests: readonly (readonly [token: string, path: string, json: object, first: number, then: number])[] = [
       [hana, `/holons/${summer}/update`, { name: 'Summer, once' }, 200, 403],
       [hana, `/holons/${summer}/update`, { name: ' ' }, 400, 403],
@@ -244,14 +306,17 @@ describe('Idempotency-Key (I1, I4)', () => {
     const keys = requests.map(() => randomUUID());
     const ask = () => Promise.all(requests.map(([token, path, json], index) => post(path, json, keys[index], token)));
     const firsts = [];
-    for (const [index, [token, path, json]] of requests.entries()) firsts.push(await post(path, json, keys[index], token));
+    for (const [index, [token, path, json]] of requests.entries())
+      firsts.push(await post(path, json, keys[index], token));
     expect(firsts.map(({ status }) => status)).toEqual(requests.map(([, , , first]) => first));
     const again = await ask();
     expect(again.map((answer) => [answer.text, isReplayed(answer)])).toEqual(firsts.map(({ text }) => [text, true]));
     await platform.sql('update directory.team_authority set is_active = false');
     await platform.ask('accounts', 'grant', 'ed@example.org', '--no-superuser');
     const isSuperuser = (expected: boolean) =>
-      waitFor(async () => ((await platform.call('GET', '/api/ops/audit', { token: ed })).status !== 403) === expected, { what: 'rights' });
+      waitFor(async () => ((await platform.call('GET', '/api/ops/audit', { token: ed })).status !== 403) === expected, {
+        what: 'rights',
+      });
     await isSuperuser(false);
     const late = await ask();
     expect(late.map(({ status }) => status)).toEqual(requests.map(([, , , , then]) => then));
@@ -297,7 +362,10 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('expires after a day', async () => {
     const key = randomUUID();
     await post('/people', { name: 'Of yesterday' }, key);
-    await platform.sql(`update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`, [key]);
+    await platform.sql(
+      `update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`,
+      [key],
+    );
     const next = await post('/people', { name: 'Of today' }, key);
     expect([next.status, isReplayed(next)]).toEqual([201, false]);
     expect(isReplayed(await post('/people', { name: 'Of today' }, key))).toBe(true);
@@ -315,7 +383,11 @@ describe('Idempotency-Key (I1, I4)', () => {
     const { createClient } = await import('../../clients/typescript/index.ts');
     const client = createClient({ baseUrl: platform.baseUrl, token: ed, fetch: lossy, retry: { firstDelayMs: 1 } });
     const { body, headers } = await client.createPerson({ body: { name: 'Made once' } });
-    expect([body.person.name, headers.get('idempotent-replayed'), await countPeople('Made once')]).toEqual(['Made once', 'true', 1]);
+    expect([body.person.name, headers.get('idempotent-replayed'), await countPeople('Made once')]).toEqual([
+      'Made once',
+      'true',
+      1,
+    ]);
     expect(new Set(keys).size).toBe(1);
   });
 });
@@ -343,7 +415,10 @@ describe('If-Match of updates (I2, I4)', () => {
     expect([second.status, second.headers.get('etag') === seen]).toEqual([200, false]);
     for (const stale of [seen, `W/${second.headers.get('etag')}`, 'nonsense']) {
       const refused = await post(path(), update(3), undefined, ed, { 'if-match': stale });
-      expect([refused.status, refused.json]).toEqual([412, { code: 'precondition_failed', message: expect.any(String), retryable: false }]);
+      expect([refused.status, refused.json]).toEqual([
+        412,
+        { code: 'precondition_failed', message: expect.any(String), retryable: false },
+      ]);
     }
     expect((await post(path(), update(4), undefined, ed, { 'if-match': '*' })).status).toBe(200);
   });
@@ -351,7 +426,9 @@ describe('If-Match of updates (I2, I4)', () => {
   it('accepts the ETag of a holon read', async () => {
     const summer = `/holons/${id('holons', 'summer')}`;
     const { headers } = await platform.call('GET', `/api/v1${summer}`, { token: ed });
-    const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, { 'if-match': headers.get('etag') ?? '' });
+    const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, {
+      'if-match': headers.get('etag') ?? '',
+    });
     const after = await platform.call('GET', `/api/v1${summer}`, { token: ed });
     expect([written.status, written.headers.get('etag')]).toEqual([200, after.headers.get('etag')]);
   });
@@ -359,7 +436,9 @@ describe('If-Match of updates (I2, I4)', () => {
   it('lets one of many concurrent writers with the same ETag succeed', async () => {
     const [, path, update] = places[1];
     const seen = (await post(path(), update(1))).headers.get('etag') ?? '';
-    const answers = await Promise.all([2, 3, 4, 5].map((turn) => post(path(), update(turn), undefined, ed, { 'if-match': seen })));
+    const answers = await Promise.all(
+      [2, 3, 4, 5].map((turn) => post(path(), update(turn), undefined, ed, { 'if-match': seen })),
+    );
     expect(answers.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 412, 412, 412]);
   });
 

@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { checkIssuer } from '../../cli/doctor/issuer.ts';
-import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
+import {
+  applyDemo,
+  createConversation,
+  type Demo,
+  eventually,
+  startTestPlatform,
+  type TestPlatform,
+} from './test-platform.ts';
 
 let provider: IdentityProvider;
 let platform: TestPlatform;
@@ -42,11 +49,20 @@ describe('tokens of the identity provider (S1, S2)', () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(token)).toEqual([401]);
     const link = ['accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-at-the-provider'];
-    expect(await platform.cli(...link)).toMatchObject({ code: 0, stdout: expect.stringContaining('Linked: ada-oidc@example.org') });
-    expect((await whoami(token)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }), key: null });
+    expect(await platform.cli(...link)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Linked: ada-oidc@example.org'),
+    });
+    expect((await whoami(token)).json).toEqual({
+      authenticated: true,
+      person: expect.objectContaining({ id: demo.ada }),
+      key: null,
+    });
     const conversation = await createConversation(platform, demo);
     const client = platform.client.withToken(token);
-    expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(conversation.id);
+    expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(
+      conversation.id,
+    );
     expect((await client.listKeys({})).body).toEqual({ items: [], count: 0 });
     expect((await platform.call('GET', '/api/agents/none/', { token })).status).toBe(401);
     expect(await platform.ask('accounts', 'identities', 'ada-oidc@example.org')).toEqual([
@@ -91,10 +107,14 @@ describe('tokens of the identity provider (S1, S2)', () => {
 
   it('ends a request that waits for events when the token expires (D89)', async () => {
     await platform.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
-    const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: await provider.sign({ sub: 'ada-who-waits' }) });
+    const { json } = await platform.call('GET', '/api/v1/events?after=latest', {
+      token: await provider.sign({ sub: 'ada-who-waits' }),
+    });
     // Expires three seconds from now, after the tolerance of 30 seconds.
     const token = await provider.sign({ sub: 'ada-who-waits', exp: Math.floor(Date.now() / 1000) - 27 });
-    const waited = await platform.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, { token });
+    const waited = await platform.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, {
+      token,
+    });
     expect([waited.status, waited.json.code]).toEqual([401, 'unauthenticated']);
   });
 
@@ -102,7 +122,10 @@ describe('tokens of the identity provider (S1, S2)', () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const asked = await Promise.all([
       platform.call('POST', '/api/v1/auth/logout', { token }),
-      platform.call('POST', '/api/v1/auth/password', { token, json: { current: 'secret-of-ada-oidc', new: 'seven green parrots' } }),
+      platform.call('POST', '/api/v1/auth/password', {
+        token,
+        json: { current: 'secret-of-ada-oidc', new: 'seven green parrots' },
+      }),
       platform.call('GET', '/api/v1/auth/sessions', { token }),
     ]);
     for (const { status, json } of asked) expect([status, json.code]).toEqual([403, 'permission_denied']);
@@ -117,7 +140,9 @@ describe('tokens of the identity provider (S1, S2)', () => {
     ['type', {}, { typ: 'logout+jwt' }],
     ['key', {}, { kid: 'unknown' }],
   ])('is rejected for its %s', async (_what, claims, header) => {
-    const { status, json, headers } = await whoami(await provider.sign({ sub: 'ada-at-the-provider', ...claims }, header));
+    const { status, json, headers } = await whoami(
+      await provider.sign({ sub: 'ada-at-the-provider', ...claims }, header),
+    );
     expect([status, json.code, headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
   });
 
@@ -142,7 +167,11 @@ describe('identity provider row in `doctor` of the admin CLI (rules/cli#admin-cl
     const common = { name: 'identity provider', needed: true };
     expect(await row()).toEqual({ ...common, ok: true, detail: `${provider.issuer} answers, 5 keys` });
     await provider.disconnect();
-    expect(await row()).toEqual({ ...common, ok: false, detail: expect.stringContaining('no connection (ECONNREFUSED)') });
+    expect(await row()).toEqual({
+      ...common,
+      ok: false,
+      detail: expect.stringContaining('no connection (ECONNREFUSED)'),
+    });
     await provider.return();
     await expect(checkIssuer(provider.issuer, '')).rejects.toThrow('OIDC_ISSUER must start with https://');
   });
@@ -176,8 +205,8 @@ describe('unavailable identity provider (S4)', () => {
 describe('gateway with an issuer over http that is not allowed (S5)', () => {
   it('does not start, and reports the reason', async () => {
     await platform.runtime.processes.get('api-gateway#2')?.stop();
-    await expect(platform.runtime.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' })).rejects.toThrow(
-      'OIDC_ISSUER must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host',
-    );
+    await expect(
+      platform.runtime.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' }),
+    ).rejects.toThrow('OIDC_ISSUER must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host');
   });
 });

@@ -15,7 +15,8 @@ afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString()))
+    .id;
 }
 const path = (id: number | string): string => `/api/coherence/conversations/${id}/infos`;
 const read = (id: number, call: Call = {}): Promise<Answer> => platform.call('GET', path(id), { token, ...call });
@@ -41,7 +42,10 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
   it('does not read or write config', async () => {
     const id = await fresh();
     await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
-    const answer = await platform.call('PATCH', path(id), { token, json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } } });
+    const answer = await platform.call('PATCH', path(id), {
+      token,
+      json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } },
+    });
     expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
     expect((await get(id)).config).toEqual({ kept: 1 });
   });
@@ -56,7 +60,11 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
   it('preserves big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
     const id = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
-    const answer = await platform.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
+    const answer = await platform.call('PATCH', path(id), {
+      token,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
     expect(answer.status).toBe(200);
     for (const text of [answer.text, (await read(id)).text]) {
       expect(text).toMatch(/"big": ?12345678901234567890/);
@@ -132,7 +140,11 @@ describe('infos, refusals (rules/conversations#infos; D12)', () => {
     [{ infos: 'x' }, 'dict_type'],
   ])('returns 422 for the body %j', async (json, type) => {
     const answer = await platform.call('PATCH', path(await fresh()), { token, json });
-    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', 'infos']]);
+    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
+      422,
+      type,
+      ['body', 'payload', 'infos'],
+    ]);
   });
 
   it('returns 404 before it validates the keys', async () => {

@@ -63,8 +63,13 @@ export async function createLaunchpad(): Promise<Launchpad> {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-    const item = { child, output: () => text, status: new Promise<number | null>((resolve) => child.once('close', resolve)) };
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+    const item = {
+      child,
+      output: () => text,
+      status: new Promise<number | null>((resolve) => child.once('close', resolve)),
+    };
     launches.push(item);
     return item;
   }
@@ -75,10 +80,13 @@ export async function createLaunchpad(): Promise<Launchpad> {
     launch,
     readRecord,
     waitUntilReady: async (item) => {
-      const state = await waitFor(() => (/Coherence is ready/.test(item.output()) ? 'ready' : item.child.exitCode !== null && 'ended'), {
-        timeoutMs: readyTimeoutMs,
-        what: 'a ready platform',
-      });
+      const state = await waitFor(
+        () => (/Coherence is ready/.test(item.output()) ? 'ready' : item.child.exitCode !== null && 'ended'),
+        {
+          timeoutMs: readyTimeoutMs,
+          what: 'a ready platform',
+        },
+      );
       expect(`${state}\n${item.output()}`).toMatch(/^ready/);
     },
     findIdentity: (name) => {

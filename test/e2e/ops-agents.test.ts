@@ -10,10 +10,19 @@ let threads: number[];
 
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, { AGENT_KNOWLEDGE: 'reviewed' });
-  const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
+  const account = (name: string, groups: string[]) => ({
+    email: `${name}@example.org`,
+    person: name,
+    password,
+    groups,
+  });
   await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
-    accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
+    accounts: [
+      account('ada', ['coherence_users']),
+      account('viewer', ['ops_viewers']),
+      account('operator', ['ops_operators']),
+    ],
     agents: [
       { slug: 'guide', name: 'Guide' },
       { slug: 'host', name: 'Host' },
@@ -33,7 +42,10 @@ beforeAll(async () => {
      order by turn, type desc`,
     [threads[0]],
   );
-  await platform.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, 'About tea', 2)`, [threads[0]]);
+  await platform.sql(
+    `insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, 'About tea', 2)`,
+    [threads[0]],
+  );
   await platform.sql(
     `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
      select agent_id, id, 'visitor', 'Likes tea', 2 from agents.threads where id = $1`,
@@ -51,7 +63,8 @@ beforeEach(async () => {
   );
 });
 
-const get = (path: string, token: string | null = tokens.viewer) => platform.call('GET', `/api/ops/agents${path}`, { token });
+const get = (path: string, token: string | null = tokens.viewer) =>
+  platform.call('GET', `/api/ops/agents${path}`, { token });
 const decide = (verb: 'approve' | 'reject', ids: unknown, { slug = 'guide', token = tokens.operator } = {}) =>
   platform.call('POST', `/api/ops/agents/${slug}/knowledge/${verb}`, { token, json: { ids } });
 const sentences = async (state?: 'waiting' | 'approved'): Promise<any[]> =>
@@ -64,14 +77,18 @@ describe('GET /api/ops/agents (D70, P9)', () => {
     const host = { slug: 'host', name: 'Host', waiting: 0, approved: 0 };
     expect((await get('')).json).toEqual({ items: [guide, host], next: null });
     const first = (await get('?limit=1')).json;
-    expect([first.items, (await get(`?limit=1&cursor=${first.next}`)).json]).toEqual([[guide], { items: [host], next: null }]);
+    expect([first.items, (await get(`?limit=1&cursor=${first.next}`)).json]).toEqual([
+      [guide],
+      { items: [host], next: null },
+    ]);
     expect(await platform.ask('agents', 'list')).toEqual([guide, host]);
     expect(await platform.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
   });
 
   it('rejects a cursor of another list (P8)', async () => {
     const { next } = (await get('?limit=1')).json;
-    for (const path of ['?cursor=x', `/guide/knowledge?cursor=${next}`]) expect((await get(path)).json.code).toBe('bad_cursor');
+    for (const path of ['?cursor=x', `/guide/knowledge?cursor=${next}`])
+      expect((await get(path)).json.code).toBe('bad_cursor');
   });
 });
 
@@ -96,19 +113,28 @@ describe('agent knowledge (D70, P9)', () => {
       items: [{ id: one.id }],
       next: expect.any(String),
     });
-    const entries = (await platform.call('GET', '/api/ops/audit?target=agent:guide&limit=2', { token: tokens.viewer })).json.items;
+    const entries = (await platform.call('GET', '/api/ops/audit?target=agent:guide&limit=2', { token: tokens.viewer }))
+      .json.items;
     expect(entries).toMatchObject([
       { action: 'agent.reject-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [two.id] } },
-      { action: 'agent.approve-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [one.id, two.id] } },
+      {
+        action: 'agent.approve-knowledge',
+        actor: { email: 'operator@example.org' },
+        changes: { ids: [one.id, two.id] },
+      },
     ]);
-    expect((await platform.ask('agents', 'knowledge', 'list', 'guide', '--waiting')).map(({ id }: { id: number }) => id)).toEqual([
-      three.id,
-    ]);
+    expect(
+      (await platform.ask('agents', 'knowledge', 'list', 'guide', '--waiting')).map(({ id }: { id: number }) => id),
+    ).toEqual([three.id]);
   });
 
   it('identifies threads by number without visitor ids, which would allow writing in the thread (D33a)', async () => {
     const { status, text } = await get('/guide/knowledge');
-    expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([200, false, true]);
+    expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([
+      200,
+      false,
+      true,
+    ]);
     expect((await platform.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
       { message_count: 4, memory: { facts: ['Likes tea'] } },
     ]);
@@ -130,7 +156,9 @@ describe('agent knowledge (D70, P9)', () => {
        select agent_id, id, 'knowledge', 'More ' || n, 2 from agents.threads, generate_series(1, 198) n where id = $1`,
       [threads[0]],
     );
-    const waiting = await platform.sql<{ id: number }>(`select id::int as id from agents.memory_facts where kind = 'knowledge'`);
+    const waiting = await platform.sql<{ id: number }>(
+      `select id::int as id from agents.memory_facts where kind = 'knowledge'`,
+    );
     const { status, json } = await decide(
       'approve',
       waiting.map(({ id }) => id),

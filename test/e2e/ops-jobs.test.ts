@@ -11,7 +11,12 @@ let tokens: Record<'viewer' | 'operator' | 'user', string>;
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url);
   const people = ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key }));
-  const account = (name: string, rights: object = {}) => ({ email: `${name}@example.org`, person: name, password, ...rights });
+  const account = (name: string, rights: object = {}) => ({
+    email: `${name}@example.org`,
+    person: name,
+    password,
+    ...rights,
+  });
   await platform.apply({
     people,
     accounts: [
@@ -40,7 +45,9 @@ interface Page {
 }
 
 const list = async (query: Record<string, string> = {}): Promise<Page> => {
-  const answer = await platform.call('GET', `/api/ops/jobs?${new URLSearchParams(query).toString()}`, { token: tokens.viewer });
+  const answer = await platform.call('GET', `/api/ops/jobs?${new URLSearchParams(query).toString()}`, {
+    token: tokens.viewer,
+  });
   expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
   return answer.json;
 };
@@ -50,7 +57,10 @@ const show = (service: string, id: string): Promise<Answer> =>
   platform.call('GET', `/api/ops/jobs/${service}/${id}`, { token: tokens.viewer });
 
 /** Creates a dead job; its payload is invalid, so every redrive fails again at once. */
-async function makeDead(service: string, { type = `${service}.strange`, error = 'The store was away', payload = {}, count = 1 } = {}) {
+async function makeDead(
+  service: string,
+  { type = `${service}.strange`, error = 'The store was away', payload = {}, count = 1 } = {},
+) {
   const ids = Array.from({ length: count }, () => randomUUIDv7());
   await platform.sql(
     `insert into ${service}.jobs (id, type, payload, state, attempts, error, finished_at)
@@ -60,7 +70,9 @@ async function makeDead(service: string, { type = `${service}.strange`, error = 
   return ids;
 }
 const statesOf = async (service: string, ids: readonly string[]): Promise<string[]> =>
-  (await platform.sql<{ state: string }>(`select state from ${service}.jobs where id = any($1::uuid[])`, [ids])).map(({ state }) => state);
+  (await platform.sql<{ state: string }>(`select state from ${service}.jobs where id = any($1::uuid[])`, [ids])).map(
+    ({ state }) => state,
+  );
 
 describe('GET /api/ops/jobs (P2)', () => {
   it('lists jobs of all services in one order, page by page, each once, while new jobs arrive', async () => {
@@ -98,7 +110,9 @@ describe('GET /api/ops/jobs (P2)', () => {
     expect(await found({ error: 'Quota', state: 'queued' })).toEqual([]);
     expect((await list({ error: 'Quota', type: 'transcripts.strange' })).items).toEqual([]);
     const { items } = await list({ error: 'Quota' });
-    expect(items).toMatchObject([{ service: 'media', id, conversation_id: 4711, attempts: 3, finished_at: expect.any(String) }]);
+    expect(items).toMatchObject([
+      { service: 'media', id, conversation_id: 4711, attempts: 3, finished_at: expect.any(String) },
+    ]);
   });
 
   it('rejects a limit over 200, an invalid cursor and a cursor of another list (P8)', async () => {
@@ -109,32 +123,53 @@ describe('GET /api/ops/jobs (P2)', () => {
     const other = (await platform.call('GET', '/api/ops/audit?limit=1', { token: tokens.viewer })).json.next as string;
     const forged = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
     const long = 'A'.repeat(5_000);
-    for (const cursor of ['x', other, forged('jobs', '1', 'media'), forged('jobs', randomUUIDv7(), 'stranger'), '&', long])
-      expect([cursor, (await ask(`cursor=${cursor}`)).json]).toEqual([cursor, expect.objectContaining({ code: 'bad_cursor' })]);
+    for (const cursor of [
+      'x',
+      other,
+      forged('jobs', '1', 'media'),
+      forged('jobs', randomUUIDv7(), 'stranger'),
+      '&',
+      long,
+    ])
+      expect([cursor, (await ask(`cursor=${cursor}`)).json]).toEqual([
+        cursor,
+        expect.objectContaining({ code: 'bad_cursor' }),
+      ]);
     for (const list of ['audit', 'webhooks', 'pipelines', 'threads', 'agents']) {
       const answer = await platform.call('GET', `/api/ops/${list}?cursor=${long}`, { token: tokens.viewer });
       expect([list, answer.status, answer.json.code]).toEqual([list, 400, 'bad_cursor']);
     }
   });
 
-  it.each(['0', '-1', '2147483648', '99999999999999999999'])('returns no jobs for the unknown id %s (D98)', async (id) => {
-    for (const query of [
-      `jobs?conversation_id=${id}`,
-      `pipelines?conversation_id=${id}`,
-      `webhooks?person_id=${id}`,
-      `audit?actor=${id.replace('-', '')}`,
-    ]) {
-      const { status, json } = await platform.call('GET', `/api/ops/${query}`, { token: tokens.viewer });
-      expect([query, status, json.items]).toEqual([query, 200, id === '-1' && query.startsWith('audit') ? expect.anything() : []]);
-    }
-  });
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])(
+    'returns no jobs for the unknown id %s (D98)',
+    async (id) => {
+      for (const query of [
+        `jobs?conversation_id=${id}`,
+        `pipelines?conversation_id=${id}`,
+        `webhooks?person_id=${id}`,
+        `audit?actor=${id.replace('-', '')}`,
+      ]) {
+        const { status, json } = await platform.call('GET', `/api/ops/${query}`, { token: tokens.viewer });
+        expect([query, status, json.items]).toEqual([
+          query,
+          200,
+          id === '-1' && query.startsWith('audit') ? expect.anything() : [],
+        ]);
+      }
+    },
+  );
 });
 
 describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
   it('returns payload, result and every attempt, including those before a redrive', async () => {
     const [id = ''] = await makeDead('media', { type: 'media.delete-blob', payload: { blob_id: 'no number' } });
     for (const _ of [1, 2]) {
-      expect((await act('redrive', { ids: [{ service: 'media', id }] })).json).toMatchObject({ matched: 1, changed: 1, failed: 0 });
+      expect((await act('redrive', { ids: [{ service: 'media', id }] })).json).toMatchObject({
+        matched: 1,
+        changed: 1,
+        failed: 0,
+      });
       await waitFor(async () => (await statesOf('media', [id]))[0] === 'dead');
     }
     const { status, json } = await show('media', id);
@@ -244,7 +279,10 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
   it('redrive ten thousand dead jobs with one request', async () => {
     await makeDead('transcripts', { error: 'ten thousand', count: 10_000 });
     const answer = await act('redrive', { filter: { error: 'ten thousand' } });
-    expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0 })]);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0 }),
+    ]);
     expect(answer.json.items).toHaveLength(100);
     expect(answer.json.items[0]).toMatchObject({ service: 'transcripts', state: 'queued', error: 'ten thousand' });
     // Jobs that were run in between are dead again.
@@ -265,16 +303,30 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
   it('cancel waiting jobs, and dead ones only by id; cancelled jobs can be queued again by id', async () => {
     const [dead = '', other = ''] = await makeDead('directory', { error: 'to be cancelled', count: 2 });
     const [waiting = ''] = await makeDead('directory', { error: 'to be cancelled' });
-    await platform.sql(`update directory.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where id = $1`, [
-      waiting,
-    ]);
-    expect((await act('cancel', { filter: { error: 'to be cancelled' } })).json).toMatchObject({ matched: 1, changed: 1 });
+    await platform.sql(
+      `update directory.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where id = $1`,
+      [waiting],
+    );
+    expect((await act('cancel', { filter: { error: 'to be cancelled' } })).json).toMatchObject({
+      matched: 1,
+      changed: 1,
+    });
     expect((await act('cancel', { ids: [{ service: 'directory', id: dead }] })).json).toMatchObject({ changed: 1 });
-    expect((await act('cancel', { filter: { error: 'to be cancelled', state: 'dead' } })).json).toMatchObject({ changed: 1 });
+    expect((await act('cancel', { filter: { error: 'to be cancelled', state: 'dead' } })).json).toMatchObject({
+      changed: 1,
+    });
     expect(new Set(await statesOf('directory', [dead, other, waiting]))).toEqual(new Set(['cancelled']));
-    expect((await act('redrive', { filter: { error: 'to be cancelled' } })).json).toMatchObject({ matched: 0, changed: 0 });
-    expect((await act('redrive', { filter: { error: 'to be cancelled', state: 'cancelled' } })).json).toMatchObject({ matched: 0 });
-    expect((await act('redrive', { ids: [{ service: 'directory', id: dead }] })).json).toMatchObject({ matched: 1, changed: 1 });
+    expect((await act('redrive', { filter: { error: 'to be cancelled' } })).json).toMatchObject({
+      matched: 0,
+      changed: 0,
+    });
+    expect((await act('redrive', { filter: { error: 'to be cancelled', state: 'cancelled' } })).json).toMatchObject({
+      matched: 0,
+    });
+    expect((await act('redrive', { ids: [{ service: 'directory', id: dead }] })).json).toMatchObject({
+      matched: 1,
+      changed: 1,
+    });
   });
 
   it('count unknown ids as failed, each once', async () => {
@@ -300,7 +352,11 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
   ])('reject %s with 400 and change nothing (P8)', async (_name, body) => {
     const ids = await makeDead('media', { error: 'nobody means this' });
     for (const verb of ['redrive', 'cancel'] as const)
-      expect([verb, (await act(verb, body)).status, (await act(verb, body)).json.code]).toEqual([verb, 400, 'empty_choice']);
+      expect([verb, (await act(verb, body)).status, (await act(verb, body)).json.code]).toEqual([
+        verb,
+        400,
+        'empty_choice',
+      ]);
     expect(await statesOf('media', ids)).toEqual(['dead']);
   });
 
@@ -309,7 +365,10 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     ['a dry_run of null', { filter: { state: 'dead' }, dry_run: null }],
     ['an unknown state', { filter: { state: 'undead' } }],
     ['a list as a filter', { filter: [] }],
-    ['too many ids', { ids: Array.from({ length: 10_001 }, (_item, index) => ({ service: 'media', id: String(index) })) }],
+    [
+      'too many ids',
+      { ids: Array.from({ length: 10_001 }, (_item, index) => ({ service: 'media', id: String(index) })) },
+    ],
   ])('reject %s with 422', async (_name, body) => {
     expect((await act('redrive', body)).status).toBe(422);
   });
@@ -321,10 +380,18 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     await act('redrive', { filter });
     await act('cancel', { ids: [{ service: 'media', id }] });
     const entries = async (action: string) =>
-      (await platform.call('GET', `/api/ops/audit?action=${action}&actor=operator@example.org&limit=200`, { token: tokens.viewer })).json
-        .items;
-    expect((await entries('jobs.cancel'))[0]).toMatchObject({ changes: { ids: [id], matched: 1, changed: 1, failed: 0 }, target: null });
-    const told = (await entries('jobs.redrive')).filter((item: any) => item.changes?.filter?.error?.length === filter.error.length);
+      (
+        await platform.call('GET', `/api/ops/audit?action=${action}&actor=operator@example.org&limit=200`, {
+          token: tokens.viewer,
+        })
+      ).json.items;
+    expect((await entries('jobs.cancel'))[0]).toMatchObject({
+      changes: { ids: [id], matched: 1, changed: 1, failed: 0 },
+      target: null,
+    });
+    const told = (await entries('jobs.redrive')).filter(
+      (item: any) => item.changes?.filter?.error?.length === filter.error.length,
+    );
     expect(JSON.stringify(await entries('jobs.redrive'))).not.toContain(filter.error);
     expect(told).toMatchObject([
       {
@@ -340,7 +407,10 @@ describe('permissions of job operations (P2, P3; rules/access#operators)', () =>
   it('viewers read, operators act, other accounts do neither; actions without a token or with the shared token are rejected', async () => {
     const [id = ''] = await makeDead('media');
     const body = { ids: [{ service: 'media', id }] };
-    expect(await act('redrive', body, tokens.viewer)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
+    expect(await act('redrive', body, tokens.viewer)).toMatchObject({
+      status: 403,
+      json: { code: 'permission_denied' },
+    });
     expect(await act('cancel', body, tokens.user)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
     expect((await act('redrive', body, null)).status).toBe(401);
     expect((await act('redrive', body, platform.sharedToken)).status).toBe(401);

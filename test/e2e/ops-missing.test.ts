@@ -1,6 +1,6 @@
 /**
- * Operator lists and actions during service outages: the rest is returned and done, with counts, and missing parts are added later (P2, P3,
- * P4).
+ * Operator lists and actions during service outages: the rest is returned and done, with counts, and missing parts are
+ * added later (P2, P3, P4).
  */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,7 +14,9 @@ beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   await platform.apply({
     people: [{ key: 'operator', name: 'Operator' }],
-    accounts: [{ email: 'operator@example.org', person: 'operator', password: 'the right password', groups: ['ops_operators'] }],
+    accounts: [
+      { email: 'operator@example.org', person: 'operator', password: 'the right password', groups: ['ops_operators'] },
+    ],
   });
   token = await platform.login('operator@example.org', 'the right password');
 });
@@ -54,7 +56,10 @@ describe('operator requests while services are unavailable (P2 to P4; rules/oper
   it('return the jobs of the available services, and name the missing ones', async () => {
     const id = await makeDead('while others are away');
     const { status, json } = await platform.call('GET', '/api/ops/jobs?error=others+are+away', { token });
-    expect([status, json]).toEqual([200, { items: [expect.objectContaining({ id })], next: expect.any(String), missing }]);
+    expect([status, json]).toEqual([
+      200,
+      { items: [expect.objectContaining({ id })], next: expect.any(String), missing },
+    ]);
   });
 
   it('act on the available services, and preserve the counts', async () => {
@@ -100,9 +105,13 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
       'unavailable',
       { done: { directory: { redriven: 2 }, conversations: { redriven: 0 } }, missing },
     ]);
-    expect(body.message).toMatch(/^2 jobs are queued again \(directory 2\)\. No reply from .*agents: .*run the command again/);
+    expect(body.message).toMatch(
+      /^2 jobs are queued again \(directory 2\)\. No reply from .*agents: .*run the command again/,
+    );
     await waitFor(
-      async () => (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
+      async () =>
+        (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`))
+          .length === 0,
     );
     expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No reply from /);
     // A job belongs to one service, so unavailable services do not matter.
@@ -112,8 +121,12 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
       `insert into directory.jobs (id, type, payload, key, run_at) values ($1, 'directory.strange', '{}', 'later', now() + interval '1 day')`,
       [queued],
     );
-    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({ done: { directory: { cancelled: 1 } } });
-    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({ done: { directory: { cancelled: 0 } } });
+    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({
+      done: { directory: { cancelled: 1 } },
+    });
+    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({
+      done: { directory: { cancelled: 0 } },
+    });
   });
 
   it('report what the first service replayed when the second does not respond', async () => {
@@ -122,13 +135,19 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0 };
     const details = { done: { conversations: counts }, missing: ['agents'] };
     const processed = async () =>
-      (await platform.sql(`select 1 from conversations.webhook_receipts where id = $1 and processed_at is not null`, [id])).length;
+      (
+        await platform.sql(`select 1 from conversations.webhook_receipts where id = $1 and processed_at is not null`, [
+          id,
+        ])
+      ).length;
     expect(await act('--dry-run')).toMatchObject({ exitCode: 1, body: { code: 'unavailable', details } });
     expect(await processed()).toBe(0);
     const { code, stdout } = await platform.cli('webhooks', 'replay', '--text', 'replayed-alone', '--json');
     const { error } = JSON.parse(stdout) as { error: { message: string; details: unknown } };
     expect([code, error.details]).toEqual([1, details]);
-    expect(error.message).toMatch(/^conversations: 1 receipt is processed again\. No reply from agents: .*run the command again/);
+    expect(error.message).toMatch(
+      /^conversations: 1 receipt is processed again\. No reply from agents: .*run the command again/,
+    );
     await waitFor(async () => (await processed()) === 1);
     const listed = await failureOf('webhooks', 'list', '--text', 'replayed-alone');
     expect([listed.exitCode, listed.text]).toEqual([1, expect.stringMatching(/^No reply from agents: /)]);
@@ -136,7 +155,8 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
 });
 
 describe('operator lists when services are available again (P2, P4; rules/operations-api#jobs)', () => {
-  const read = async (path: string, query: string) => (await platform.call('GET', `/api/ops/${path}?${query}`, { token })).json;
+  const read = async (path: string, query: string) =>
+    (await platform.call('GET', `/api/ops/${path}?${query}`, { token })).json;
 
   it('return the rows missing from an earlier page later, once, and end when all services have returned everything', async () => {
     const error = 'error=comes+later&limit=2';

@@ -14,10 +14,19 @@ beforeAll(async () => {
     { ALLOW_UNSIGNED_WEBHOOKS: 'true' },
     { services: ['conversations', 'directory', 'agents', 'api-gateway'] },
   );
-  const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
+  const account = (name: string, groups: string[]) => ({
+    email: `${name}@example.org`,
+    person: name,
+    password,
+    groups,
+  });
   const { ids } = await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
-    accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
+    accounts: [
+      account('ada', ['coherence_users']),
+      account('viewer', ['ops_viewers']),
+      account('operator', ['ops_operators']),
+    ],
   });
   personId = ids['people']?.['ada'] ?? 0;
   const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
@@ -38,7 +47,10 @@ const replay = (json: unknown, token: string | null = tokens.operator): Promise<
   platform.call('POST', '/api/ops/webhooks/replay', { token, json });
 
 /** Creates receipts directly, each with a body. */
-async function receive(body: string | null, { outcome = 'applied', source = 'booking', at = 'now()', count = 1 } = {}): Promise<number[]> {
+async function receive(
+  body: string | null,
+  { outcome = 'applied', source = 'booking', at = 'now()', count = 1 } = {},
+): Promise<number[]> {
   const rows = await platform.sql<{ id: number }>(
     `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
      select $1, gen_random_uuid()::text, 'x', ${at}, $2, '{"x-cal-signature-256": "0f0f", "content-type": "application/json"}', $3, $4
@@ -59,10 +71,15 @@ async function receiveUpdate(body: string, outcome = 'answered'): Promise<number
 describe('GET /api/ops/webhooks (P4)', () => {
   it('lists webhooks of all services in one order, page by page, each once, while more are received', async () => {
     const made: number[] = [];
-    for (let turn = 0; turn < 5; turn++) made.push(...(await receive('{"in": "one order"}')), await receiveUpdate('{"in": "one order"}'));
+    for (let turn = 0; turn < 5; turn++)
+      made.push(...(await receive('{"in": "one order"}')), await receiveUpdate('{"in": "one order"}'));
     const told: number[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const page: { items: any[]; next: string | null } = await list({ q: 'one order', limit: '3', ...(cursor === '' ? {} : { cursor }) });
+      const page: { items: any[]; next: string | null } = await list({
+        q: 'one order',
+        limit: '3',
+        ...(cursor === '' ? {} : { cursor }),
+      });
       told.push(...page.items.map(({ id }) => id));
       cursor = page.next;
       await receive('{"in": "one order"}');
@@ -101,7 +118,14 @@ describe('GET /api/ops/webhooks (P4)', () => {
       expect([query, await found(query)]).toEqual([query, []]);
     const { items } = await list({ kind: 'meeting' });
     expect(items).toMatchObject([
-      { id, kind: 'meeting', outcome: 'stale', person_id: personId, agent_slug: null, received_at: '2026-01-02T03:04:05Z' },
+      {
+        id,
+        kind: 'meeting',
+        outcome: 'stale',
+        person_id: personId,
+        agent_slug: null,
+        received_at: '2026-01-02T03:04:05Z',
+      },
     ]);
     expect((await list({ kind: 'telegram', person_id: String(personId) })).items).toEqual([]);
   });
@@ -115,14 +139,22 @@ describe('GET /api/ops/webhooks (P4)', () => {
     expect(await ids('--text', 'sought-1', '--person', String(personId))).toEqual([id]);
     expect(await ids('--text', 'sought-1', '--person', String(personId + 1))).toEqual([]);
     expect(await ids('--text', 'sought_1')).toEqual([]);
-    expect(await platform.ask('webhooks', 'replay', '--text', 'sought-1', '--person', String(personId), '--dry-run')).toMatchObject({
+    expect(
+      await platform.ask('webhooks', 'replay', '--text', 'sought-1', '--person', String(personId), '--dry-run'),
+    ).toMatchObject({
       matched: 1,
       replayed: 1,
     });
     expect(await ids('--text', 'hidden-4711')).toEqual([]);
-    expect(await platform.ask('webhooks', 'replay', '--text', 'hidden-4711', '--dry-run')).toMatchObject({ matched: 0, replayed: 0 });
+    expect(await platform.ask('webhooks', 'replay', '--text', 'hidden-4711', '--dry-run')).toMatchObject({
+      matched: 0,
+      replayed: 0,
+    });
     const shown = await platform.ask('webhooks', 'show', String(id));
-    expect([shown.body, shown.headers['x-cal-signature-256']]).toEqual(['{"uid":"Sought-1","token":"[redacted]"}', '[redacted]']);
+    expect([shown.body, shown.headers['x-cal-signature-256']]).toEqual([
+      '{"uid":"Sought-1","token":"[redacted]"}',
+      '[redacted]',
+    ]);
     await platform.sql('delete from conversations.webhook_receipts where id = $1', [id]);
     await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
@@ -130,11 +162,14 @@ describe('GET /api/ops/webhooks (P4)', () => {
   it('rejects a text that is too short, an invalid cursor and a cursor of another list (P8)', async () => {
     expect((await get('?q=ab')).status).toBe(422);
     expect((await get('?kind=letter')).status).toBe(422);
-    const jobs = Buffer.from(JSON.stringify(['jobs', '2026-01-02T03:04:05.000000Z 0000000000000001', 'webhooks'])).toString('base64url');
-    const noTime = Buffer.from(JSON.stringify(['webhooks', '2026-99-02T03:04:05.000000Z 0000000000000001', 'webhooks'])).toString(
-      'base64url',
-    );
-    for (const cursor of ['x', jobs, noTime]) expect((await get(`?cursor=${cursor}`)).json).toMatchObject({ code: 'bad_cursor' });
+    const jobs = Buffer.from(
+      JSON.stringify(['jobs', '2026-01-02T03:04:05.000000Z 0000000000000001', 'webhooks']),
+    ).toString('base64url');
+    const noTime = Buffer.from(
+      JSON.stringify(['webhooks', '2026-99-02T03:04:05.000000Z 0000000000000001', 'webhooks']),
+    ).toString('base64url');
+    for (const cursor of ['x', jobs, noTime])
+      expect((await get(`?cursor=${cursor}`)).json).toMatchObject({ code: 'bad_cursor' });
   });
 });
 
@@ -162,7 +197,9 @@ describe('redacted text (P4)', () => {
     for (let count = 0; count < 3; count++) await receive('{"secret": "sought-99"}');
     const { items, next } = await list({ q: 'sought-99', limit: '1' });
     expect([items.map((item: { id: number }) => item.id), next]).toEqual([[shown], null]);
-    await platform.sql(`delete from conversations.webhook_receipts where convert_from(body, 'UTF8') like '%sought-99%'`);
+    await platform.sql(
+      `delete from conversations.webhook_receipts where convert_from(body, 'UTF8') like '%sought-99%'`,
+    );
   });
 });
 
@@ -207,7 +244,9 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
       await receive(`{"n": 12345678901234567890, "api_key": "k-1", "text": "${token}"}`),
       await receive(`a=b&token=k-1`),
     ];
-    expect((await get(`/${json[0]}`)).json.body).toBe('{"n":12345678901234567890,"api_key":"[redacted]","text":"[redacted]"}');
+    expect((await get(`/${json[0]}`)).json.body).toBe(
+      '{"n":12345678901234567890,"api_key":"[redacted]","text":"[redacted]"}',
+    );
     expect((await get(`/${form[0]}`)).json.body).toBe('a=b&token=[redacted]');
   });
 
@@ -227,11 +266,25 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     const [kept = 0] = await receive('{"to be": "replayed"}', { outcome: 'person_not_found' });
     const [gone = 0] = await receive(null, { outcome: 'rejected_signature' });
     const ids = [kept, kept, gone, 999_999, 1_999_999_999];
-    expect((await replay({ ids, dry_run: true })).json).toMatchObject({ matched: 1, changed: 0, failed: 2, without_body: 1, more: false });
+    expect((await replay({ ids, dry_run: true })).json).toMatchObject({
+      matched: 1,
+      changed: 0,
+      failed: 2,
+      without_body: 1,
+      more: false,
+    });
     const { status, json } = await replay({ ids });
     expect([status, json]).toEqual([
       200,
-      { matched: 1, changed: 1, failed: 2, without_body: 1, more: false, items: [expect.objectContaining({ id: kept })], missing: [] },
+      {
+        matched: 1,
+        changed: 1,
+        failed: 2,
+        without_body: 1,
+        more: false,
+        items: [expect.objectContaining({ id: kept })],
+        missing: [],
+      },
     ]);
     await waitFor(async () => (await get(`/${kept}`)).json.processed_at !== null);
     expect((await get(`/${gone}`)).json.processed_at).toBeNull();
@@ -241,7 +294,10 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
   it('reprocesses ten thousand webhooks with one request and one audit entry (A4)', async () => {
     await receive('{"ten": "thousand"}', { outcome: 'journey_error', count: 10_000 });
     const { status, json } = await replay({ filter: { outcome: 'journey_error', q: '"ten": "thousand"' } });
-    expect([status, json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0, more: false })]);
+    expect([status, json]).toEqual([
+      200,
+      expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0, more: false }),
+    ]);
     expect(json.items).toHaveLength(100);
     const entries = await platform.sql<{ changes: string }>(
       `select changes::text from conversations.audit_log where action = 'webhook.replay' and actor_kind = 'account' order by id desc limit 2`,

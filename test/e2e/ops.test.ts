@@ -9,10 +9,19 @@ let tokens: Record<'viewer' | 'operator' | 'user', string>;
 
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url);
-  const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
+  const account = (name: string, groups: string[]) => ({
+    email: `${name}@example.org`,
+    person: name,
+    password,
+    groups,
+  });
   await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
-    accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
+    accounts: [
+      account('ada', ['coherence_users']),
+      account('viewer', ['ops_viewers']),
+      account('operator', ['ops_operators']),
+    ],
   });
   const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
@@ -45,7 +54,13 @@ describe('GET /api/ops/overview (P1)', () => {
       'transcripts',
     ]);
     for (const service of json.services)
-      expect(service).toEqual({ name: service.name, ready: true, version: json.version, uptime_seconds: expect.any(Number), missing: [] });
+      expect(service).toEqual({
+        name: service.name,
+        ready: true,
+        version: json.version,
+        uptime_seconds: expect.any(Number),
+        missing: [],
+      });
     expect(names(json.dependencies)).toEqual(expect.arrayContaining(['nats', 'postgresql']));
     expect(json.dependencies.every((item: any) => item.ready && item.detail === null)).toBe(true);
     expect(json.jobs).toContainEqual({
@@ -69,7 +84,14 @@ describe('GET /api/ops/overview (P1)', () => {
 
   it('is available in the admin CLI', async () => {
     const told = await platform.ask('overview');
-    expect(names(told.services).toSorted()).toEqual(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts']);
+    expect(names(told.services).toSorted()).toEqual([
+      'agents',
+      'conversations',
+      'directory',
+      'events',
+      'media',
+      'transcripts',
+    ]);
     expect(told.jobs).toContainEqual(expect.objectContaining({ type: 'media.strange', count: 3 }));
     expect(told.logins).toEqual({ failed_last_hour: 1 });
     const { json } = await get('/api/ops/overview');
@@ -151,7 +173,8 @@ describe('pipelines (P5, P8)', () => {
     expect([status, json]).toEqual([200, expect.anything()]);
     return json;
   };
-  const retry = (id: number, token: string | null = tokens.operator) => platform.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
+  const retry = (id: number, token: string | null = tokens.operator) =>
+    platform.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
 
   it('finds a conversation in a rare step on the first page, however many others entered another step later', async () => {
     const steps = [{ slug: 'rare', title: 'Rare', pipeline_job: 'transcript_import' }];
@@ -175,7 +198,13 @@ describe('pipelines (P5, P8)', () => {
     const facts = { journey: 'circle', step: 'import', since: expect.any(String) };
     expect([items, next]).toEqual([
       [
-        { ...facts, conversation_id: placed.jobless.id, state: 'none', waiting_for: 'a job; none was started', error: null },
+        {
+          ...facts,
+          conversation_id: placed.jobless.id,
+          state: 'none',
+          waiting_for: 'a job; none was started',
+          error: null,
+        },
         {
           ...facts,
           conversation_id: placed.dead.id,
@@ -183,7 +212,13 @@ describe('pipelines (P5, P8)', () => {
           waiting_for: 'an operator; the job is not retried automatically',
           error: 'The window is missing',
         },
-        { ...facts, conversation_id: placed.waiting.id, state: 'queued', waiting_for: 'The transcript is not there yet', error: null },
+        {
+          ...facts,
+          conversation_id: placed.waiting.id,
+          state: 'queued',
+          waiting_for: 'The transcript is not there yet',
+          error: null,
+        },
       ],
       null,
     ]);
@@ -194,7 +229,10 @@ describe('pipelines (P5, P8)', () => {
     expect(await platform.ask('pipelines', 'list', '--journey', 'circle', '--state', 'dead')).toEqual([items[1]]);
     const one = `conversation_id=${placed.waiting.id}`;
     expect(await list(one)).toEqual({ items: [items[2]], next: null });
-    expect([(await list(`${one}&state=dead`)).items, (await list(`conversation_id=${placed.elsewhere.id}`)).items]).toEqual([[], []]);
+    expect([
+      (await list(`${one}&state=dead`)).items,
+      (await list(`conversation_id=${placed.elsewhere.id}`)).items,
+    ]).toEqual([[], []]);
     expect(await list('conversation_id=2000000000')).toEqual({ items: [], next: null });
     expect((await get('/api/ops/pipelines?conversation_id=0')).json.items).toEqual([]);
     expect(await platform.ask('pipelines', 'list', '--conversation', String(placed.waiting.id))).toEqual([items[2]]);
@@ -204,7 +242,8 @@ describe('pipelines (P5, P8)', () => {
 
   it('orders conversations by time of entry, not by id, across pages (D98)', async () => {
     const ids = [placed.waiting.id, placed.dead.id, placed.jobless.id];
-    const set = 'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
+    const set =
+      'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
     await platform.sql(set, [ids.slice(1), 1]);
     await platform.sql(set, [ids.slice(0, 1), 2]);
     const found: number[] = [];
@@ -219,7 +258,10 @@ describe('pipelines (P5, P8)', () => {
   it('runs the same job now without creating a second; 409 without a job, 404 for an unknown conversation', async () => {
     for (const { id, job } of [placed.waiting, placed.dead]) {
       const { status, json } = await retry(id);
-      expect([status, json]).toEqual([200, expect.objectContaining({ conversation_id: id, journey: 'circle', step: 'import' })]);
+      expect([status, json]).toEqual([
+        200,
+        expect.objectContaining({ conversation_id: id, journey: 'circle', step: 'import' }),
+      ]);
       const jobs = await platform.sql<{ id: string; due: boolean }>(
         `select id, run_at <= now() or attempts > 0 or state <> 'queued' or sent_at is not null or generation > 0 as due from transcripts.jobs
          where payload ->> 'conversation_id' = $1`,
@@ -233,7 +275,8 @@ describe('pipelines (P5, P8)', () => {
       status: 404,
       json: { code: 'not_found', message: 'The conversation does not exist.' },
     });
-    const entries = (await get(`/api/ops/audit?action=pipeline.retry&target=conversation:${placed.dead.id}`)).json.items;
+    const entries = (await get(`/api/ops/audit?action=pipeline.retry&target=conversation:${placed.dead.id}`)).json
+      .items;
     expect(entries).toMatchObject([{ changes: { job: placed.dead.job }, actor: { email: 'operator@example.org' } }]);
   });
 

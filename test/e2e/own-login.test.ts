@@ -9,7 +9,10 @@ let email: string;
 let password: string;
 beforeAll(async () => {
   const settings = { RATE_LIMIT_LOGIN_PER_MINUTE: '30', RATE_LIMIT_LOGIN_FAILURES: '3' };
-  platform = await startTestPlatform(import.meta.url, settings, { services: ['directory', 'api-gateway'], replicas: 2 });
+  platform = await startTestPlatform(import.meta.url, settings, {
+    services: ['directory', 'api-gateway'],
+    replicas: 2,
+  });
   await applyDemo(platform, 'own');
 });
 afterAll(() => platform.stop());
@@ -47,7 +50,10 @@ describe('POST /api/v1/auth/password', () => {
   it('uses the v1 envelope: 403 for a wrong password, 400 for a weak one, 422 for an invalid request', async () => {
     const token = await logIn();
     const wrong = await changePassword(token, 'wrong', nextPassword);
-    expect([wrong.status, wrong.json]).toEqual([403, { code: 'wrong_password', message: expect.any(String), retryable: false }]);
+    expect([wrong.status, wrong.json]).toEqual([
+      403,
+      { code: 'wrong_password', message: expect.any(String), retryable: false },
+    ]);
     const weak = await changePassword(token, password, 'short');
     expect([weak.status, weak.json]).toEqual([
       400,

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Creates a conversation that no other test writes to: a unique hour in the far past, newest first so that none matches an older one. */
+/**
+ * Creates a conversation that no other test writes to: a unique hour in the far past, newest first so that none matches
+ * an older one.
+ */
 async function fresh(): Promise<any> {
   count += 1;
   return createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString());
@@ -65,7 +68,11 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
     const { id } = await fresh();
     await patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { room: 'north' } });
     const answer = await patch(id, { infos: { a: { x: 3 }, c: null } });
-    expect([answer.status, answer.json.infos, answer.json.config]).toEqual([200, { a: { x: 3 }, b: 1, c: null }, { room: 'north' }]);
+    expect([answer.status, answer.json.infos, answer.json.config]).toEqual([
+      200,
+      { a: { x: 3 }, b: 1, c: null },
+      { room: 'north' },
+    ]);
     expect((await get(id)).json).toEqual(answer.json);
   });
 
@@ -94,7 +101,9 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
 
   it('loses no concurrent write to different keys', async () => {
     const { id } = await fresh();
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => patch(id, { infos: { [`k${index}`]: index } })));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => patch(id, { infos: { [`k${index}`]: index } })),
+    );
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(Object.keys((await get(id)).json.infos)).toHaveLength(40);
   });
@@ -224,12 +233,14 @@ describe('PATCH /conversations/{id}, bodies (rules/http#json-body-cap)', () => {
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'infos']]);
   });
 
-  it.each(['{"infos":{"a":"x\\u0000"}}', '{"infos":{"a\\u0000":1}}', '{"config":{"a":["\\ud800"]}}', '{"infos":{"\\udc00":1}}'])(
-    'returns 422 for %s',
-    async (body) => {
-      expect((await send(body)).status).toBe(422);
-    },
-  );
+  it.each([
+    '{"infos":{"a":"x\\u0000"}}',
+    '{"infos":{"a\\u0000":1}}',
+    '{"config":{"a":["\\ud800"]}}',
+    '{"infos":{"\\udc00":1}}',
+  ])('returns 422 for %s', async (body) => {
+    expect((await send(body)).status).toBe(422);
+  });
 
   it('accepts 64 levels of nesting and returns 400 for 65', async () => {
     const nest = (levels: number) => `{"infos":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;

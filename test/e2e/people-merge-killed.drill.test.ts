@@ -1,6 +1,6 @@
 /**
- * A merge of two people during which the working service is killed (rules/people#merge-people; I3): it completes, and nothing is
- * duplicated.
+ * A merge of two people during which the working service is killed (rules/people#merge-people; I3): it completes, and
+ * nothing is duplicated.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -12,7 +12,12 @@ import { type Answer, type Applied, eventually, startTestPlatform, type TestPlat
 
 /** The killed service, and the service waiting for the locked rows. */
 const allCases = [
-  { what: 'the directory, before its part commits', killed: 'directory', waiting: 'directory', rows: 'directory.people where id = $1' },
+  {
+    what: 'the directory, before its part commits',
+    killed: 'directory',
+    waiting: 'directory',
+    rows: 'directory.people where id = $1',
+  },
   {
     what: 'the directory, after its part and before any other',
     killed: 'directory',
@@ -25,7 +30,12 @@ const allCases = [
     waiting: 'conversations',
     rows: 'conversations.all_conversations where participant_ids @> array[$1::integer]',
   },
-  { what: 'transcripts', killed: 'transcripts', waiting: 'transcripts', rows: 'transcripts.transcript_rows where person_id = $1' },
+  {
+    what: 'transcripts',
+    killed: 'transcripts',
+    waiting: 'transcripts',
+    rows: 'transcripts.transcript_rows where person_id = $1',
+  },
   { what: 'media', killed: 'media', waiting: 'media', rows: 'media.blobs where created_by_person_id = $1' },
   {
     what: 'events',
@@ -87,7 +97,10 @@ beforeAll(async () => {
     const token = await platform.login(`${gone}@example.org`, `secret-of-${gone}`);
     const path = `/api/coherence/conversations/${await conversationId(`${gone}-0`)}/audio`;
     expect((await platform.call('POST', path, { token, body: form })).status).toBe(201);
-    const [membership] = await platform.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [idOf(gone)]);
+    const [membership] = await platform.sql<{ id: number }>(
+      'select id from directory.memberships where person_id = $1',
+      [idOf(gone)],
+    );
     const note = await platform.call('POST', `/api/v1/memberships/${membership?.id}/update`, {
       token: root,
       json: { note: `Of ${gone}.` },
@@ -95,7 +108,10 @@ beforeAll(async () => {
     expect(note.status).toBe(200);
   }
 });
-/** Merge requests without a response: a client of a killed process waits until the deadline or until the gateway is available again. */
+/**
+ * Merge requests without a response: a client of a killed process waits until the deadline or until the gateway is
+ * available again.
+ */
 const unanswered: Promise<unknown>[] = [];
 afterAll(async () => {
   platform.runtime.processes.get('api-gateway')?.kill('SIGKILL');
@@ -104,7 +120,11 @@ afterAll(async () => {
 });
 
 const conversationId = async (key: string): Promise<number> =>
-  (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
+  (
+    await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [
+      key,
+    ])
+  )[0]?.id ?? 0;
 
 /** Kills the process when `waiting` waits for the person's rows, which the test locks. */
 async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], person: number): Promise<void> {
@@ -130,7 +150,9 @@ async function count(person: number): Promise<Record<string, number>> {
   };
   const found: Record<string, number> = {};
   for (const [what, rows] of Object.entries(counted))
-    found[what] = Number((await platform.sql<{ count: string }>(`select count(*) from (${rows}) as counted`, [person]))[0]?.count);
+    found[what] = Number(
+      (await platform.sql<{ count: string }>(`select count(*) from (${rows}) as counted`, [person]))[0]?.count,
+    );
   return found;
 }
 
@@ -143,14 +165,21 @@ describe('kill -9 during a merge of people (I3)', () => {
       await eventually(async () => expect(await count(gone)).toEqual({ ...whole, accounts: 1 }));
       const key = randomUUID();
       const merge = (): Promise<Answer> =>
-        platform.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
+        platform.call('POST', `/api/v1/people/${gone}/merge`, {
+          token: root,
+          json: { into: stays },
+          headers: { 'idempotency-key': key },
+        });
       const letGo = await holdLocks(platform, `select 1 from ${item.rows} for update`, [gone]);
       // A client without a response retries with the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
       await letGo();
       await eventually(async () => expect((await merge()).status).toBe(200), 120_000);
-      await eventually(async () => expect([await findPersonReferences(platform, gone), await count(stays)]).toEqual([[], whole]), 120_000);
+      await eventually(
+        async () => expect([await findPersonReferences(platform, gone), await count(stays)]).toEqual([[], whole]),
+        120_000,
+      );
     },
   );
 

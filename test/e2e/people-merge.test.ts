@@ -17,7 +17,11 @@ const people = [
     infos: { shoe: 40, hat: 'L' },
   },
   { key: 'ben', name: 'Ben' },
-  { key: 'ada-2', name: 'Ada again', contact: { email: ' ADA@example.org', linkedin: 'https://www.linkedin.com/in/ada/' } },
+  {
+    key: 'ada-2',
+    name: 'Ada again',
+    contact: { email: ' ADA@example.org', linkedin: 'https://www.linkedin.com/in/ada/' },
+  },
 ];
 const network = {
   classes: [{ slug: 'event', conversation_event: true, journeys: ['joining', 'open-circle'] }],
@@ -26,7 +30,12 @@ const network = {
     { slug: 'joining', name: 'Joining', steps },
   ],
   people,
-  holons: ['spring', 'autumn'].map((slug) => ({ slug, name: slug, class: 'event', journeys: ['open-circle', 'joining'] })),
+  holons: ['spring', 'autumn'].map((slug) => ({
+    slug,
+    name: slug,
+    class: 'event',
+    journeys: ['open-circle', 'joining'],
+  })),
   accounts: [
     { email: 'ada@example.org', person: 'ada', password: 'secret-of-ada', groups: ['coherence_users'] },
     { email: 'eda@example.org', person: 'eda', password: 'secret-of-eda', groups: ['coherence_users'] },
@@ -34,7 +43,14 @@ const network = {
   ],
   memberships: [
     { person: 'eda', holon: 'spring', journey: 'joining', step: 'there', follow_up_after: '2030-01-01' },
-    { person: 'ada', holon: 'spring', journey: 'joining', step: 'asked', follow_up_after: '2031-01-01', responsible: 'ben' },
+    {
+      person: 'ada',
+      holon: 'spring',
+      journey: 'joining',
+      step: 'asked',
+      follow_up_after: '2031-01-01',
+      responsible: 'ben',
+    },
     { person: 'eda', holon: 'autumn', journey: 'joining', step: 'asked' },
     { person: 'ben', holon: 'spring', journey: 'joining', responsible: 'eda' },
   ],
@@ -45,8 +61,13 @@ let platform: TestPlatform;
 let ids: Applied['ids'];
 const tokens: Record<string, string> = {};
 const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
-const [ada, eda, ben] = ['ada', 'eda', 'ben'].map((key) => () => id('people', key)) as [() => number, () => number, () => number];
-const get = (path: string, who = 'ben'): Promise<Answer> => platform.call('GET', `/api/v1${path}`, { token: tokens[who] ?? '' });
+const [ada, eda, ben] = ['ada', 'eda', 'ben'].map((key) => () => id('people', key)) as [
+  () => number,
+  () => number,
+  () => number,
+];
+const get = (path: string, who = 'ben'): Promise<Answer> =>
+  platform.call('GET', `/api/v1${path}`, { token: tokens[who] ?? '' });
 const post = (path: string, json: unknown, who = 'ben', headers: Record<string, string> = {}): Promise<Answer> =>
   platform.call('POST', `/api/v1${path}`, { token: tokens[who] ?? '', json, headers });
 const conversation = (key: string, participants: string[], speaker: string, text: string): Record<string, unknown> => ({
@@ -59,14 +80,20 @@ const conversation = (key: string, participants: string[], speaker: string, text
   transcript: [{ start_ms: 0, end_ms: 900, person: speaker, text }],
 });
 const conversationId = async (key: string): Promise<number> =>
-  (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
+  (
+    await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [
+      key,
+    ])
+  )[0]?.id ?? 0;
 
 /** Returns the table of rules/people#what-names-a-person. */
 async function readTable(): Promise<string[]> {
   const rules = await readFile(new URL('../../docs/rules/people.md', import.meta.url), 'utf8');
   const [, part = ''] = rules.split('#### What names a person');
   const rows = (part.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
-  return rows.flatMap((line) => [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? '')).toSorted();
+  return rows
+    .flatMap((line) => [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''))
+    .toSorted();
 }
 
 const findReferences = (person: number): Promise<string[]> => findPersonReferences(platform, person);
@@ -88,12 +115,17 @@ beforeAll(async () => {
       claims: { host: { personId: eda(), claimedAt: '2026-05-01T10:00:00Z' } },
       participants: [{ customParticipantId: `e-${key}`, personId: eda(), displayName: 'Eda' }],
     };
-    expect((await platform.call('POST', `${path}/enter-coherence`, { token: tokens['eda'] ?? '', json: room })).status).toBe(200);
+    expect(
+      (await platform.call('POST', `${path}/enter-coherence`, { token: tokens['eda'] ?? '', json: room })).status,
+    ).toBe(200);
     const form = new FormData();
     form.append('audio', new Blob(['sound']), `${key}.mp3`);
     expect((await platform.call('POST', `${path}/audio`, { token: tokens['eda'] ?? '', body: form })).status).toBe(201);
   }
-  const [membership] = await platform.sql<{ id: number }>('select min(id) as id from directory.memberships where person_id = $1', [eda()]);
+  const [membership] = await platform.sql<{ id: number }>(
+    'select min(id) as id from directory.memberships where person_id = $1',
+    [eda()],
+  );
   expect((await post(`/memberships/${membership?.id}/update`, { note: 'Of Eda.' }, 'ben')).status).toBe(200);
 });
 afterAll(() => platform.stop());
@@ -191,11 +223,20 @@ describe('merging people (I3, I5)', () => {
 
   it('combines duplicate memberships: the lower id with its step, the later follow-up, all notes', async () => {
     const { items } = (await get(`/people/${ada()}/memberships`)).json;
-    expect(items.map((item: any) => [item.holon.slug, item.step_slug, item.follow_up_after, item.responsible_person?.id ?? null])).toEqual([
+    expect(
+      items.map((item: any) => [
+        item.holon.slug,
+        item.step_slug,
+        item.follow_up_after,
+        item.responsible_person?.id ?? null,
+      ]),
+    ).toEqual([
       ['autumn', 'asked', null, null],
       ['spring', 'there', '2031-01-01', ben()],
     ]);
-    expect((await get(`/people/${ada()}/notes`)).json.items.map(({ body }: { body: string }) => body)).toEqual(['Of Eda.']);
+    expect((await get(`/people/${ada()}/notes`)).json.items.map(({ body }: { body: string }) => body)).toEqual([
+      'Of Eda.',
+    ]);
   });
 
   it('shows the surviving person in conversations, rooms and transcripts, and finds what the merged person said', async () => {
@@ -204,13 +245,17 @@ describe('merging people (I3, I5)', () => {
       const token = tokens['ada'] ?? '';
       const shown = (await platform.call('GET', path, { token })).json;
       expect(JSON.stringify(shown)).not.toContain(`"personId":${eda()},`);
-      expect((await platform.call('GET', `${path}/transcript?format=json`, { token })).json.segments[0].speaker).toMatchObject({
+      expect(
+        (await platform.call('GET', `${path}/transcript?format=json`, { token })).json.segments[0].speaker,
+      ).toMatchObject({
         person_id: ada(),
         name: 'Ada',
       });
     }
     const search = (who: string) =>
-      platform.call('GET', `/api/coherence/transcripts/search?q=heron&person_id=${ada()}`, { token: tokens[who] ?? '' });
+      platform.call('GET', `/api/coherence/transcripts/search?q=heron&person_id=${ada()}`, {
+        token: tokens[who] ?? '',
+      });
     await eventually(async () => expect((await search('ada')).json.items).toHaveLength(2));
   });
 
@@ -244,7 +289,9 @@ describe('merging people (I3, I5)', () => {
       const [row] = await platform.sql<{ participant_ids: number[] }>(
         `select participant_ids from conversations.all_conversations where start_at = '2031-01-15T10:00:00Z'`,
       );
-      expect(row?.participant_ids.toSorted((left, right) => left - right)).toEqual([ada(), ben()].toSorted((left, right) => left - right));
+      expect(row?.participant_ids.toSorted((left, right) => left - right)).toEqual(
+        [ada(), ben()].toSorted((left, right) => left - right),
+      );
     });
   });
 
@@ -255,7 +302,10 @@ describe('merging people (I3, I5)', () => {
     });
     expect(applied.ids['people']).toEqual({ eda: ada() });
     expect((await get(`/people/${ada()}`)).json.name).toBe('Ada');
-    expect((await get(`/people/${ada()}/memberships`)).json.items[0]).toMatchObject({ holon: { slug: 'autumn' }, step_slug: 'gone' });
+    expect((await get(`/people/${ada()}/memberships`)).json.items[0]).toMatchObject({
+      holon: { slug: 'autumn' },
+      step_slug: 'gone',
+    });
     expect((await platform.apply(network)).created).toBe(0);
   });
 
@@ -275,14 +325,22 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('resolves remaining references to the surviving person: a pending note, and a booking hook (I5)', async () => {
-    const payload = { key: 'late', person_ids: [eda(), ada()], body: 'A late note.', note_type: 'booking', author_person_id: eda() };
+    const payload = {
+      key: 'late',
+      person_ids: [eda(), ada()],
+      body: 'A late note.',
+      note_type: 'booking',
+      author_person_id: eda(),
+    };
     await platform.sql(
       `insert into directory.jobs (id, type, payload, state) values (gen_random_uuid(), 'directory.note-add', $1::jsonb, 'queued')`,
       [JSON.stringify(payload)],
     );
     await eventually(async () => {
       const { items } = (await get(`/people/${ada()}/notes`)).json;
-      expect(items.filter(({ body }: { body: string }) => body === 'A late note.')).toMatchObject([{ author_person: { id: ada() } }]);
+      expect(items.filter(({ body }: { body: string }) => body === 'A late note.')).toMatchObject([
+        { author_person: { id: ada() } },
+      ]);
     });
     const booking = {
       triggerEvent: 'BOOKING_CREATED',
@@ -339,7 +397,8 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('writes an audit entry (A1)', async () => {
-    const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' })).json;
+    const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' }))
+      .json;
     expect(items.map(({ actor, target, changes }: any) => [actor.kind, target, changes.into])).toEqual([
       ['cli', { type: 'person', id: String(ada()) }, ben()],
       ['account', { type: 'person', id: String(eda()) }, ada()],

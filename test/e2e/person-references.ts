@@ -5,7 +5,8 @@ import type { TestPlatform } from './test-platform.ts';
 export const personSchemas = `('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`;
 
 /**
- * Returns references to the id in every person column of every service, in rooms and in the feed's participants, except in historical data.
+ * Returns references to the id in every person column of every service, in rooms and in the feed's participants, except
+ * in historical data.
  */
 export async function findPersonReferences({ sql }: Pick<TestPlatform, 'sql'>, person: number): Promise<string[]> {
   const columns = await sql<{ place: string; type: string }>(
@@ -22,9 +23,13 @@ export async function findPersonReferences({ sql }: Pick<TestPlatform, 'sql'>, p
     const [row] = await sql<{ count: string }>(`select count(*) from ${table} where ${is}`, [String(person)]);
     if (Number(row?.count) > 0) found.push(place);
   }
-  const rooms = await sql(`select 1 from conversations.all_conversations where room::text ~ ('"personId": ' || $1 || '[^0-9]')`, [
-    String(person),
-  ]);
-  const told = await sql(`select 1 from events.subjects where type = 'conversation' and people @> array[$1::integer] limit 1`, [person]);
+  const rooms = await sql(
+    `select 1 from conversations.all_conversations where room::text ~ ('"personId": ' || $1 || '[^0-9]')`,
+    [String(person)],
+  );
+  const told = await sql(
+    `select 1 from events.subjects where type = 'conversation' and people @> array[$1::integer] limit 1`,
+    [person],
+  );
   return [...found, ...rooms.map(() => 'room'), ...told.map(() => 'events.subjects|people')].toSorted();
 }

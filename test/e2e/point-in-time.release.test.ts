@@ -1,6 +1,6 @@
 /**
- * PostgreSQL point-in-time recovery (rules/operations#after-a-restore, docs/guides/backup.md): data acknowledged before the target time
- * exists, later data is removed and its ids are not reused, and people erased later are erased again.
+ * PostgreSQL point-in-time recovery (rules/operations#after-a-restore, docs/guides/backup.md): data acknowledged before
+ * the target time exists, later data is removed and its ids are not reused, and people erased later are erased again.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,10 @@ beforeAll(async () => {
   for (const path of [dir, archive()]) chmodSync(path, 0o777); // PostgreSQL may run under another account
   port = await findFreePort();
   postgres = await start();
-  appendFileSync(join(postgres.dataDir, 'postgresql.conf'), `archive_mode = on\narchive_command = 'cp %p ${archive()}/%f'\n`);
+  appendFileSync(
+    join(postgres.dataDir, 'postgresql.conf'),
+    `archive_mode = on\narchive_command = 'cp %p ${archive()}/%f'\n`,
+  );
   await postgres.stop();
   postgres = await start();
   const urls = listDatabaseUrls(postgres.url, process.env['TEST_SERVICE_SECRET'] ?? '');
@@ -50,7 +53,11 @@ beforeAll(async () => {
     serviceUrls: readServiceUrls(urls),
     auditUrl: urls['DATABASE_URL_AUDIT'],
   });
-  platform = await startTestPlatform(import.meta.url, {}, { processes: true, prepare: async () => ({ DATABASE_URL: postgres.url }) });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { processes: true, prepare: async () => ({ DATABASE_URL: postgres.url }) },
+  );
   demo = await applyDemo(platform, 'moment');
   await platform.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }] });
   token = await platform.login('ada-moment@example.org', 'secret-of-ada-moment');
@@ -85,14 +92,21 @@ async function recover(copy: string, moment: string): Promise<void> {
   const data = postgres.dataDir;
   rmSync(data, { recursive: true });
   execFileSync('cp', ['-a', copy, data]);
-  const settings = { restore_command: `cp ${archive()}/%f %p`, recovery_target_time: moment, recovery_target_action: 'promote' };
+  const settings = {
+    restore_command: `cp ${archive()}/%f %p`,
+    recovery_target_time: moment,
+    recovery_target_action: 'promote',
+  };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
   writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''));
   writeFileSync(join(data, 'recovery.signal'), '');
   postgres = await start();
-  await waitFor(async () => (await runStatements(postgres.url, 'select pg_is_in_recovery() as is'))[0]?.['is'] === false, {
-    what: 'the end of the recovery',
-  });
+  await waitFor(
+    async () => (await runStatements(postgres.url, 'select pg_is_in_recovery() as is'))[0]?.['is'] === false,
+    {
+      what: 'the end of the recovery',
+    },
+  );
 }
 
 describe('database restored to a point in time by PostgreSQL', () => {
@@ -100,7 +114,10 @@ describe('database restored to a point in time by PostgreSQL', () => {
     const copy = join(dir, 'copy');
     await copyRunning(postgres, copy);
     const before = [await write(1), await write(2)];
-    const [row] = await runStatements(postgres.url, 'select pg_sleep(0.05), clock_timestamp()::text as moment, pg_sleep(0.05)');
+    const [row] = await runStatements(
+      postgres.url,
+      'select pg_sleep(0.05), clock_timestamp()::text as moment, pg_sleep(0.05)',
+    );
     const momentAt = performance.now();
     const later = [await write(3), await write(4)];
     const { next: cursor } = await readEvents(undefined, later[1] ?? 0);
@@ -140,16 +157,22 @@ describe('database restored to a point in time by PostgreSQL', () => {
     for (const id of later) expect((await read(id)).status).toBe(404);
     const made = await write(5);
     expect(made).toBeGreaterThan(Math.max(...later));
-    // A reader whose cursor is beyond the recovery target misses no new event. The feed waits ten seconds for messages of that time before
-    // it continues without them.
-    await waitFor(async () => (await readEvents(cursor, made)).types.includes('conversation.created'), { what: 'the event' });
+    // A reader whose cursor is beyond the recovery target misses no new event. The feed waits ten seconds for messages
+    // of that time before it continues without them.
+    await waitFor(async () => (await readEvents(cursor, made)).types.includes('conversation.created'), {
+      what: 'the event',
+    });
   });
 
   it('erases people again who were erased after that time (doctor --after-restore)', async () => {
     expect(await findPerson()).toBe(1);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     expect([found.code, found.stderr]).toEqual([0, '']);
-    expect(JSON.parse(found.stdout)).toMatchObject({ queues: null, people: { erased: [expect.any(Number)] }, objects: { missing: [] } });
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      queues: null,
+      people: { erased: [expect.any(Number)] },
+      objects: { missing: [] },
+    });
     expect(await findPerson()).toBe(0);
     expect((await platform.cli('doctor')).stdout).toContain('All is well');
   });

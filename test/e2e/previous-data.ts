@@ -21,7 +21,8 @@ export function startMigration(dir: string, { settings }: Pick<TestEnvironment, 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
   return {
     output: () => text,
     kill: () => void child.kill('SIGTERM'),
@@ -29,7 +30,10 @@ export function startMigration(dir: string, { settings }: Pick<TestEnvironment, 
   };
 }
 
-/** Recreates the schemas of the environment in the state of the previous release and fills their large tables with `rows` rows each. */
+/**
+ * Recreates the schemas of the environment in the state of the previous release and fills their large tables with
+ * `rows` rows each.
+ */
 export async function makePreviousDatabase(env: TestEnvironment, dir: string, rows: number): Promise<void> {
   const schemas = await env.sql<{ name: string }>(
     `select nspname as name from pg_namespace where nspname in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`,
@@ -37,7 +41,8 @@ export async function makePreviousDatabase(env: TestEnvironment, dir: string, ro
   for (const { name } of schemas) await env.sql(`drop schema ${name} cascade`);
   const migration = startMigration(dir, env);
   const status = await migration.status;
-  if (status !== 0) throw new Error(`the migration of the previous release ended with ${status}: ${migration.output()}`);
+  if (status !== 0)
+    throw new Error(`the migration of the previous release ended with ${status}: ${migration.output()}`);
   const client = new pg.Client({ connectionString: env.settings['DATABASE_URL'], application_name: 'fill' });
   await client.connect();
   for (const fill of fills) await client.query(fill, [1, rows]);
@@ -48,7 +53,9 @@ export async function makePreviousDatabase(env: TestEnvironment, dir: string, ro
 /** Fewer people than other rows, because each is added to the search index on insert. */
 export const peopleOf = (rows: number): number => Math.ceil(rows / 10);
 
-const jobsOf = (schema: string): string => `insert into ${schema}.jobs (id, type, key, payload, state, attempts, finished_at)
+const jobsOf = (
+  schema: string,
+): string => `insert into ${schema}.jobs (id, type, key, payload, state, attempts, finished_at)
   select gen_random_uuid(), '${schema}.filled', 'key-' || n, jsonb_build_object('conversation_id', n, 'note', repeat('x', 200)), 'succeeded', 1,
     now() - n * interval '1 second'
   from generate_series($1::integer, $2::integer) n`;

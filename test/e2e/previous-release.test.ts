@@ -11,7 +11,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org'];
 const git = (dir: string, ...args: string[]): string =>
-  execFileSync('git', [...identity, ...args], { cwd: join(folder, dir), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  execFileSync('git', [...identity, ...args], {
+    cwd: join(folder, dir),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
 
 git('.', 'init', '--quiet', 'origin');
 const [first = '', second = '', last = ''] = ['first', 'second', 'last'].map((message) => {
@@ -45,6 +49,8 @@ describe('the previous release', () => {
     const dir = clone('shallow', '--depth', '1', '--no-tags');
     expect(findPreviousCommit(dir, '0.3.0', first)).toBe(first);
     expect(git('shallow', 'show', '--format=%s', first)).toBe('first');
-    expect(() => findPreviousCommit(dir, '0.3.0', '0'.repeat(40))).toThrow('is not in this clone and cannot be fetched');
+    expect(() => findPreviousCommit(dir, '0.3.0', '0'.repeat(40))).toThrow(
+      'is not in this clone and cannot be fetched',
+    );
   });
 });

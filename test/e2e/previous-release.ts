@@ -59,7 +59,19 @@ function layOut(commit: string, dir: string): void {
   mkdirSync(draft, { recursive: true });
   try {
     const archive = `${draft}.tar`;
-    git(repoDir, 'archive', '--output', archive, commit, 'package.json', 'package-lock.json', 'libs', 'services', 'cli', 'tools');
+    git(
+      repoDir,
+      'archive',
+      '--output',
+      archive,
+      commit,
+      'package.json',
+      'package-lock.json',
+      'libs',
+      'services',
+      'cli',
+      'tools',
+    );
     execFileSync('tar', ['-xf', archive, '-C', draft]);
     rmSync(archive);
     providePackages(draft);
@@ -82,5 +94,9 @@ function providePackages(dir: string): void {
     return existsSync(file) && readPackage(file).version === version;
   };
   if (Object.entries(dependencies).every(isOurs)) symlinkSync(join(repoDir, 'node_modules'), join(dir, 'node_modules'));
-  else execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: dir, stdio: 'ignore' });
+  else
+    execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: dir,
+      stdio: 'ignore',
+    });
 }

@@ -13,7 +13,14 @@ import {
 } from '#libs/testing';
 import type { PlatformEvent } from '../../clients/typescript/index.ts';
 import { makeClock } from '../integration/media/talking-clock.ts';
-import { applyDemo, createConversation, eventually, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';
+import {
+  applyDemo,
+  createConversation,
+  eventually,
+  startTestPlatform,
+  type Demo,
+  type TestPlatform,
+} from './test-platform.ts';
 
 let provider: RealtimeKitServer;
 let llm: LlmServer;
@@ -77,7 +84,11 @@ async function watchTransactions(): Promise<void> {
     `if new.infos #> '${path}' is distinct from old.infos #> '${path}' then insert into public.seen (kind, type) values ('changed', '${type}'); end if;`;
   for (const statement of [
     'create table public.seen (kind text, type text, transaction xid8 default pg_current_xact_id())',
-    ...trigger('told', 'insert on conversations.feed_outbox', `insert into public.seen (kind, type) values ('told', new.type);`),
+    ...trigger(
+      'told',
+      'insert on conversations.feed_outbox',
+      `insert into public.seen (kind, type) values ('told', new.type);`,
+    ),
     ...trigger(
       'asked',
       'insert on conversations.question_changes',
@@ -107,7 +118,11 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       content: playBytes(video, '"clock"'),
     });
     llm.transcribeWith(() => [{ start: 0.5, end: 2, text: ' Rivers carry stories to the sea.' }]);
-    const texts = { title: 'Rivers and stories', summary: 'A talk about what rivers carry.', videohost_description: 'About rivers.' };
+    const texts = {
+      title: 'Rivers and stories',
+      summary: 'A talk about what rivers carry.',
+      videohost_description: 'About rivers.',
+    };
     const written = Promise.withResolvers<string>();
     llm.answerSummaryWith(() => written.promise);
     const room = await platform.client.writeRoom({
@@ -124,23 +139,34 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     const form = new FormData();
     form.set('audio', new Blob([new Uint8Array(video)]), 'talk.m4a');
     expect((await platform.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);
-    const question = { questionId: (await platform.call('GET', base)).json.questions[0].id, occurredAt: '2026-05-01T10:00:04Z' };
+    const question = {
+      questionId: (await platform.call('GET', base)).json.questions[0].id,
+      occurredAt: '2026-05-01T10:00:04Z',
+    };
     for (const status of [201, 200]) {
-      const asked = await platform.call('POST', `${base}/question-changes`, { json: question, headers: { 'idempotency-key': 'first' } });
+      const asked = await platform.call('POST', `${base}/question-changes`, {
+        json: question,
+        headers: { 'idempotency-key': 'first' },
+      });
       expect(asked.status).toBe(status);
     }
     expect((await platform.call('POST', `${base}/recorded`, { json: {} })).status).toBe(200);
 
     const idOf = async (): Promise<string | undefined> =>
-      (await platform.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`))[0]?.id;
+      (
+        await platform.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`)
+      )[0]?.id;
     await eventually(async () => expect(llm.summaryRequests).toHaveLength(1), 80_000);
     await eventually(async () =>
-      expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *writing the summary/),
+      expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(
+        /running[^]* 10 %[^]*phase: *writing the summary/,
+      ),
     );
     written.resolve(JSON.stringify(texts));
     await eventually(async () => {
       const { json } = await platform.call('GET', base);
-      if (json.step_slug !== 'published') throw new Error(`${json.step_slug}: ${(await platform.cli('jobs', 'list')).stdout}`);
+      if (json.step_slug !== 'published')
+        throw new Error(`${json.step_slug}: ${(await platform.cli('jobs', 'list')).stdout}`);
     }, 80_000);
     const { json } = await platform.call('GET', `/api/coherence/browse/conversations?journey_slug=${demo.journey}`);
     const [shown] = json.conversations;
@@ -150,7 +176,9 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     const picture = await fetch(new URL(shown.public.thumbnail as string, platform.baseUrl));
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
     expect((await platform.call('GET', `${base}/transcript`)).text).toContain('Rivers carry stories to the sea.');
-    expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
+    expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(
+      /succeeded[^]*phase: [^]*written/,
+    );
   });
 
   it('publishes an event for each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
@@ -165,7 +193,10 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       .withToken(root)
       .listEvents({ query: { after: begin, subject_type: 'conversation', subject_id: id, limit: 500 } });
     expect(whole.body.items).toEqual(told);
-    const step = (slug: string): [string, object] => ['conversation.step_entered', expect.objectContaining({ step: slug })];
+    const step = (slug: string): [string, object] => [
+      'conversation.step_entered',
+      expect.objectContaining({ step: slug }),
+    ];
     // Other updates are not relevant here.
     expect(told.filter(({ type }) => type !== 'conversation.updated').map(({ type, data }) => [type, data])).toEqual([
       ['conversation.created', expect.objectContaining({ journey: demo.journey })],

@@ -17,7 +17,8 @@ afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString()))
+    .id;
 }
 const get = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 const change = (id: number, key: string | undefined, json: unknown, call: Call = {}): Promise<Answer> =>
@@ -36,7 +37,11 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     const body = { ok: true, conversationId: id, questionId: first(), occurredAt: '2026-05-01T10:00:00.250000Z' };
     const written = await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T12:00:00.25+02:00' });
     expect([written.status, written.json]).toEqual([201, { ...body, replayed: false }]);
-    for (const occurredAt of ['2026-05-01T12:00:00.25+02:00', '2026-05-01T10:00:00.250Z', '2026-05-01T04:30:00.250000-05:30']) {
+    for (const occurredAt of [
+      '2026-05-01T12:00:00.25+02:00',
+      '2026-05-01T10:00:00.250Z',
+      '2026-05-01T04:30:00.250000-05:30',
+    ]) {
       const again = await change(id, 'k', { questionId: first(), occurredAt });
       expect([again.status, again.json]).toEqual([200, { ...body, replayed: true }]);
     }
@@ -58,7 +63,11 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     await change(id, 'c', { questionId: first(), occurredAt: '2026-05-01T10:00:30.000001Z' });
     const { active_question_id: active, changes } = (await get(id)).question_state;
     expect(active).toBe(second());
-    expect(changes.map((item: { duration_seconds: number | null }) => item.duration_seconds)).toEqual([30.000001, 89.999999, null]);
+    expect(changes.map((item: { duration_seconds: number | null }) => item.duration_seconds)).toEqual([
+      30.000001,
+      89.999999,
+      null,
+    ]);
   });
 
   it('preserves the order of arrival among equal times with different keys', async () => {
@@ -71,7 +80,11 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     ] as const)
       await change(id, key, { questionId, occurredAt });
     const state = (await get(id)).question_state;
-    expect(state.changes.map((item: { question_id: number }) => item.question_id)).toEqual([second(), first(), second()]);
+    expect(state.changes.map((item: { question_id: number }) => item.question_id)).toEqual([
+      second(),
+      first(),
+      second(),
+    ]);
     expect([state.active_question_id, state.changes[0].duration_seconds]).toEqual([second(), 0]);
   });
 
@@ -95,7 +108,9 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
   it('answers 50 concurrent identical calls with one 201 and 49 replays', async () => {
     const id = await fresh();
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => change(id, 'storm', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' })),
+      Array.from({ length: 50 }, () =>
+        change(id, 'storm', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' }),
+      ),
     );
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
     expect(answers.filter((answer) => answer.status === 200 && answer.json.replayed)).toHaveLength(49);
@@ -104,8 +119,12 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
 
   it('stores all of 50 concurrent changes', async () => {
     const id = await fresh();
-    const times = Array.from({ length: 50 }, (_, n) => new Date(Date.UTC(2026, 4, 1, 10, 0, (n * 37) % 50)).toISOString());
-    await Promise.all(times.map((occurredAt, n) => change(id, `key-${n}`, { questionId: questions[n % 2], occurredAt })));
+    const times = Array.from({ length: 50 }, (_, n) =>
+      new Date(Date.UTC(2026, 4, 1, 10, 0, (n * 37) % 50)).toISOString(),
+    );
+    await Promise.all(
+      times.map((occurredAt, n) => change(id, `key-${n}`, { questionId: questions[n % 2], occurredAt })),
+    );
     const { changes } = (await get(id)).question_state;
     expect(changes.map((item: { duration_seconds: number | null }) => item.duration_seconds)).toEqual([
       ...Array.from({ length: 49 }, () => 1),
@@ -140,9 +159,15 @@ describe('question-changes, idempotency (D14, D16a)', () => {
   it('scopes keys to the conversation, separately from those of /recorded', async () => {
     const [one, two] = [await fresh(), await fresh()];
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
-    await platform.call('POST', `/api/coherence/conversations/${one}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
+    await platform.call('POST', `/api/coherence/conversations/${one}/recorded`, {
+      json: {},
+      headers: { 'idempotency-key': 'same' },
+    });
     expect([(await change(one, 'same', json)).status, (await change(two, 'same', json)).status]).toEqual([201, 201]);
-    await platform.call('POST', `/api/coherence/conversations/${two}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
+    await platform.call('POST', `/api/coherence/conversations/${two}/recorded`, {
+      json: {},
+      headers: { 'idempotency-key': 'same' },
+    });
     expect((await get(two)).step_slug).toBe('second');
   });
 
@@ -175,7 +200,10 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     const foreign = (await createConversation(platform, other)).questions[0]?.id ?? 0;
     for (const questionId of [foreign, 999_999_999, 0, -1, 2 ** 40]) {
       const answer = await change(id, 'k', { questionId, occurredAt: '2026-05-01T10:00:00Z' });
-      expect([answer.status, answer.json]).toEqual([400, { error: 'question_not_in_journey', message: expect.any(String) }]);
+      expect([answer.status, answer.json]).toEqual([
+        400,
+        { error: 'question_not_in_journey', message: expect.any(String) },
+      ]);
     }
   });
 
@@ -185,7 +213,10 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
   });
 
   it('accepts a key of 255 characters', async () => {
-    expect((await change(await fresh(), 'x'.repeat(255), { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' })).status).toBe(201);
+    expect(
+      (await change(await fresh(), 'x'.repeat(255), { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' }))
+        .status,
+    ).toBe(201);
   });
 
   it.each([
@@ -198,10 +229,16 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     [{ questionId: 1, occurredAt: '2026-05-01T10:00:00' }, 'timezone_aware', 'occurredAt'],
   ])('returns 422 for %j', async (json, type, field) => {
     const answer = await change(await fresh(), 'k', json);
-    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', field]]);
+    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
+      422,
+      type,
+      ['body', 'payload', field],
+    ]);
   });
 
   it('returns 404 for an unknown conversation', async () => {
-    expect((await change(999_999_999, 'k', { questionId: 1, occurredAt: '2026-05-01T10:00:00Z' })).json).toEqual({ detail: 'Not Found' });
+    expect((await change(999_999_999, 'k', { questionId: 1, occurredAt: '2026-05-01T10:00:00Z' })).json).toEqual({
+      detail: 'Not Found',
+    });
   });
 });

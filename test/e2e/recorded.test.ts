@@ -18,7 +18,8 @@ afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString()))
+    .id;
 }
 const recorded = (id: number, key?: string, call: Call = {}) =>
   platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
@@ -32,7 +33,12 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
   it('advances to the next step that is not archived and adds a note without an author', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { infos: { a: 1 }, config: { b: 2 } } });
-    expect([answer.status, answer.json.step_slug, answer.json.infos, answer.json.config]).toEqual([200, 'second', { a: 1 }, { b: 2 }]);
+    expect([answer.status, answer.json.step_slug, answer.json.infos, answer.json.config]).toEqual([
+      200,
+      'second',
+      { a: 1 },
+      { b: 2 },
+    ]);
     expect(await get(id)).toEqual(answer.json);
     expect(await notes(id)).toEqual([expect.objectContaining({ note_type: 'recorded', author_person: null })]);
   });

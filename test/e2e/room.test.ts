@@ -13,7 +13,8 @@ afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString()))
+    .id;
 }
 const room = (id: number) => `/api/coherence/conversations/${id}/enter-coherence`;
 const write = (id: number, json: unknown) => platform.call('POST', room(id), { json });
@@ -37,7 +38,12 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
 
   it('stores the request and returns the state of the room', async () => {
     const id = await fresh();
-    const body = { phase: 'conversation', version: 3, meetingId: 'm-1', participants: [{ customParticipantId: 'c-1' }] };
+    const body = {
+      phase: 'conversation',
+      version: 3,
+      meetingId: 'm-1',
+      participants: [{ customParticipantId: 'c-1' }],
+    };
     const answer = await platform.client.writeRoom({ path: { conversation_id: id }, body });
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -142,7 +148,12 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   ])('returns 422 for %j and writes nothing (D8)', async (body) => {
     const id = await fresh();
     expect((await write(id, body)).status).toBe(422);
-    expect(await read(id)).toMatchObject({ meetingId: null, phase: null, version: null, transcriptWindowComplete: false });
+    expect(await read(id)).toMatchObject({
+      meetingId: null,
+      phase: null,
+      version: null,
+      transcriptWindowComplete: false,
+    });
   });
 });
 
@@ -152,14 +163,20 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     expect((await write(id, { expectedVersion: 9, version: 1 })).status).toBe(200);
     expect((await write(id, { expectedVersion: 1, version: 2 })).status).toBe(200);
     const stale = await write(id, { expectedVersion: 1, version: 3, phase: 'late' });
-    expect([stale.status, stale.json]).toEqual([409, { error: 'version_conflict', message: expect.any(String), currentVersion: 2 }]);
+    expect([stale.status, stale.json]).toEqual([
+      409,
+      { error: 'version_conflict', message: expect.any(String), currentVersion: 2 },
+    ]);
     expect(await read(id)).toMatchObject({ version: 2, phase: null });
   });
 
   it('returns currentVersion null when the stored state has no version', async () => {
     const id = await fresh();
     await write(id, { phase: 'lounge' });
-    expect((await write(id, { expectedVersion: 1 })).json).toMatchObject({ error: 'version_conflict', currentVersion: null });
+    expect((await write(id, { expectedVersion: 1 })).json).toMatchObject({
+      error: 'version_conflict',
+      currentVersion: null,
+    });
   });
 
   it('rejects another meeting and writes nothing of the request', async () => {
@@ -190,10 +207,14 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
       conversationStartedAt: '2026-05-01T11:00:00Z',
       captureEndedAt: '2026-05-01T09:00:00Z',
     };
-    expect((await write(id, { ...bad, captureEndedAt: '2026-05-01T09:00:00' })).json.error).toBe('invalid_transcript_window');
+    expect((await write(id, { ...bad, captureEndedAt: '2026-05-01T09:00:00' })).json.error).toBe(
+      'invalid_transcript_window',
+    );
     expect((await write(id, bad)).json.error).toBe('version_conflict');
     expect((await write(id, { ...bad, expectedVersion: 1 })).json.error).toBe('meeting_conflict');
-    expect((await write(id, { ...bad, expectedVersion: 1, meetingId: 'm-1' })).json.error).toBe('transcript_boundary_conflict');
+    expect((await write(id, { ...bad, expectedVersion: 1, meetingId: 'm-1' })).json.error).toBe(
+      'transcript_boundary_conflict',
+    );
     expect((await write(id, { captureEndedAt: '2026-05-01T09:00:00Z' })).json.error).toBe('invalid_transcript_window');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Rotates every shared secret while clients use it: old, old and new, new, by rolling the replicas, two of each service (K8;
- * docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind runs in this process.
+ * Rotates every shared secret while clients use it: old, old and new, new, by rolling the replicas, two of each service
+ * (K8; docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind runs in this process.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,7 +24,8 @@ const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 3, rel
 const thinkMs = sized({ smoke: 100, release: 200 });
 /** k6 may have to be built first. */
 const testTimeoutMs = 420_000 + usesOfState * 1_000;
-const newSecrets = (): Secrets => Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Secrets;
+const newSecrets = (): Secrets =>
+  Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Secrets;
 const [old, fresh] = [newSecrets(), newSecrets()];
 const both = Object.fromEntries(names.map((name) => [name, `${fresh[name]} ${old[name]}`]));
 
@@ -36,8 +37,15 @@ let store: Server;
 let held: readonly Secrets[] = [old];
 let done = false;
 beforeAll(async () => {
-  const settings = { ...old, RATE_LIMIT_LOGIN_PER_MINUTE: '0', DRAIN_WINDOW_SECONDS: sized({ smoke: '1', release: '2' }) };
-  platform = await startTestPlatform(import.meta.url, settings, { services: ['directory', 'conversations', 'api-gateway'], replicas: 2 });
+  const settings = {
+    ...old,
+    RATE_LIMIT_LOGIN_PER_MINUTE: '0',
+    DRAIN_WINDOW_SECONDS: sized({ smoke: '1', release: '2' }),
+  };
+  platform = await startTestPlatform(import.meta.url, settings, {
+    services: ['directory', 'conversations', 'api-gateway'],
+    replicas: 2,
+  });
   demo = await applyDemo(platform, 'rotation');
   const [made] = (await read(old)).json;
   conversation = made.id;
@@ -56,9 +64,13 @@ afterAll(async () => {
 });
 
 const read = (secrets: Secrets): Promise<Answer> =>
-  platform.call('GET', `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`, {
-    token: secrets.API_TOKEN,
-  });
+  platform.call(
+    'GET',
+    `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`,
+    {
+      token: secrets.API_TOKEN,
+    },
+  );
 const logIn = ({ API_LOGIN_SECRET: key }: Secrets): Promise<Answer> =>
   platform.call('POST', '/api/v1/auth/login', {
     token: null,
@@ -70,10 +82,16 @@ function book({ BOOKING_WEBHOOK_SECRET: secret }: Secrets, turn: number): Promis
   const metadata = { videoCallUrl: `https://meet.example.org/${demo.journey}` };
   const payload = { uid: `rotation-${turn}`, title: 'Talk', startTime, metadata };
   const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload });
-  return platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, body, headers: signBooking(body, secret) });
+  return platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
+    token: null,
+    body,
+    headers: signBooking(body, secret),
+  });
 }
 
-/** Stops each replica in turn and starts it with these settings; in the smoke form the services are rolled in parallel. */
+/**
+ * Stops each replica in turn and starts it with these settings; in the smoke form the services are rolled in parallel.
+ */
 async function roll(settings: Record<string, string>): Promise<void> {
   const services = ['conversations', 'api-gateway'];
   if (isRelease) for (const service of services) await rollService(service, settings);
@@ -105,7 +123,10 @@ async function runK6(): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const options = { env, maxBuffer: 16 * 1024 * 1024 };
     execFile(k6, ['run', '--quiet', '--no-usage-report', script], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` });
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1,
+        output: `${stdout}${stderr}`,
+      });
     });
   });
 }
@@ -133,14 +154,17 @@ async function readUses(): Promise<Record<string, number>> {
   for (const { operationsUrl } of platform.runtime.processes.values()) {
     const text = await (await fetch(`${operationsUrl}/metrics`)).text();
     for (const [, labels = '', count] of text.matchAll(/^coherence_secret_uses_total\{(.*)\} (\d+)$/gm)) {
-      const [secret, position] = ['secret', 'position'].map((label) => new RegExp(`\\b${label}="(\\w+)"`).exec(labels)?.[1]);
+      const [secret, position] = ['secret', 'position'].map(
+        (label) => new RegExp(`\\b${label}="(\\w+)"`).exec(labels)?.[1],
+      );
       uses[`${secret} ${position}`] = (uses[`${secret} ${position}`] ?? 0) + Number(count);
     }
   }
   return uses;
 }
 
-const sumOf = (uses: Record<string, number>, position: number): number[] => names.map((name) => uses[`${name} ${position}`] ?? 0);
+const sumOf = (uses: Record<string, number>, position: number): number[] =>
+  names.map((name) => uses[`${name} ${position}`] ?? 0);
 
 /** Waits until each secret was used that many more times with this value. */
 async function useMore(position: number): Promise<void> {
@@ -204,7 +228,9 @@ describe('rotation of the shared secrets under load (K8)', () => {
       headers: signBooking(body, old.BOOKING_WEBHOOK_SECRET),
     });
     await waitFor(
-      async () => (await platform.sql(`select 1 from conversations.webhook_receipts where outcome = 'rejected_signature'`)).length === 1,
+      async () =>
+        (await platform.sql(`select 1 from conversations.webhook_receipts where outcome = 'rejected_signature'`))
+          .length === 1,
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Tests every gateway route with every kind of service key (K3, K4, K6). The expected result is derived from path and method by the text of
- * the rule, not from the table's scopes, so that a wrong declaration fails.
+ * Tests every gateway route with every kind of service key (K3, K4, K6). The expected result is derived from path and
+ * method by the text of the rule, not from the table's scopes, so that a wrong declaration fails.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Route, type Scope, scopes } from '#libs/contract';
@@ -44,7 +44,14 @@ let platform: TestPlatform;
 const tokens = new Map<string, string>();
 /** Scopes of the valid keys. */
 const held = new Map<string, readonly string[]>();
-const bad = ['of an unknown id', 'with a wrong secret', 'expired', 'revoked', 'of a deactivated account', 'rotated, after the overlap'];
+const bad = [
+  'of an unknown id',
+  'with a wrong secret',
+  'expired',
+  'revoked',
+  'of a deactivated account',
+  'rotated, after the overlap',
+];
 let login: string;
 
 beforeAll(async () => {
@@ -52,8 +59,15 @@ beforeAll(async () => {
   await applyDemo(platform, 'scopes');
   await platform.apply({ accounts: [{ email: 'gone-scopes@example.org', person: 'ben-scopes' }] });
   login = await platform.login('root-scopes@example.org', 'secret-of-root-scopes');
-  const make = async (name: string, own: readonly string[], more: object = {}): Promise<{ id: string; token: string }> => {
-    const { status, json } = await platform.call('POST', '/api/v1/keys', { token: login, json: { name, scopes: own, ...more } });
+  const make = async (
+    name: string,
+    own: readonly string[],
+    more: object = {},
+  ): Promise<{ id: string; token: string }> => {
+    const { status, json } = await platform.call('POST', '/api/v1/keys', {
+      token: login,
+      json: { name, scopes: own, ...more },
+    });
     expect(status).toBe(201);
     tokens.set(name, json.token);
     return { id: json.key.id, token: json.token };
@@ -62,7 +76,8 @@ beforeAll(async () => {
     await make(name, own);
     held.set(name, own);
   };
-  const rotate = (id: string) => platform.call('POST', `/api/v1/keys/${id}/rotate`, { token: login, json: { overlap_seconds: 3600 } });
+  const rotate = (id: string) =>
+    platform.call('POST', `/api/v1/keys/${id}/rotate`, { token: login, json: { overlap_seconds: 3600 } });
   for (const scope of scopes) {
     await makeGood(`with ${scope} alone`, [scope]);
     await makeGood(
@@ -79,7 +94,9 @@ beforeAll(async () => {
   const expired = await make('expired', ['*'], { expires_at: '2099-01-01T00:00:00Z' });
   const revoked = await make('revoked', ['*']);
   expect((await platform.call('POST', `/api/v1/keys/${revoked.id}/revoke`, { token: login })).status).toBe(200);
-  const [gone] = await platform.sql<{ id: number }>("select id from directory.accounts where email = 'gone-scopes@example.org'");
+  const [gone] = await platform.sql<{ id: number }>(
+    "select id from directory.accounts where email = 'gone-scopes@example.org'",
+  );
   await make('of a deactivated account', ['*'], { account_id: gone?.id });
   await platform.ask('accounts', 'deactivate', 'gone-scopes@example.org');
   await platform.sql('update directory.service_keys set expires_at = now() where id = $1', [expired.id]);
@@ -89,14 +106,20 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Calls a path of the route to a missing object, so that an admitted call changes nothing; JSON bodies are malformed. */
+/**
+ * Calls a path of the route to a missing object, so that an admitted call changes nothing; JSON bodies are malformed.
+ */
 function ask({ method, path, params, body }: Route, token: string | null): Promise<Answer> {
   const { properties = {} } = (params ?? {}) as { properties?: Record<string, { type?: string }> };
   const nowhere = path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
     properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
   );
   // The console's sign-in requires a page of the server itself (S3).
-  return platform.call(method, nowhere, { token, headers: { origin: platform.baseUrl }, ...(body === undefined ? {} : { body: '{' }) });
+  return platform.call(method, nowhere, {
+    token,
+    headers: { origin: platform.baseUrl },
+    ...(body === undefined ? {} : { body: '{' }),
+  });
 }
 
 const isEnveloped = ({ path }: Route): boolean => path.startsWith('/api/v1/') || path.startsWith('/api/ops/');
@@ -110,7 +133,11 @@ function judge(route: Route, { status, json }: Answer): unknown {
 /** Keys do not have sessions; routes with a body or an id are rejected later (K10). */
 const forLogins = [
   403,
-  { code: 'permission_denied', message: 'This operation requires a token of a login with email and password.', retryable: false },
+  {
+    code: 'permission_denied',
+    message: 'This operation requires a token of a login with email and password.',
+    retryable: false,
+  },
 ];
 
 function insufficient(route: Route, needed: string, own: readonly string[]): unknown {
@@ -147,7 +174,8 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
     };
     await Promise.all(Array.from({ length: 6 }, lane));
     // Credentials other than keys are not restricted by scopes.
-    for (const token of [login, platform.sharedToken, null]) expect((await ask(route, token)).json?.required_scope).toBeUndefined();
+    for (const token of [login, platform.sharedToken, null])
+      expect((await ask(route, token)).json?.required_scope).toBeUndefined();
     expect(seen).toEqual(expected);
   });
 
@@ -157,11 +185,15 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
 
   it('has a scope for every operation with a token, and the documents name it', async () => {
     const documents = await Promise.all(
-      ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => platform.call('GET', path, { token: null })),
+      ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) =>
+        platform.call('GET', path, { token: null }),
+      ),
     );
     const named = new Map<string, unknown>();
     for (const { json } of documents) {
-      for (const item of Object.values(json.paths as Record<string, Record<string, { operationId: string; security: object[] }>>)) {
+      for (const item of Object.values(
+        json.paths as Record<string, Record<string, { operationId: string; security: object[] }>>,
+      )) {
         for (const { operationId, security } of Object.values(item)) {
           named.set(
             operationId,
@@ -181,13 +213,20 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
 
   it('checks the scope before coherence access (K4)', async () => {
     const ben = await platform.login('ben-scopes@example.org', 'secret-of-ben-scopes');
-    const { json } = await platform.call('POST', '/api/v1/keys', { token: ben, json: { name: 'Steps', scopes: ['steps:read'] } });
-    const path = '/api/coherence/journeys/journey-scopes/steps';
-    expect((await platform.call('GET', path, { token: json.token })).json).toMatchObject({ error: 'coherence_access_required' });
-    expect((await platform.call('PATCH', `${path}/first/config`, { token: json.token, body: '{' })).json).toMatchObject({
-      error: 'insufficient_scope',
-      required_scope: 'steps:write',
-      scopes: ['steps:read'],
+    const { json } = await platform.call('POST', '/api/v1/keys', {
+      token: ben,
+      json: { name: 'Steps', scopes: ['steps:read'] },
     });
+    const path = '/api/coherence/journeys/journey-scopes/steps';
+    expect((await platform.call('GET', path, { token: json.token })).json).toMatchObject({
+      error: 'coherence_access_required',
+    });
+    expect((await platform.call('PATCH', `${path}/first/config`, { token: json.token, body: '{' })).json).toMatchObject(
+      {
+        error: 'insufficient_scope',
+        required_scope: 'steps:write',
+        scopes: ['steps:read'],
+      },
+    );
   });
 });

@@ -20,8 +20,18 @@ beforeAll(async () => {
     participants: [ada, ben],
     connected: ['beta', 'secret'],
   });
-  made['beta'] = await place.put({ event: 'beta', journey: 'talk-a', start: '2026-05-02T10:00:00Z', participants: [ben] });
-  made['tie'] = await place.put({ event: 'beta', journey: 'talk-b', start: '2026-05-01T10:00:00Z', participants: [ada] });
+  made['beta'] = await place.put({
+    event: 'beta',
+    journey: 'talk-a',
+    start: '2026-05-02T10:00:00Z',
+    participants: [ben],
+  });
+  made['tie'] = await place.put({
+    event: 'beta',
+    journey: 'talk-b',
+    start: '2026-05-01T10:00:00Z',
+    participants: [ada],
+  });
   made['closed'] = await place.put({
     event: 'closed',
     journey: 'talk-a',
@@ -141,7 +151,11 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     ['person_id=x', 'int_parsing', 'person_id'],
   ])('returns 422 for %s', async (query, type, name) => {
     const answer = await search(`?${query}`);
-    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['query', name]]);
+    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
+      422,
+      type,
+      ['query', name],
+    ]);
   });
 
   it('ignores unknown parameters (rules/http#paths-and-methods)', async () => {
@@ -164,7 +178,10 @@ describe('search and summary of private holons (D18f, D48)', () => {
   it('omit an invisible holon from connected, and return 404 for it as a filter', async () => {
     const connected = async (token: string): Promise<string[]> =>
       (await summary(made['alpha'], token)).json.connected.map((item: { slug: string }) => item.slug);
-    expect([await connected(place.tokens.root), await connected(place.tokens.member)]).toEqual([['beta', 'secret'], ['beta']]);
+    expect([await connected(place.tokens.root), await connected(place.tokens.member)]).toEqual([
+      ['beta', 'secret'],
+      ['beta'],
+    ]);
     expect(idsOf(await search('?connected_holon_slug=secret', place.tokens.root))).toEqual(ids('alpha'));
     expect((await search('?connected_holon_slug=secret', place.tokens.member)).status).toBe(404);
   });
@@ -185,7 +202,9 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
 
   it('returns 404 for an unknown id and 422 for one that is not an integer', async () => {
     expect([(await summary(999_999_999)).json, (await summary(0)).status]).toEqual([{ detail: 'Not Found' }, 404]);
-    const answer = await platform.call('GET', '/api/coherence/conversations/x/summary', { token: place.tokens.stranger });
+    const answer = await platform.call('GET', '/api/coherence/conversations/x/summary', {
+      token: place.tokens.stranger,
+    });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['path', 'conversation_id']]);
   });
 

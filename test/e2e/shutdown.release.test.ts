@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 
 /**
- * Restarts one replica of every service in turn, then the other one; a service's second replica is stopped only after its first is ready.
+ * Restarts one replica of every service in turn, then the other one; a service's second replica is stopped only after
+ * its first is ready.
  */
 async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], expectedEnd: string): Promise<void> {
   for (const suffix of rounds) {

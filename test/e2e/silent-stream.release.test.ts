@@ -1,4 +1,7 @@
-/** A streamed response without data for its first 15 seconds; with a shorter pause: libs/http/event-stream.test.ts (D96). */
+/**
+ * A streamed response without data for its first 15 seconds; with a shorter pause: libs/http/event-stream.test.ts
+ * (D96).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -36,7 +39,10 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     const second = stream('And then?');
     const both = await Promise.all([first, second]);
     for (const { response, beganAfterMs } of both) {
-      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        'text/event-stream; charset=utf-8',
+      ]);
       expect(beganAfterMs).toBeGreaterThan(14_900);
     }
     llm.fail({ kind: 'refusal' });
@@ -44,6 +50,8 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     held.resolve('At last');
     const [answered, failed] = await Promise.all(both.map(({ text }) => text));
     expect(answered).toMatch(/^(:\n\n)+(event: snapshot\n.*\n\n)*event: done\ndata: .*"agent_html":"At last".*\n\n$/);
-    expect(failed).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot reply now. Nothing was recorded."\}\n\n$/);
+    expect(failed).toMatch(
+      /^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot reply now. Nothing was recorded."\}\n\n$/,
+    );
   });
 });

@@ -29,7 +29,14 @@ afterAll(() => lonelyPad.clear());
 const parts = {
   PostgreSQL: ['DATABASE_URL'],
   NATS: ['NATS_URL', 'NATS_SUBJECT_PREFIX'],
-  'Object store': ['S3_ENDPOINT', 'S3_REGION', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_FORCE_PATH_STYLE'],
+  'Object store': [
+    'S3_ENDPOINT',
+    'S3_REGION',
+    'S3_BUCKET',
+    'S3_ACCESS_KEY_ID',
+    'S3_SECRET_ACCESS_KEY',
+    'S3_FORCE_PATH_STYLE',
+  ],
 } as const;
 type Part = keyof typeof parts;
 const all = Object.keys(parts) as Part[];
@@ -49,7 +56,9 @@ describe('npm start with external servers', () => {
     await pad.waitUntilReady(item);
     const own = pad.readRecord().map(({ name }) => name);
     expect(all.filter((part) => !own.includes(part))).toEqual(brought);
-    const { settings } = JSON.parse(readFileSync(join(pad.dataDir, 'environment.json'), 'utf8')) as { settings: Record<string, string> };
+    const { settings } = JSON.parse(readFileSync(join(pad.dataDir, 'environment.json'), 'utf8')) as {
+      settings: Record<string, string>;
+    };
     expect(settings).toMatchObject(bring(brought));
     const login = await fetch(`http://127.0.0.1:${pad.port}/api/v1/auth/login`, {
       method: 'POST',

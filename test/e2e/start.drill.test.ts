@@ -39,16 +39,22 @@ async function logIn(): Promise<number> {
 const followers: { readonly child: ChildProcess; readonly status: Promise<number | null> }[] = [];
 
 /** Runs `npm run logs` as a child process, optionally in a terminal emulated by `script`. */
-function followLogs(names: readonly string[], { terminal = false } = {}): { output: () => string; status: Promise<number | null> } {
+function followLogs(
+  names: readonly string[],
+  { terminal = false } = {},
+): { output: () => string; status: Promise<number | null> } {
   const args = [join('tools', 'bootstrap.mjs'), 'logs', ...names];
-  const [program, given] = terminal ? ['script', ['-qec', [process.execPath, ...args].join(' '), '/dev/null']] : [process.execPath, args];
+  const [program, given] = terminal
+    ? ['script', ['-qec', [process.execPath, ...args].join(' '), '/dev/null']]
+    : [process.execPath, args];
   const child = spawn(program, given, {
     cwd: repoDir,
     env: { ...process.env, NODE_OPTIONS: '', COHERENCE_DATA_DIR: pad.dataDir },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
   const status = new Promise<number | null>((resolve) => child.once('close', resolve));
   followers.push({ child, status });
   return { output: () => text, status };
@@ -63,7 +69,10 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('starts the platform with the demo workspace and prints address, documents and credentials', async () => {
-    const item = launch({ LLM_BASEURL: 'http://misspelt.example.org', NODE_COMPILE_CACHE: join(pad.dataDir, 'compile-cache') });
+    const item = launch({
+      LLM_BASEURL: 'http://misspelt.example.org',
+      NODE_COMPILE_CACHE: join(pad.dataDir, 'compile-cache'),
+    });
     await pad.waitUntilReady(item);
     expect(item.output()).toContain('LLM_BASEURL is not a setting and is ignored. Did you mean LLM_BASE_URL?');
     expect(item.output()).toMatch(/language model\s+the demo model .*LLM_BASE_URL/);
@@ -77,7 +86,9 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('compiles the services once, before they start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
-    expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(1);
+    expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(
+      1,
+    );
   });
 
   it('answers on the chat pages with a model that identifies itself', async () => {
@@ -137,7 +148,9 @@ describe('npm start (architecture#running-it)', () => {
     const lines = piped.output().trimEnd().split('\n');
     const services = lines.map((line) => (JSON.parse(line) as { service: string }).service);
     expect(new Set(services)).toEqual(new Set(['api-gateway', 'directory']));
-    expect(shown.output()).toMatch(/\[\d\d:\d\d:\d\d\.\d{3}\] .*INFO.*api-gateway: request.*"path":"\/api\/v1\/auth\/login"/);
+    expect(shown.output()).toMatch(
+      /\[\d\d:\d\d:\d\d\.\d{3}\] .*INFO.*api-gateway: request.*"path":"\/api\/v1\/auth\/login"/,
+    );
     expect(shown.output()).toMatch(/INFO.*media: media is ready/);
     const unknown = followLogs(['directoy']);
     await expect(unknown.status).resolves.toBe(1);
@@ -147,7 +160,9 @@ describe('npm start (architecture#running-it)', () => {
   it('rejects a second start in the same folder and reports the running process', async () => {
     const second = launch();
     await expect(second.status).resolves.toBe(1);
-    expect(second.output()).toContain(`is already running in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`);
+    expect(second.output()).toContain(
+      `is already running in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`,
+    );
     await expect(readSchema()).resolves.toBe(200);
   });
 
@@ -171,7 +186,9 @@ describe('npm start (architecture#running-it)', () => {
     const item = pad.launch({}, ['--times']);
     launches.push(item);
     await pad.waitUntilReady(item);
-    await waitFor(() => /^ {2}seven services +\d+\.\d s +\d+\.\d s +\d+\.\d s$/m.test(item.output()), { what: 'where the time has gone' });
+    await waitFor(() => /^ {2}seven services +\d+\.\d s +\d+\.\d s +\d+\.\d s$/m.test(item.output()), {
+      what: 'where the time has gone',
+    });
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(item.output()).not.toMatch(/demo workspace|migrations/);
     await expect(logIn()).resolves.toBe(200);
@@ -190,7 +207,10 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('recovers from a stale lock and a pid file that names an unrelated process', async () => {
-    writeFileSync(join(pad.dataDir, 'start.lock'), JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }));
+    writeFileSync(
+      join(pad.dataDir, 'start.lock'),
+      JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }),
+    );
     writeFileSync(
       join(pad.dataDir, 'postgres', 'postmaster.pid'),
       `${process.pid}\n${join(pad.dataDir, 'postgres')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
@@ -213,7 +233,11 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('reports every problem in the given settings', async () => {
-    const item = launch({ DATABASE_URL: 'mysql://nowhere', NATS_URL: 'nats://127.0.0.1:1', S3_ENDPOINT: 'http://127.0.0.1:1' });
+    const item = launch({
+      DATABASE_URL: 'mysql://nowhere',
+      NATS_URL: 'nats://127.0.0.1:1',
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+    });
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toContain('DATABASE_URL must be a URL that starts with postgresql:// or postgres://');
   });

@@ -10,15 +10,25 @@ let demo: Demo;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
   provider = await startRealtimeKit();
-  platform = await startTestPlatform(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
+  platform = await startTestPlatform(import.meta.url, {
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+  });
   demo = await applyDemo(platform, 'cfg', [
     { slug: 'held', title: 'Held', goal: 'Meet' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import' },
     { slug: 'after', title: 'After', config: { note: 'kept' } },
-    { slug: 'odd', title: 'Odd', is_archived: true, pipeline_job: 'transcript_import', config: { advance_on_success: 'yes', gone: 1 } },
+    {
+      slug: 'odd',
+      title: 'Odd',
+      is_archived: true,
+      pipeline_job: 'transcript_import',
+      config: { advance_on_success: 'yes', gone: 1 },
+    },
     { slug: 'audited', title: 'Audited' },
   ]);
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await platform.login(`${name}-cfg@example.org`, `secret-of-${name}-cfg`);
+  for (const name of ['ada', 'ben', 'root'])
+    tokens[name] = await platform.login(`${name}-cfg@example.org`, `secret-of-${name}-cfg`);
 });
 afterAll(async () => {
   await platform.stop();
@@ -30,12 +40,18 @@ const read = (step: string): Promise<Answer> => platform.call('GET', place(step)
 const patch = (step: string, json: unknown, token = tokens['ada'] ?? ''): Promise<Answer> =>
   platform.call('PATCH', place(step), { token, json });
 const patchText = (step: string, body: string): Promise<Answer> =>
-  platform.call('PATCH', place(step), { token: tokens['ada'] ?? '', body, headers: { 'content-type': 'application/json' } });
+  platform.call('PATCH', place(step), {
+    token: tokens['ada'] ?? '',
+    body,
+    headers: { 'content-type': 'application/json' },
+  });
 const audit = (step: string): Promise<any[]> => platform.ask('journeys', 'audit', 'journey-cfg', step);
 
 describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', () => {
   it('lists the steps in pipeline order, archived ones included, without configuration', async () => {
-    const answer = await platform.call('GET', '/api/coherence/journeys/journey-cfg/steps', { token: tokens['root'] ?? '' });
+    const answer = await platform.call('GET', '/api/coherence/journeys/journey-cfg/steps', {
+      token: tokens['root'] ?? '',
+    });
     expect(answer.status).toBe(200);
     expect(answer.json.map((step: any) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
       ['held', 0, false, null],
@@ -68,7 +84,8 @@ describe('the steps of a journey: access and existence (rules/access#classes-of-
   it.each(operations)('%s %s requires coherence access', async (method, path) => {
     const json = method === 'PATCH' ? { json: { config: {} } } : {};
     const message = expect.any(String);
-    const call = (token: string | null | undefined) => platform.call(method, path, { ...json, ...(token === undefined ? {} : { token }) });
+    const call = (token: string | null | undefined) =>
+      platform.call(method, path, { ...json, ...(token === undefined ? {} : { token }) });
     expect((await call(null)).status).toBe(401);
     const shared = await call(undefined);
     expect([shared.status, shared.json]).toEqual([403, { detail: message, error: 'per_user_token_required', message }]);
@@ -82,10 +99,13 @@ describe('the steps of a journey: access and existence (rules/access#classes-of-
     ['GET', place('unknown')],
     ['PATCH', place('unknown')],
   ])('%s %s returns 404', async (method, path) => {
-    const json = method === 'PATCH' ? { json: { config: { nope: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' } } : {};
+    const json =
+      method === 'PATCH' ? { json: { config: { nope: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' } } : {};
     const answer = await platform.call(method, path, { token: tokens['ada'] ?? '', ...json });
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
-    expect((await platform.call('GET', path.replace('unknown', 'a%00'), { token: tokens['ada'] ?? '' })).status).toBe(404);
+    expect((await platform.call('GET', path.replace('unknown', 'a%00'), { token: tokens['ada'] ?? '' })).status).toBe(
+      404,
+    );
   });
 });
 
@@ -94,11 +114,17 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     const answer = await read('import');
     expect([answer.status, answer.json]).toEqual([
       200,
-      { config: { pipeline_job: 'transcript_import', advance_on_success: false }, updated_at: expect.stringMatching(/Z$/) },
+      {
+        config: { pipeline_job: 'transcript_import', advance_on_success: false },
+        updated_at: expect.stringMatching(/Z$/),
+      },
     ]);
     const etag = answer.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"/);
-    const again = await platform.call('GET', place('import'), { token: tokens['root'] ?? '', headers: { 'if-none-match': etag } });
+    const again = await platform.call('GET', place('import'), {
+      token: tokens['root'] ?? '',
+      headers: { 'if-none-match': etag },
+    });
     expect(again.status).toBe(304);
   });
 
@@ -107,13 +133,16 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
       '{"config": {"n": 12345678901234567890, "deep": {"a": {"b": 1, "c": [null, {"d": null}]}, "__proto__": {"x": 1}}, "constructor": 1.10}}';
     const first = await patchText('after', big);
     expect(first.status).toBe(200);
-    for (const part of ['12345678901234567890', '1.10', '"__proto__"', '"note":"kept"']) expect(first.text).toContain(part);
+    for (const part of ['12345678901234567890', '1.10', '"__proto__"', '"note":"kept"'])
+      expect(first.text).toContain(part);
     const second = await patch('after', { config: { deep: { a: { b: null, e: 2 } }, constructor: null } });
     expect(second.json.config.deep.a).toEqual({ c: [null, { d: null }], e: 2 });
     expect(second.text).toContain('12345678901234567890');
     expect(Object.hasOwn(second.json.config, 'constructor')).toBe(false);
     expect((await read('after')).json).toEqual(second.json);
-    expect((await patch('after', { config: { pipeline_job: 'x' } })).json.fields).toEqual({ pipeline_job: expect.any(String) });
+    expect((await patch('after', { config: { pipeline_job: 'x' } })).json.fields).toEqual({
+      pipeline_job: expect.any(String),
+    });
   });
 
   it('returns stale_config, then config_keys_not_writable, then invalid_step_config, and changes nothing', async () => {
@@ -148,7 +177,10 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
 
   it('accepts null for an undeclared key only while it is stored', async () => {
     const answer = await patch('odd', { config: { gone: null, advance_on_success: null } });
-    expect([answer.status, answer.json.config]).toEqual([200, { pipeline_job: 'transcript_import', advance_on_success: false }]);
+    expect([answer.status, answer.json.config]).toEqual([
+      200,
+      { pipeline_job: 'transcript_import', advance_on_success: false },
+    ]);
     expect((await patch('odd', { config: { gone: null } })).json).toMatchObject({
       error: 'config_keys_not_writable',
       fields: { gone: expect.any(String) },
@@ -199,7 +231,11 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     const { stdout } = await platform.cli('journeys', 'audit', 'journey-cfg', 'audited');
     expect(stdout.split('\n')[2]).toMatch(/Z {2}ada-cfg@example\.org +a\.b, a\.c\.d$/);
     const stderr = 'There is no step unknown of a journey journey-cfg.\n';
-    expect(await platform.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(await platform.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr,
+    });
   });
 });
 
@@ -207,7 +243,11 @@ describe('effect of a PATCH (rules/steps#step-configuration: every conversation 
   let meeting = 0;
   async function meet(): Promise<number> {
     meeting += 1;
-    const { id } = await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
+    const { id } = await createConversation(
+      platform,
+      demo,
+      new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString(),
+    );
     const session = {
       id: `s-${meeting}`,
       meetingId: `m-${meeting}`,
@@ -215,9 +255,15 @@ describe('effect of a PATCH (rules/steps#step-configuration: every conversation 
       endedAt: '2026-05-01T11:00:00.000Z',
     };
     provider.addSession(session);
-    provider.setArtifact(session.id, { rows: [{ startTime: 1_000, endTime: 2_000, sentence: 'Hello.', peerData: { cpi: 'c' } }] });
+    provider.setArtifact(session.id, {
+      rows: [{ startTime: 1_000, endTime: 2_000, sentence: 'Hello.', peerData: { cpi: 'c' } }],
+    });
     await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
-      json: { meetingId: session.meetingId, conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' },
+      json: {
+        meetingId: session.meetingId,
+        conversationStartedAt: '2026-05-01T10:00:00Z',
+        captureEndedAt: '2026-05-01T11:00:00Z',
+      },
     });
     await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { json: {} });
     return id;

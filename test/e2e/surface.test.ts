@@ -19,17 +19,26 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
     },
   );
 
-  it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])('returns 404 in the v1 envelope on %s (D52)', async (path) => {
-    const answer = await platform.call('GET', path, { token: null });
-    expect([answer.status, answer.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
-  });
+  it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])(
+    'returns 404 in the v1 envelope on %s (D52)',
+    async (path) => {
+      const answer = await platform.call('GET', path, { token: null });
+      expect([answer.status, answer.json]).toEqual([
+        404,
+        { code: 'not_found', message: expect.any(String), retryable: false },
+      ]);
+    },
+  );
 
   it('returns 405 with Allow before authentication', async () => {
     const answer = await platform.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
     expect(answer.headers.get('allow')).toContain('PATCH');
     const v1 = await platform.call('DELETE', '/api/v1/auth/whoami', { token: null });
-    expect([v1.status, v1.json]).toEqual([405, { code: 'method_not_allowed', message: expect.any(String), retryable: false }]);
+    expect([v1.status, v1.json]).toEqual([
+      405,
+      { code: 'method_not_allowed', message: expect.any(String), retryable: false },
+    ]);
     expect(v1.headers.get('allow')).toContain('GET');
   });
 });
@@ -61,7 +70,9 @@ describe('headers of every response (rules/http#headers-of-every-answer)', () =>
   );
 
   it.each(['x'.repeat(129), 'a b', ''])('generates a request id instead of %j', async (id) => {
-    const answer = await platform.call('GET', '/api/coherence/nothing', { headers: id === '' ? {} : { 'x-request-id': id } });
+    const answer = await platform.call('GET', '/api/coherence/nothing', {
+      headers: id === '' ? {} : { 'x-request-id': id },
+    });
     expect(answer.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]{8,128}$/);
     expect(answer.headers.get('x-request-id')).not.toBe(id);
   });
@@ -78,7 +89,13 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     const answer = await preflight('/api/coherence/conversations', 'https://app.example.org');
     expect(answer.status).toBeLessThan(300);
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.org');
-    expect(answer.headers.get('access-control-allow-methods')?.split(/, ?/).toSorted()).toEqual(['GET', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+    expect(answer.headers.get('access-control-allow-methods')?.split(/, ?/).toSorted()).toEqual([
+      'GET',
+      'OPTIONS',
+      'PATCH',
+      'POST',
+      'PUT',
+    ]);
     expect(answer.headers.get('access-control-allow-headers')?.toLowerCase().split(/, ?/).toSorted()).toEqual([
       'authorization',
       'content-type',
@@ -92,7 +109,11 @@ describe('CORS (rules/http#cross-origin-access)', () => {
   });
 
   it('adds CORS headers to every response, including errors and unknown paths', async () => {
-    for (const path of ['/api/nothing', '/api/coherence/conversations', `/api/coherence/conversations/${conversation}`]) {
+    for (const path of [
+      '/api/nothing',
+      '/api/coherence/conversations',
+      `/api/coherence/conversations/${conversation}`,
+    ]) {
       const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, 'https://app.example.org']);
       expect(answer.headers.get('vary')).toMatch(/origin/i);
@@ -108,27 +129,33 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 });
 
 describe('live schemas and docs pages (rules/http#live-schema)', () => {
-  it.each(['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'])('serves an OpenAPI 3.1 document at %s', async (path) => {
-    const answer = await platform.call('GET', path, { token: null });
-    expect([answer.status, answer.json.openapi]).toEqual([200, expect.stringMatching(/^3\.1\./)]);
-    const ids = Object.values(answer.json.paths as Record<string, Record<string, { operationId?: string }>>).flatMap((item) =>
-      Object.values(item).map((operation) => operation.operationId),
-    );
-    expect(ids.length).toBeGreaterThan(path.includes('ops') ? 0 : 2);
-    expect(ids.every((id) => typeof id === 'string')).toBe(true);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+  it.each(['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'])(
+    'serves an OpenAPI 3.1 document at %s',
+    async (path) => {
+      const answer = await platform.call('GET', path, { token: null });
+      expect([answer.status, answer.json.openapi]).toEqual([200, expect.stringMatching(/^3\.1\./)]);
+      const ids = Object.values(answer.json.paths as Record<string, Record<string, { operationId?: string }>>).flatMap(
+        (item) => Object.values(item).map((operation) => operation.operationId),
+      );
+      expect(ids.length).toBeGreaterThan(path.includes('ops') ? 0 : 2);
+      expect(ids.every((id) => typeof id === 'string')).toBe(true);
+      expect(new Set(ids).size).toBe(ids.length);
+    },
+  );
 
-  it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])('serves a page at %s that loads only resources of this server', async (path) => {
-    const answer = await platform.call('GET', path, { token: null });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
-    const links = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
-    expect(links.length).toBeGreaterThan(0);
-    for (const link of links.filter((item) => !item.startsWith('data:'))) {
-      expect(link).not.toMatch(/^(https?:)?\/\//);
-      expect([link, (await fetch(new URL(link, `${platform.baseUrl}${path}`))).status]).toEqual([link, 200]);
-    }
-  });
+  it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])(
+    'serves a page at %s that loads only resources of this server',
+    async (path) => {
+      const answer = await platform.call('GET', path, { token: null });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+      const links = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links.filter((item) => !item.startsWith('data:'))) {
+        expect(link).not.toMatch(/^(https?:)?\/\//);
+        expect([link, (await fetch(new URL(link, `${platform.baseUrl}${path}`))).status]).toEqual([link, 200]);
+      }
+    },
+  );
 
   it('lists every served operation of the conversation surface', async () => {
     const { paths } = (await platform.call('GET', '/api/openapi.json', { token: null })).json;
@@ -151,7 +178,9 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
 
 describe('logs (rules/operations#logs)', () => {
   it('contain neither tokens nor bodies', async () => {
-    await platform.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
+    await platform.call('PATCH', `/api/coherence/conversations/${conversation}`, {
+      json: { infos: { secret: 'unrepeatable-body-text' } },
+    });
     const logs = await platform.readLogs();
     expect(logs).toContain('/api/coherence/conversations');
     expect(logs).not.toContain(platform.sharedToken);

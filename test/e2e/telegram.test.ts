@@ -20,7 +20,9 @@ beforeAll(async () => {
     { services: ['api-gateway', 'agents', 'conversations', 'directory'] },
   );
   const messaging = { bot_token: token, webhook_secret: secret, echo_channel: String(channel) };
-  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+  await platform.apply({
+    agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }],
+  });
   llm.answerWith((messages) => `You said: **${messages.at(-1)?.content}**`);
 });
 afterAll(async () => {
@@ -41,11 +43,17 @@ const compose = (chatId: number, more: object = {}) => ({
     ...more,
   },
 });
-const hook = (body: string | object, { given = secret, slug = 'guide' }: { given?: string | null; slug?: string } = {}) =>
+const hook = (
+  body: string | object,
+  { given = secret, slug = 'guide' }: { given?: string | null; slug?: string } = {},
+) =>
   platform.call('POST', `/api/hook/agents/${slug}`, {
     token: null,
     body: typeof body === 'string' ? body : JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...(given === null ? {} : { 'x-telegram-bot-api-secret-token': given }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(given === null ? {} : { 'x-telegram-bot-api-secret-token': given }),
+    },
   });
 const list = async (...options: string[]) =>
   (await platform.ask('webhooks', 'list', '--provider', 'telegram', ...options)) as {
@@ -97,11 +105,17 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     expect(await hook(compose(503), { given: 'wrong' })).toMatchObject(accepted);
     expect(await hook(compose(503), { given: null })).toMatchObject(accepted);
     await eventually(async () => expect(await list('--outcome', 'rejected_secret')).toHaveLength(2));
-    expect([telegram.textsOf(503), (await list('--outcome', 'agent_not_found')).map((item) => item.agent_slug)]).toEqual([[], ['nobody']]);
+    expect([
+      telegram.textsOf(503),
+      (await list('--outcome', 'agent_not_found')).map((item) => item.agent_slug),
+    ]).toEqual([[], ['nobody']]);
   });
 
   it('echoes updates that are not text of a person unchanged', async () => {
-    const update = { update_id: updateId++, edited_message: { message_id: 1, chat: { id: 504, type: 'private' }, text: 'x' } };
+    const update = {
+      update_id: updateId++,
+      edited_message: { message_id: 1, chat: { id: 504, type: 'private' }, text: 'x' },
+    };
     expect(await hook(update)).toMatchObject(accepted);
     await eventually(async () => expect(telegram.textsOf(channel)).toContain(JSON.stringify(update)));
     expect(telegram.textsOf(504)).toEqual([]);
@@ -109,7 +123,9 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
 
   it('records the chat for `agents record`, like threads of visitors', async () => {
     const record: unknown = await platform.ask('agents', 'record', 'guide');
-    const { threads } = record as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
+    const { threads } = record as {
+      threads: { thread_key: string; messages: { note_type: string; body: string }[] }[];
+    };
     const thread = threads.find((item) => item.thread_key.startsWith('telegram:chat:501:agent:'));
     expect(thread?.messages.map(({ note_type, body }) => [note_type, body])).toEqual([
       ['chat_visitor', 'hello'],
@@ -126,7 +142,15 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     await eventually(async () =>
       expect((await list('--outcome', 'send_unknown')).map((item) => item.update_id)).toEqual([update.update_id]),
     );
-    const listed = await platform.cli('webhooks', 'list', '--provider', 'telegram', '--outcome', 'send_unknown', '--json');
+    const listed = await platform.cli(
+      'webhooks',
+      'list',
+      '--provider',
+      'telegram',
+      '--outcome',
+      'send_unknown',
+      '--json',
+    );
     expect([listed.stderr, listed.code]).toEqual(['', 0]);
     const [receipt] = JSON.parse(listed.stdout) as { id: number }[];
     const id = String(receipt?.id);
@@ -140,7 +164,9 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     expect(await replay('--until', '1h')).toMatchObject({ matched: 0, replayed: 0 });
     expect(await replay()).toEqual({ ...counts, dry_run: false });
     await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
-    await eventually(async () => expect(await platform.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }));
+    await eventually(async () =>
+      expect(await platform.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }),
+    );
     expect((await platform.cli('webhooks', 'replay', id)).stdout).toContain('nothing to process');
     const unnamed = await platform.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
@@ -151,10 +177,15 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
 
   it('registers the webhook and prints its state at Telegram', async () => {
     const set = await platform.cli('agents', 'set-webhook', 'guide', '--url', 'https://chat.example.org');
-    expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('https://chat.example.org/api/hook/agents/guide')]);
+    expect([set.code, set.stdout]).toEqual([
+      0,
+      expect.stringContaining('https://chat.example.org/api/hook/agents/guide'),
+    ]);
     expect(telegram.callsOf('setWebhook').at(-1)?.body['secret_token']).toBe(secret);
     expect((await platform.cli('agents', 'webhook-info', 'guide')).stdout).toMatch(/^bot: +@example_bot$/m);
-    expect((await platform.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(0);
+    expect((await platform.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(
+      0,
+    );
   });
 
   it('writes neither token nor secret into receipts, jobs or logs', async () => {

@@ -1,6 +1,6 @@
 /**
- * A running platform as seen by clients: HTTP and the admin CLI only. One platform per test file, with separate database, subjects and
- * bucket.
+ * A running platform as seen by clients: HTTP and the admin CLI only. One platform per test file, with separate
+ * database, subjects and bucket.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -47,10 +47,16 @@ export interface TestPlatform {
   /** The typed client with the shared token; its responses are checked as well. */
   client: Client;
   recorder: Recorder;
-  /** Runs a SQL statement in the platform's database, for changes that clients cannot make, such as the expiry of a session. */
+  /**
+   * Runs a SQL statement in the platform's database, for changes that clients cannot make, such as the expiry of a
+   * session.
+   */
   sql: TestEnvironment['sql'];
   cli: Platform['cli'];
-  /** Returns the `--json` output of a CLI command without a separate process. @throws the command's error, with its `answer` */
+  /**
+   * Returns the `--json` output of a CLI command without a separate process. @throws the command's error, with its
+   * `answer`
+   */
   ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
   login(email: string, password: string): Promise<string>;
@@ -66,7 +72,10 @@ export interface TestPlatform {
 export interface TestPlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
-  /** Runs each service, or each of these, in a separate process, for tests that kill or measure it; default: all in this process. */
+  /**
+   * Runs each service, or each of these, in a separate process, for tests that kill or measure it; default: all in this
+   * process.
+   */
   processes?: boolean | readonly string[];
   /** Processes per service. */
   replicas?: number;
@@ -99,7 +108,11 @@ export async function startTestPlatform(
   }
 }
 
-async function startInside(env: TestEnvironment, settings: Record<string, string>, options: TestPlatformOptions): Promise<TestPlatform> {
+async function startInside(
+  env: TestEnvironment,
+  settings: Record<string, string>,
+  options: TestPlatformOptions,
+): Promise<TestPlatform> {
   const sharedToken = `shared-${randomBytes(9).toString('base64url')}`;
   const loginSecret = `gate-${randomBytes(9).toString('base64url')}`;
   const prepared = await options.prepare?.(env);
@@ -119,9 +132,18 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
   });
   const folder = await mkdtemp(join(tmpdir(), 'test-platform-'));
   const recorder = await createRecorder(runtime.baseUrl);
-  const client = createClient({ baseUrl: runtime.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
+  const client = createClient({
+    baseUrl: runtime.baseUrl,
+    token: sharedToken,
+    loginKey: loginSecret,
+    fetch: recorder.fetch,
+  });
 
-  async function call(method: string, path: string, { token = sharedToken, json, body, headers = {} }: Call = {}): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    { token = sharedToken, json, body, headers = {} }: Call = {},
+  ): Promise<Answer> {
     const response = await fetchNamed(`${runtime.baseUrl}${path}`, {
       method,
       redirect: 'manual',
@@ -224,7 +246,16 @@ export function demoWorkspace(
   ],
 ) {
   return {
-    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+      },
+    ],
     journeys: [
       {
         slug: `journey-${tag}`,
@@ -244,11 +275,18 @@ export function demoWorkspace(
       { key: `ben-${tag}`, name: 'Ben', contact: { email: `ben-${tag}@example.org` } },
     ],
     accounts: [
-      { email: `ada-${tag}@example.org`, person: `ada-${tag}`, password: `secret-of-ada-${tag}`, groups: ['coherence_users'] },
+      {
+        email: `ada-${tag}@example.org`,
+        person: `ada-${tag}`,
+        password: `secret-of-ada-${tag}`,
+        groups: ['coherence_users'],
+      },
       { email: `ben-${tag}@example.org`, person: `ben-${tag}`, password: `secret-of-ben-${tag}` },
       { email: `root-${tag}@example.org`, person: `ben-${tag}`, password: `secret-of-root-${tag}`, superuser: true },
     ],
-    holons: [{ slug: `event-${tag}`, name: `Event ${tag}`, class: 'event', parent: null, journeys: [`journey-${tag}`] }],
+    holons: [
+      { slug: `event-${tag}`, name: `Event ${tag}`, class: 'event', parent: null, journeys: [`journey-${tag}`] },
+    ],
   };
 }
 
@@ -281,7 +319,9 @@ export async function createConversation(
   time = '2026-05-01T10:00:00Z',
   person = demo.ada,
 ): Promise<ConversationOut> {
-  const { body } = await platform.client.findActiveConversations({ query: { person_id: person, journey: demo.journey, time } });
+  const { body } = await platform.client.findActiveConversations({
+    query: { person_id: person, journey: demo.journey, time },
+  });
   const [conversation] = body;
   if (conversation === undefined) throw new Error('find or create returned no conversation');
   return conversation;

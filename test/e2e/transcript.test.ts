@@ -18,7 +18,10 @@ let demo: Demo;
 let meeting = 0;
 beforeAll(async () => {
   provider = await startRealtimeKit();
-  platform = await startTestPlatform(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
+  platform = await startTestPlatform(import.meta.url, {
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+  });
   demo = await applyDemo(platform, 'talk', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
@@ -29,7 +32,13 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const row = (startTime: unknown, endTime: unknown, sentence: unknown, cpi = 'c-ada', displayName = 'Ada at the meeting') => ({
+const row = (
+  startTime: unknown,
+  endTime: unknown,
+  sentence: unknown,
+  cpi = 'c-ada',
+  displayName = 'Ada at the meeting',
+) => ({
   startTime,
   endTime,
   sentence,
@@ -53,21 +62,34 @@ async function meet(
   window: Record<string, string> = { conversationStartedAt: windowStart, captureEndedAt: windowEnd },
 ) {
   meeting += 1;
-  const { id } = await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
+  const { id } = await createConversation(
+    platform,
+    demo,
+    new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString(),
+  );
   const meetingId = `m-${meeting}`;
   provider.addSession({ id: `s-${meeting}`, meetingId, startedAt: sessionStart, endedAt: '2026-05-01T11:10:00.000Z' });
   const artifact = artifactRows === undefined ? undefined : JSON.stringify(artifactRows);
-  if (artifact !== undefined) provider.setArtifact(`s-${meeting}`, { bytes: artifact, contentType: 'application/json' });
+  if (artifact !== undefined)
+    provider.setArtifact(`s-${meeting}`, { bytes: artifact, contentType: 'application/json' });
   await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
-    json: { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window },
+    json: {
+      meetingId,
+      participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }],
+      ...window,
+    },
   });
-  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
+    headers: { 'idempotency-key': 'once' },
+  });
   return { id, sessionId: `s-${meeting}`, artifact };
 }
-const evidence = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
+const evidence = async (id: number) =>
+  (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
 const transcript = (id: number, query = '', headers: Record<string, string> = {}) =>
   platform.call('GET', `/api/coherence/conversations/${id}/transcript${query}`, { headers });
-const becomes = (id: number, status: string) => eventually(async () => expect((await evidence(id)).status).toBe(status));
+const becomes = (id: number, status: string) =>
+  eventually(async () => expect((await evidence(id)).status).toBe(status));
 
 describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', () => {
   it('imports rows entirely inside the window and returns evidence of all others', async () => {
@@ -142,12 +164,12 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const ada = await transcript(id, `?person_id=${demo.ada}`);
-    expect([ada.status, ada.text.includes('Welcome'), ada.text.includes('Goodbye'), ada.text.includes('Thank you')]).toEqual([
-      200,
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      ada.status,
+      ada.text.includes('Welcome'),
+      ada.text.includes('Goodbye'),
+      ada.text.includes('Thank you'),
+    ]).toEqual([200, true, true, false]);
     const guest = await transcript(id, '?person_id=-1');
     expect([guest.status, guest.text.includes('(01:05)'), guest.text.includes('Welcome')]).toEqual([200, true, false]);
     for (const query of [`?person_id=${demo.ben}`, '?person_id=-2', '?person_id=0']) {
@@ -260,25 +282,30 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id, `?person_id=${demo.ada}`)).status).toBe(404);
   });
 
-  it.each([{}, { conversationStartedAt: windowStart }])('imports nothing with the window %j: transcript_window_missing', async (window) => {
-    const { id } = await meet(rows, window);
-    await becomes(id, 'transcript_window_missing');
-    expect(await evidence(id)).toEqual({
-      conversationId: id,
-      status: 'transcript_window_missing',
-      failureReason: 'transcript_window_missing',
-      contractImport: false,
-      artifact: null,
-      window: null,
-      counts: null,
-    });
-    expect((await transcript(id, '?person_id=-1')).status).toBe(404);
-  });
+  it.each([{}, { conversationStartedAt: windowStart }])(
+    'imports nothing with the window %j: transcript_window_missing',
+    async (window) => {
+      const { id } = await meet(rows, window);
+      await becomes(id, 'transcript_window_missing');
+      expect(await evidence(id)).toEqual({
+        conversationId: id,
+        status: 'transcript_window_missing',
+        failureReason: 'transcript_window_missing',
+        contractImport: false,
+        artifact: null,
+        window: null,
+        counts: null,
+      });
+      expect((await transcript(id, '?person_id=-1')).status).toBe(404);
+    },
+  );
 
   it('runs again when the window becomes complete after the step was entered (D7a)', async () => {
     const { id } = await meet(rows, { conversationStartedAt: windowStart });
     await becomes(id, 'transcript_window_missing');
-    await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json: { captureEndedAt: windowEnd } });
+    await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+      json: { captureEndedAt: windowEnd },
+    });
     await becomes(id, 'imported');
   });
 
@@ -301,7 +328,9 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect(result.code).toBe(0);
     await eventually(async () => {
       const jobs = (await platform.ask('jobs', 'list')) as { type: string; state: string }[];
-      expect(jobs.filter((job) => job.type === 'transcripts.transcript-import' && job.state !== 'succeeded')).toEqual([]);
+      expect(jobs.filter((job) => job.type === 'transcripts.transcript-import' && job.state !== 'succeeded')).toEqual(
+        [],
+      );
     });
     expect(await evidence(id)).toEqual(before);
     expect((await transcript(id)).text).toContain('Welcome, everyone.');
@@ -309,7 +338,9 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
 
   it('returns 404 for an unknown conversation', async () => {
     expect((await transcript(999_999_999)).json).toEqual({ detail: 'Not Found' });
-    expect((await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json).toEqual({
+    expect(
+      (await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json,
+    ).toEqual({
       detail: 'Not Found',
     });
   });

@@ -1,13 +1,20 @@
 /**
- * Migrates a used database under load while a reader holds its tables, then replaces the code and rolls it back (docs/guides/upgrading.md;
- * rules/operations#migrations-and-streams).
+ * Migrates a used database under load while a reader holds its tables, then replaces the code and rolls it back
+ * (docs/guides/upgrading.md; rules/operations#migrations-and-streams).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type TestEnvironment, waitFor } from '#libs/testing';
 import { makePreviousDatabase, type MigrationProcess, peopleOf, startMigration } from './previous-data.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
-import { applyDemo, createConversation, type Demo, fetchNamed, startTestPlatform, type TestPlatform } from './test-platform.ts';
+import {
+  applyDemo,
+  createConversation,
+  type Demo,
+  fetchNamed,
+  startTestPlatform,
+  type TestPlatform,
+} from './test-platform.ts';
 
 const rows = 200_000;
 const timeoutMs = 1_800_000;
@@ -25,18 +32,27 @@ beforeAll(async () => {
     await makePreviousDatabase(own, previous.dir, rows);
     return {};
   };
-  platform = await startTestPlatform(import.meta.url, {}, { services, processes: true, startedFrom: previous.dir, prepare });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services, processes: true, startedFrom: previous.dir, prepare },
+  );
   demo = await applyDemo(platform, 'upgrade');
 }, timeoutMs);
 afterAll(() => platform.stop());
 
-/** Starts clients that read, write and create conversations until stopped; every response other than 2xx is a failure. */
+/**
+ * Starts clients that read, write and create conversations until stopped; every response other than 2xx is a failure.
+ */
 function startLoad(): { answered(): number; stop(): Promise<string[]> } {
   let answered = 0;
   const stopping = new AbortController();
   const failures: string[] = [];
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
-    const init = { method, headers: { authorization: `Bearer ${platform.sharedToken}`, 'content-type': 'application/json' } };
+    const init = {
+      method,
+      headers: { authorization: `Bearer ${platform.sharedToken}`, 'content-type': 'application/json' },
+    };
     const answer = await fetchNamed(
       `${platform.baseUrl}${path}`,
       body === undefined ? init : { ...init, body: JSON.stringify(body) },
@@ -70,14 +86,15 @@ function startLoad(): { answered(): number; stop(): Promise<string[]> } {
 }
 
 /**
- * Opens a transaction that has read the tables to be migrated. A `repeatable read` transaction, as in other backup tools, prevents index
- * builds; `read committed` only holds its locks.
+ * Opens a transaction that has read the tables to be migrated. A `repeatable read` transaction, as in other backup
+ * tools, prevents index builds; `read committed` only holds its locks.
  */
 async function openReader(isolation: 'repeatable read' | 'read committed'): Promise<pg.Client> {
   const reader = new pg.Client({ connectionString: env.settings['DATABASE_URL'], application_name: 'long-reader' });
   await reader.connect();
   await reader.query(`begin isolation level ${isolation} read only`);
-  for (const table of ['bookings', 'jobs', 'webhook_receipts']) await reader.query(`select count(*) from conversations.${table}`);
+  for (const table of ['bookings', 'jobs', 'webhook_receipts'])
+    await reader.query(`select count(*) from conversations.${table}`);
   await reader.query('select count(*) from agents.messages');
   return reader;
 }
@@ -105,7 +122,9 @@ async function replaceServices(codeDir: string): Promise<void> {
 
 async function isServed(): Promise<boolean> {
   const { id } = await createConversation(platform, demo);
-  const written = await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { served: true } } });
+  const written = await platform.call('PATCH', `/api/coherence/conversations/${id}`, {
+    json: { infos: { served: true } },
+  });
   return written.status === 200 && written.json.infos.served === true;
 }
 
@@ -123,9 +142,14 @@ describe('upgrade of a database in use by the previous release', () => {
       await waitForLine(first, /the migration waits for long-reader/);
       await servedMore(50);
       first.kill();
-      expect([await first.status, first.output()]).toEqual([1, expect.stringContaining('was interrupted: the process received SIGTERM')]);
+      expect([await first.status, first.output()]).toEqual([
+        1,
+        expect.stringContaining('was interrupted: the process received SIGTERM'),
+      ]);
       expect(
-        await platform.sql(`select pid from pg_stat_activity where application_name like 'migrate%' and datname = current_database()`),
+        await platform.sql(
+          `select pid from pg_stat_activity where application_name like 'migrate%' and datname = current_database()`,
+        ),
       ).toEqual([]);
       await backup.end();
       const reader = await openReader('read committed');
@@ -135,7 +159,9 @@ describe('upgrade of a database in use by the previous release', () => {
       const released = performance.now();
       await reader.end();
       expect([await second.status, second.output()]).toEqual([0, expect.stringContaining('schema migrated')]);
-      process.stdout.write(`${rows} rows: migrated ${Math.round((performance.now() - released) / 1_000)} s after the reader ended\n`);
+      process.stdout.write(
+        `${rows} rows: migrated ${Math.round((performance.now() - released) / 1_000)} s after the reader ended\n`,
+      );
       await servedMore(50);
       expect(await load.stop()).toEqual([]);
       expect(await isServed()).toBe(true);
@@ -162,7 +188,9 @@ describe('upgrade of a database in use by the previous release', () => {
       references: rows,
       hosts: rows,
     });
-    expect(await platform.sql('select indexrelid::regclass::text as name from pg_index where not indisvalid')).toEqual([]);
+    expect(await platform.sql('select indexrelid::regclass::text as name from pg_index where not indisvalid')).toEqual(
+      [],
+    );
     expect(await platform.sql(`select relname from pg_class where relname = 'migration_progress'`)).toEqual([]);
     expect(await platform.sql(`select conname from pg_constraint where not convalidated`)).toEqual([]);
     expect(await platform.sql(`select search_name from directory.people where key = 'filled-10'`)).toEqual([

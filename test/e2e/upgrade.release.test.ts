@@ -1,4 +1,7 @@
-/** An upgrade as operators do it: migrate the database, then replace processes one by one under load (rules/operations#releases). */
+/**
+ * An upgrade as operators do it: migrate the database, then replace processes one by one under load
+ * (rules/operations#releases).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,14 +28,15 @@ describe('the previous release and this one in parallel', () => {
     'serve one database, broker and bucket under load: no request fails, nothing is lost, no job runs twice',
     async () => {
       const { platform } = served;
-      const readRelease = async (): Promise<string> => (await platform.call('GET', '/api/openapi.json', { token: null })).json.info.version;
+      const readRelease = async (): Promise<string> =>
+        (await platform.call('GET', '/api/openapi.json', { token: null })).json.info.version;
       const before = await readRelease();
       expect(before).not.toBe(releaseVersion);
       let releases = new Set<string>();
       const load = served.startLoad('upgrade', '2031-01-01T00:00:00Z');
       try {
-        // First one replica of every service: old and new call each other, run each other's jobs and read each other's rows. Then the other
-        // replicas.
+        // First one replica of every service: old and new call each other, run each other's jobs and read each other's
+        // rows. Then the other replicas.
         for (const suffix of ['', '#2']) {
           const back = services.map(async (service) => {
             const name = `${service}${suffix}`;
@@ -51,7 +55,13 @@ describe('the previous release and this one in parallel', () => {
       const { ledger } = load;
       expect(ledger.failures).toEqual([]);
       expect(
-        Math.min(ledger.patched.size, ledger.found.length, ledger.uploaded.size, ledger.booked.length, ledger.asked.length),
+        Math.min(
+          ledger.patched.size,
+          ledger.found.length,
+          ledger.uploaded.size,
+          ledger.booked.length,
+          ledger.asked.length,
+        ),
       ).toBeGreaterThan(0);
       await served.settle();
       await served.expectEverythingKept(ledger);
@@ -79,7 +89,8 @@ describe('the previous release and this one in parallel', () => {
       const { id } = await createConversation(platform, served.demo);
       await waitFor(
         async () =>
-          (await platform.sql(`select from events.feed where type = 'conversation.created' and subject_id = $1`, [id])).length === 1,
+          (await platform.sql(`select from events.feed where type = 'conversation.created' and subject_id = $1`, [id]))
+            .length === 1,
         { what: 'the feed tells of what is made after the upgrade' },
       );
     },

@@ -1,6 +1,6 @@
 /**
- * The smoke form of upgrade.release.test.ts: services of the previous release run on the migrated database, and current ones on the data
- * they wrote.
+ * The smoke form of upgrade.release.test.ts: services of the previous release run on the migrated database, and current
+ * ones on the data they wrote.
  */
 import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -13,13 +13,18 @@ const services = ['directory', 'conversations', 'api-gateway'];
 let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, {}, { services, processes: true, startedFrom: layOutPreviousRelease().dir });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services, processes: true, startedFrom: layOutPreviousRelease().dir },
+  );
   demo = await applyDemo(platform, 'upgrade');
 });
 afterAll(() => platform.stop());
 
 const pathOf = (id: number): string => `/api/coherence/conversations/${id}`;
-const write = (id: number, count: number) => platform.call('PATCH', pathOf(id), { json: { infos: { [`k${count}`]: count } } });
+const write = (id: number, count: number) =>
+  platform.call('PATCH', pathOf(id), { json: { infos: { [`k${count}`]: count } } });
 const read = async (id: number) => (await platform.call('GET', pathOf(id))).json.infos;
 
 describe('services of the previous release beside the current ones (rules/operations#releases)', () => {

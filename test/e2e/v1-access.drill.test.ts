@@ -1,7 +1,7 @@
 /**
- * Read and write rights through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route table with a tree of
- * public and private holons, for callers of every kind. Requests and expectations are generated, see access/. `npm test` sends a sample of
- * each kind per caller, a release all of them.
+ * Read and write rights through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route
+ * table with a tree of public and private holons, for callers of every kind. Requests and expectations are generated,
+ * see access/. `npm test` sends a sample of each kind per caller, a release all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
@@ -45,35 +45,56 @@ const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
 const before = new Map<string, unknown>();
 const walked = new Set<string>();
 
-const get = (caller: Caller, path: string): Promise<Answer> => platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
+const get = (caller: Caller, path: string): Promise<Answer> =>
+  platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
 function post(caller: Caller, { path, json, file }: Pick<Write, 'path' | 'json' | 'file'>): Promise<Answer> {
   const body = new FormData();
   body.append('logo', new Blob([file ?? '']), 'logo.png');
-  return platform.call('POST', `/api/v1${path}`, { token: tokens.get(caller) ?? '', ...(file === undefined ? { json } : { body }) });
+  return platform.call('POST', `/api/v1${path}`, {
+    token: tokens.get(caller) ?? '',
+    ...(file === undefined ? { json } : { body }),
+  });
 }
 function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Answer> {
   walked.add(operation);
   return get(caller, path + more);
 }
 
-/** All requests in a release, otherwise one of each kind and position. Callers start at different ones, so that together they send most. */
+/**
+ * All requests in a release, otherwise one of each kind and position. Callers start at different ones, so that together
+ * they send most.
+ */
 function select<Request extends Read | Write>(requests: readonly Request[], caller: Caller): Request[] {
   if (isRelease) return [...requests];
   const kindOf = (request: Read | Write): string =>
     'seen' in request
       ? [request.operation, request.seen, request.allowed, request.globalEditor].join(' ')
-      : [request.operation, request.holon, request.parent, request.path.includes('q=') || request.path.includes('type=')].join(' ');
+      : [
+          request.operation,
+          request.holon,
+          request.parent,
+          request.path.includes('q=') || request.path.includes('type='),
+        ].join(' ');
   const turn = callerNames.indexOf(caller);
-  return [...Map.groupBy(requests, kindOf).values()].flatMap((alike) => alike.slice(turn % alike.length, (turn % alike.length) + 1));
+  return [...Map.groupBy(requests, kindOf).values()].flatMap((alike) =>
+    alike.slice(turn % alike.length, (turn % alike.length) + 1),
+  );
 }
 
-/** Returns what a caller can compare between responses, including header names and the values of headers that do not vary. */
+/**
+ * Returns what a caller can compare between responses, including header names and the values of headers that do not
+ * vary.
+ */
 function visibleOf({ status, text, headers }: Answer): unknown {
   const changing = new Set(['x-request-id', 'date']);
   return [status, text, [...headers].map(([name, value]) => (changing.has(name) ? name : `${name}: ${value}`))];
 }
 const withoutUsage = (answer: Answer): unknown =>
-  visibleOf({ ...answer, text: answer.text.replace(/"usage" ?: ?\{[^}]*\}/g, ''), headers: new Headers({ 'content-type': 'x' }) });
+  visibleOf({
+    ...answer,
+    text: answer.text.replace(/"usage" ?: ?\{[^}]*\}/g, ''),
+    headers: new Headers({ 'content-type': 'x' }),
+  });
 
 /** Returns reads that need no id of a private object. */
 function openReads(): Read[] {
@@ -104,31 +125,39 @@ async function applyStage(stage: number): Promise<void> {
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
   await platform.apply(describeStage(0));
-  for (const caller of callerNames) tokens.set(caller, await platform.login(`${caller}@example.org`, `secret-of-${caller}`));
+  for (const caller of callerNames)
+    tokens.set(caller, await platform.login(`${caller}@example.org`, `secret-of-${caller}`));
   await applyStage(0);
   for (const caller of outsiders) {
     for (const { path } of select(openReads(), caller)) before.set(caller + path, visibleOf(await get(caller, path)));
-    for (const { path } of select(sharedReads(idOf), caller)) before.set(caller + path, withoutUsage(await get(caller, path)));
+    for (const { path } of select(sharedReads(idOf), caller))
+      before.set(caller + path, withoutUsage(await get(caller, path)));
   }
   await applyStage(1);
 });
 afterAll(() => platform.stop());
 
 describe('private objects do not exist for callers who cannot see them (D48)', () => {
-  it.each(outsiders)('changes no byte of what the %s reads, except ids of private rows and usage totals', async (caller) => {
-    expect(openReads().length).toBeGreaterThan(80);
-    for (const { path } of select(openReads(), caller))
-      expect([path, visibleOf(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
-    for (const { path } of select(sharedReads(idOf), caller))
-      expect([path, withoutUsage(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
-  });
+  it.each(outsiders)(
+    'changes no byte of what the %s reads, except ids of private rows and usage totals',
+    async (caller) => {
+      expect(openReads().length).toBeGreaterThan(80);
+      for (const { path } of select(openReads(), caller))
+        expect([path, visibleOf(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
+      for (const { path } of select(sharedReads(idOf), caller))
+        expect([path, withoutUsage(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
+    },
+  );
 
   let lastStage: Promise<void> | undefined;
   const addLastStage = (): Promise<void> => (lastStage ??= applyStage(2));
 
   it.each(callerNames)('returns %s as for an object that does not exist', async (caller) => {
     await addLastStage();
-    for (const { operation, path, holon, parent } of select([...holonReads(idOf, slugs), ...listReads(idOf, slugs)], caller)) {
+    for (const { operation, path, holon, parent } of select(
+      [...holonReads(idOf, slugs), ...listReads(idOf, slugs)],
+      caller,
+    )) {
       const hidden = holon ?? parent;
       if (hidden === undefined || sees(caller, hidden)) continue;
       const id = new RegExp(`\\b${idOf('holons', hidden)}\\b`);
@@ -139,7 +168,10 @@ describe('private objects do not exist for callers who cannot see them (D48)', (
       expect([path, visibleOf(alike)]).toEqual(
         [path, visibleOf(absent)].map((value, index) => (index === 0 ? path : withLengthOf(value, present))),
       );
-      const known = await platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '', headers: { 'if-none-match': '*' } });
+      const known = await platform.call('GET', `/api/v1${path}`, {
+        token: tokens.get(caller) ?? '',
+        headers: { 'if-none-match': '*' },
+      });
       if (parent === undefined) expect([path, visibleOf(known)]).toEqual([path, visibleOf(present)]);
     }
     for (const write of select(writes(idOf, slugs), caller)) {
@@ -172,7 +204,11 @@ describe('private objects do not exist for callers who cannot see them (D48)', (
 function withLengthOf(value: unknown, { headers }: Answer): unknown {
   const [status, text, lines] = value as [unknown, unknown, string[]];
   const length = headers.get('content-length');
-  return [status, text, lines.map((line) => (line.startsWith('content-length') && length !== null ? `content-length: ${length}` : line))];
+  return [
+    status,
+    text,
+    lines.map((line) => (line.startsWith('content-length') && length !== null ? `content-length: ${length}` : line)),
+  ];
 }
 
 describe('lists, counts and pages follow the policy (rules/access#access-model; D41, D48, D49)', () => {
@@ -198,9 +234,9 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
 
   it.each(callerNames)('%s finds no gaps or traces in small pages', async (caller) => {
     const pages = listReads(idOf, slugs).filter(({ holon }) => holon === undefined || sees(caller, holon));
-    const probed = [...Map.groupBy(pages, ({ operation, holon, parent }) => `${operation} ${holon} ${parent}`).values()].flatMap(
-      ([first]) => (first === undefined ? [] : [first]),
-    );
+    const probed = [
+      ...Map.groupBy(pages, ({ operation, holon, parent }) => `${operation} ${holon} ${parent}`).values(),
+    ].flatMap(([first]) => (first === undefined ? [] : [first]));
     for (const one of select(probed, caller).filter(({ operation }) => operation !== 'searchDirectory')) {
       const whole = (await read(caller, one)).json;
       const path = one.path.replace(/limit=\d+/, 'limit=1');
@@ -238,18 +274,21 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     return globalEditor === true && !isGlobal(caller) ? 403 : allowed;
   }
 
-  it.each(callerNames)('%s: returns 404 for hidden objects, 403 for objects that the caller may not edit', async (caller) => {
-    const statuses = new Set<number>();
-    for (const write of select(writes(idOf, slugs), caller)) {
-      walked.add(write.operation);
-      const { status } = await post(caller, write);
-      expect([write.path, write.json, status]).toEqual([write.path, write.json, expectedStatus(caller, write)]);
-      statuses.add(status);
-    }
-    expect(statuses).toContain(404);
-    expect([...statuses].includes(403)).toBe(!isGlobal(caller));
-    expect([...statuses].includes(200)).toBe(caller !== 'stranger');
-  });
+  it.each(callerNames)(
+    '%s: returns 404 for hidden objects, 403 for objects that the caller may not edit',
+    async (caller) => {
+      const statuses = new Set<number>();
+      for (const write of select(writes(idOf, slugs), caller)) {
+        walked.add(write.operation);
+        const { status } = await post(caller, write);
+        expect([write.path, write.json, status]).toEqual([write.path, write.json, expectedStatus(caller, write)]);
+        statuses.add(status);
+      }
+      expect(statuses).toContain(404);
+      expect([...statuses].includes(403)).toBe(!isGlobal(caller));
+      expect([...statuses].includes(200)).toBe(caller !== 'stranger');
+    },
+  );
 
   it.each(callerNames)('%s: only superusers can merge people', async (caller) => {
     walked.add('mergePerson');
@@ -262,8 +301,14 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     const note = noteAbout(['cell']);
     const cell = { path: `/holons/${idOf('holons', 'cell')}/update`, json: {} };
     const member = { path: `/memberships/${idOf('memberships', 'pat-cell-join')}/update`, json: { note } };
-    const related = { path: `/relationships/${idOf('relationships', 'annex-cell')}/update`, json: { note: noteAbout(['annex', 'cell']) } };
-    const walk = { path: '/experiences', json: { parent_id: idOf('holons', 'cell'), name: 'Walk', description: 'Out' } };
+    const related = {
+      path: `/relationships/${idOf('relationships', 'annex-cell')}/update`,
+      json: { note: noteAbout(['annex', 'cell']) },
+    };
+    const walk = {
+      path: '/experiences',
+      json: { parent_id: idOf('holons', 'cell'), name: 'Walk', description: 'Out' },
+    };
     expect((await post('below', cell)).json.holon).toMatchObject({ slug: 'cell', parent_id: null });
     expect((await post('at', cell)).json.holon.parent_id).toBe(idOf('holons', 'vault'));
     expect((await post('below', member)).json.membership.holon).toMatchObject({ slug: 'cell', parent_id: null });

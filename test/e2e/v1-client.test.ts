@@ -1,4 +1,7 @@
-/** The generated client on `/api/v1/`: calls every operation of the route table once, like an external system (clients/typescript). */
+/**
+ * The generated client on `/api/v1/`: calls every operation of the route table once, like an external system
+ * (clients/typescript).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { type ApiError, type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
@@ -36,7 +39,11 @@ const document = {
 };
 
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] },
+  );
   ({ ids } = await platform.apply(document));
   const { token } = (await platform.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
   client = new Proxy(platform.client.withToken(token), {
@@ -64,10 +71,17 @@ async function refusalOf<Name extends keyof OperationErrors>(
 describe('reads with the client (rules/memberships#lists)', () => {
   it('find people and holons', async () => {
     const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: ['holon'] } });
-    expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual(['summer', 'winter']);
-    expect((await client.listPeople({ query: { q: 'ed', sort: 'latest' } })).body.items.map(({ name }) => name)).toEqual(['Ed Editor']);
+    expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual([
+      'summer',
+      'winter',
+    ]);
+    expect(
+      (await client.listPeople({ query: { q: 'ed', sort: 'latest' } })).body.items.map(({ name }) => name),
+    ).toEqual(['Ed Editor']);
     expect((await client.getPerson({ path: { person_id: idOf('people', 'hana') } })).body.name).toBe('Hana Host');
-    expect((await client.listHolons({ query: { class: 'camp', parent: idOf('holons', 'summer') } })).body.count).toBe(1);
+    expect((await client.listHolons({ query: { class: 'camp', parent: idOf('holons', 'summer') } })).body.count).toBe(
+      1,
+    );
     const bySlug = await client.getHolonBySlug({ path: { slug: 'winter' } });
     expect((await client.getHolon({ path: { holon_id: idOf('holons', 'winter') } })).body).toEqual(bySlug.body);
     const headers = { 'If-None-Match': bySlug.headers.get('etag') ?? '' };
@@ -78,21 +92,36 @@ describe('reads with the client (rules/memberships#lists)', () => {
     const { body: classes } = await client.listClasses({ query: { object_kind: 'holon' } });
     expect(classes.find(({ slug }) => slug === 'camp')?.journeys.map(({ slug }) => slug)).toEqual(['joining']);
     expect((await client.getClass({ path: { object_kind: 'holon', slug: 'workshop' } })).body.label).toBe('Workshop');
-    expect((await client.listJourneys({ query: { q: 'join', is_conversation: false } })).body.items[0]?.usage.membership_count).toBe(1);
+    expect(
+      (await client.listJourneys({ query: { q: 'join', is_conversation: false } })).body.items[0]?.usage
+        .membership_count,
+    ).toBe(1);
     const { body: journey } = await client.getJourney({ path: { slug: 'joining' } });
-    expect(journey.steps.map(({ slug, order }) => [slug, order])).toEqual(steps.map(({ slug }, index) => [slug, index]));
+    expect(journey.steps.map(({ slug, order }) => [slug, order])).toEqual(
+      steps.map(({ slug }, index) => [slug, index]),
+    );
   });
 
   it('list memberships, relationships, notes and work', async () => {
     const [person, holon] = [{ person_id: idOf('people', 'hana') }, { holon_id: idOf('holons', 'summer') }];
     const { body: own } = await client.listPersonMemberships({ path: person });
-    const { body: members } = await client.listHolonMemberships({ path: holon, query: { follow_up: 'none', sort: '-name' } });
-    expect([own.items[0]?.holon.slug, members.items[0]?.person.name, members.has_more]).toEqual(['summer', 'Hana Host', false]);
+    const { body: members } = await client.listHolonMemberships({
+      path: holon,
+      query: { follow_up: 'none', sort: '-name' },
+    });
+    expect([own.items[0]?.holon.slug, members.items[0]?.person.name, members.has_more]).toEqual([
+      'summer',
+      'Hana Host',
+      false,
+    ]);
     expect((await client.listHolonRelationships({ path: holon })).body.items[0]?.to_holon.slug).toBe('winter');
     expect((await client.listNotesOfPerson({ path: person })).body.items).toEqual([]);
     expect((await client.listNotesOfHolon({ path: holon, query: { limit: 1 } })).body.limit).toBe(1);
     const { body: work } = await client.listResponsible({ query: { type: ['person', 'camp'] } });
-    expect(work.items.map((item) => (item.kind === 'person' ? item.person.name : item.to_holon.slug))).toEqual(['Hana Host', 'winter']);
+    expect(work.items.map((item) => (item.kind === 'person' ? item.person.name : item.to_holon.slug))).toEqual([
+      'Hana Host',
+      'winter',
+    ]);
   });
 });
 
@@ -109,7 +138,10 @@ describe('writes with the client (rules/memberships#lists)', () => {
 
   it('edit a holon, add people in bulk, and move them', async () => {
     const path = { holon_id: idOf('holons', 'winter') };
-    const { body: edited } = await client.updateHolon({ path, body: { locations: ['de'], journey_ids: [idOf('journeys', 'hosting')] } });
+    const { body: edited } = await client.updateHolon({
+      path,
+      body: { locations: ['de'], journey_ids: [idOf('journeys', 'hosting')] },
+    });
     expect(Object.keys(edited.changes).toSorted()).toEqual(['journey_ids', 'locations']);
     const memberships = [{ person_id: idOf('people', 'hana') }, { person_id: 2_147_483_647 }];
     const { body: added } = await client.bulkAddMemberships({ path, body: { memberships, journey_slug: 'joining' } });
@@ -125,7 +157,10 @@ describe('writes with the client (rules/memberships#lists)', () => {
     const near = { relationship_id: idOf('relationships', 'near') };
     const { body } = await client.updateRelationship({ path: near, body: { note: 'Agreed.', step_slug: 'joined' } });
     expect(body.relationship.step_title).toBe('Joined');
-    const refused = await refusalOf('updateRelationship', client.updateRelationship({ path: near, body: { note: ' ' } }));
+    const refused = await refusalOf(
+      'updateRelationship',
+      client.updateRelationship({ path: near, body: { note: ' ' } }),
+    );
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([400, 'validation_error']);
   });
 
@@ -177,11 +212,13 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect((await client.listWebhookEndpoints()).body.items).toEqual([made.endpoint]);
     expect((await client.rotateWebhookSecret({ path })).body.secret).not.toBe(made.secret);
     const { delivery } = (await client.testWebhookEndpoint({ path })).body;
-    expect((await client.redeliverWebhook({ path: { ...path, delivery_id: delivery.id } })).body.delivery.event_id).toBe(delivery.event_id);
+    expect(
+      (await client.redeliverWebhook({ path: { ...path, delivery_id: delivery.id } })).body.delivery.event_id,
+    ).toBe(delivery.event_id);
     expect((await client.listWebhookDeliveries({ path })).body.items.map(({ id }) => id)).toEqual([delivery.id]);
-    expect((await client.recoverWebhookEndpoint({ path, body: { since: '2026-01-01T00:00:00Z' } })).body.endpoint.id).toBe(
-      path.endpoint_id,
-    );
+    expect(
+      (await client.recoverWebhookEndpoint({ path, body: { since: '2026-01-01T00:00:00Z' } })).body.endpoint.id,
+    ).toBe(path.endpoint_id);
     expect((await client.updateWebhookEndpoint({ path, body: { disabled: true } })).body.endpoint.disabled).toBe(true);
     expect((await client.getWebhookEndpoint({ path })).body.endpoint.disabled).toBe(true);
     expect((await client.deleteWebhookEndpoint({ path })).status).toBe(204);

@@ -17,7 +17,11 @@ let ids: Applied['ids'];
 let folder: string;
 let token: string;
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: ['media', 'agents'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    { MEDIA_REPLACED_GRACE_SECONDS: '0' },
+    { processes: ['media', 'agents'] },
+  );
   folder = await mkdtemp(join(tmpdir(), 'people-'));
   ({ ids } = await platform.apply({
     classes: [{ slug: 'event', conversation_event: true, journeys: ['joining'] }],
@@ -52,7 +56,11 @@ beforeAll(async () => {
     ],
   }));
   await platform.apply({
-    conversations: [conversation('alone', ['zora']), conversation('shared', ['zora', 'ben']), conversation('others', ['ben'])],
+    conversations: [
+      conversation('alone', ['zora']),
+      conversation('shared', ['zora', 'ben']),
+      conversation('others', ['ben']),
+    ],
   });
   token = await platform.login('zora.login@example.org', 'secret-of-zora');
 });
@@ -68,11 +76,21 @@ function conversation(key: string, participants: string[]): Record<string, unkno
     person,
     text: person === 'zora' ? spoken : 'Mine stays.',
   }));
-  return { key, journey: 'open-circle', step: 'held', event: 'spring', start: '2026-05-01T10:00:00Z', participants, transcript: rows };
+  return {
+    key,
+    journey: 'open-circle',
+    step: 'held',
+    event: 'spring',
+    start: '2026-05-01T10:00:00Z',
+    participants,
+    transcript: rows,
+  };
 }
 const zora = (): number => ids['people']?.['zora'] ?? 0;
 const conversationIds = async (): Promise<Record<string, number>> => {
-  const rows = await platform.sql<{ key: string; conversation_id: number }>('select key, conversation_id from conversations.import_keys');
+  const rows = await platform.sql<{ key: string; conversation_id: number }>(
+    'select key, conversation_id from conversations.import_keys',
+  );
   return Object.fromEntries(rows.map((row) => [row.key, row.conversation_id]));
 };
 describe('people export and people erase (rules/cli#people-and-their-data)', () => {
@@ -86,21 +104,28 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
         claims: { host: { personId: zora(), claimedAt: '2026-05-01T10:00:00Z' } },
         participants: [
           { customParticipantId: `z-${key}`, personId: zora(), displayName: name },
-          ...(key === 'shared' ? [{ customParticipantId: 'b', personId: ids['people']?.['ben'], displayName: 'Ben' }] : []),
+          ...(key === 'shared'
+            ? [{ customParticipantId: 'b', personId: ids['people']?.['ben'], displayName: 'Ben' }]
+            : []),
         ],
       };
       const path = `/api/coherence/conversations/${known[key]}/enter-coherence`;
       expect((await platform.call('POST', path, { token, json: room })).status).toBe(200);
       const form = new FormData();
       form.append('audio', new Blob(['sound']), `${key}.mp3`);
-      expect((await platform.call('POST', `/api/coherence/conversations/${known[key]}/audio`, { token, body: form })).status).toBe(201);
+      expect(
+        (await platform.call('POST', `/api/coherence/conversations/${known[key]}/audio`, { token, body: form })).status,
+      ).toBe(201);
     }
-    const membership = await platform.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [zora()]);
+    const membership = await platform.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [
+      zora(),
+    ]);
     const note = { note: 'Zora likes herons.' };
     const headers = { 'idempotency-key': 'herons' };
-    expect((await platform.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note, headers })).status).toBe(
-      200,
-    );
+    expect(
+      (await platform.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note, headers }))
+        .status,
+    ).toBe(200);
     expect(await platform.sql('select person_ids from directory.kept_answers')).toEqual([{ person_ids: [zora()] }]);
     const booking = {
       triggerEvent: 'BOOKING_CREATED',
@@ -126,7 +151,9 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     const endpoint = { url: 'https://example.org/hook', description: 'Mine' };
     const keyed = { token, json: endpoint, headers: { 'idempotency-key': 'hook' } };
     expect((await platform.call('POST', '/api/v1/webhook-endpoints', keyed)).status).toBe(201);
-    expect(await platform.sql(`select key from events.kept_answers where body like '%example.org/hook%'`)).toEqual([{ key: 'hook' }]);
+    expect(await platform.sql(`select key from events.kept_answers where body like '%example.org/hook%'`)).toEqual([
+      { key: 'hook' },
+    ]);
     await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     await platform.sql(
       `insert into agents.threads (agent_id, thread_key, channel) select id, 'telegram:chat:7007:agent:' || id, 'telegram' from agents.agents`,
@@ -146,10 +173,16 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect(entries['accounts.json']).toMatchObject([
       { email: 'zora.login@example.org', teams: [{ holon: { slug: 'spring' } }], sessions: [{}] },
     ]);
-    expect(entries['memberships.json']).toMatchObject([{ holon: { slug: 'spring' }, journey: 'joining', step: 'asked' }]);
+    expect(entries['memberships.json']).toMatchObject([
+      { holon: { slug: 'spring' }, journey: 'joining', step: 'asked' },
+    ]);
     expect(entries['responsible-memberships.json']).toMatchObject([{ person_id: ids['people']?.['ben'] }]);
     expect(entries['notes.json']).toMatchObject([{ body: 'Zora likes herons.', written_by_this_person: true }]);
-    const conversations = entries['conversations.json'] as { id: number; room_participants: unknown[]; notes: unknown[] }[];
+    const conversations = entries['conversations.json'] as {
+      id: number;
+      room_participants: unknown[];
+      notes: unknown[];
+    }[];
     expect(conversations.map(({ id }) => id)).toEqual(expect.arrayContaining([known['alone'], known['shared']]));
     expect(conversations.find(({ id }) => id === known['shared'])).toMatchObject({
       is_participant: true,
@@ -157,8 +190,16 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
       room_claims: { host: { personId: zora() } },
       notes: [{ note_type: 'audio' }],
     });
-    expect((entries['files.json'] as { name: string }[]).map((file) => file.name).toSorted()).toEqual(['alone.mp3', 'shared.mp3']);
-    const rows = entries['transcript.json'] as { conversation_id: number; text: string; start_ms: number; end_ms: number }[];
+    expect((entries['files.json'] as { name: string }[]).map((file) => file.name).toSorted()).toEqual([
+      'alone.mp3',
+      'shared.mp3',
+    ]);
+    const rows = entries['transcript.json'] as {
+      conversation_id: number;
+      text: string;
+      start_ms: number;
+      end_ms: number;
+    }[];
     expect(rows).toHaveLength(2);
     for (const key of ['alone', 'shared'])
       expect(rows).toContainEqual({ conversation_id: known[key], start_ms: 0, end_ms: 900, text: spoken });
@@ -197,7 +238,10 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
   it('refuses to erase without a terminal and without --yes, and for unknown people', async () => {
     expect((await platform.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
     const nobody = await platform.cli('people', 'erase', 'nobody@example.org', '--yes');
-    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('No person has the id, key or email "nobody@example.org".')]);
+    expect([nobody.code, nobody.stderr]).toEqual([
+      1,
+      expect.stringContaining('No person has the id, key or email "nobody@example.org".'),
+    ]);
   });
 
   it('resumes an interrupted erasure, and leaves no trace of the person', async () => {
@@ -215,7 +259,16 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
       media: { uploads_without_author: expect.any(Number) },
       directory: { people: 1 },
     });
-    for (const text of [name, email, 'zora.login@example.org', spoken, 'Zora likes herons', 'Herons again', 'size 41', '5550111'])
+    for (const text of [
+      name,
+      email,
+      'zora.login@example.org',
+      spoken,
+      'Zora likes herons',
+      'Herons again',
+      'size 41',
+      '5550111',
+    ])
       expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
     expect(await platform.sql('select key from events.kept_answers')).toEqual([]);
     expect(await platform.ask('endpoints', 'list')).toEqual([]);
@@ -231,13 +284,17 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect(transcript).toContain('[removed]');
     expect(transcript).toContain('Unresolved speaker 1');
     expect((await platform.call('GET', `${path}/audio`)).status).toBe(200);
-    expect((await platform.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain('Mine stays.');
+    expect((await platform.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain(
+      'Mine stays.',
+    );
   });
 
   it('deletes a conversation with only this participant, including its transcript and stored object', async () => {
     expect((await platform.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
     await eventually(async () => {
-      expect(await platform.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']])).toEqual([]);
+      expect(
+        await platform.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']]),
+      ).toEqual([]);
       expect(await platform.sql('select 1 from media.blobs where conversation_id = $1', [known['alone']])).toEqual([]);
     });
     const { settings } = platform.runtime;
@@ -255,11 +312,14 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
   });
 
   it('records the erasure without personal data, and can be repeated by id', async () => {
-    const erasures = () => platform.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
+    const erasures = () =>
+      platform.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
     expect(await erasures()).toEqual([{ person_id: zora(), counts: expect.stringContaining('"people"') }]);
     const again = await platform.cli('people', 'erase', String(zora()), '--yes', '--json');
     expect([again.code, JSON.parse(again.stdout).counts.directory.people]).toEqual([0, 0]);
     expect(await erasures()).toHaveLength(1);
-    expect((await platform.cli('people', 'export', String(zora()), '--out', join(folder, 'x.zip'))).stderr).toContain('was erased');
+    expect((await platform.cli('people', 'export', String(zora()), '--out', join(folder, 'x.zip'))).stderr).toContain(
+      'was erased',
+    );
   });
 });

@@ -8,12 +8,15 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 let platform: TestPlatform;
 let ids: Record<string, Record<string, number>>;
 let token: string;
-const get = (path: string, headers: Record<string, string> = {}) => platform.call('GET', `/api/v1${path}`, { token, headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  platform.call('GET', `/api/v1${path}`, { token, headers });
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'api-gateway'] });
-  ({ ids } = await platform.apply(parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'v1-network.yaml'), 'utf8'))));
+  ({ ids } = await platform.apply(
+    parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'v1-network.yaml'), 'utf8')),
+  ));
   token = await platform.login('keeper@example.org', 'secret-of-keeper');
 });
 afterAll(() => platform.stop());
@@ -57,7 +60,10 @@ describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/ht
     ['/search?q=ab&limit_per_type=0', 'limit_per_type', 'greater_than_equal'],
   ])('%s returns 422 about %s: %s', async (path, name, type) => {
     const { status, json } = await get(path);
-    expect([status, json]).toEqual([422, { detail: [expect.objectContaining({ type, loc: ['query', name], msg: expect.any(String) })] }]);
+    expect([status, json]).toEqual([
+      422,
+      { detail: [expect.objectContaining({ type, loc: ['query', name], msg: expect.any(String) })] },
+    ]);
   });
 
   it.each([
@@ -74,7 +80,9 @@ describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/ht
   });
 
   it('accepts an offset whose plus was received as a space', async () => {
-    const [row] = await platform.sql<{ at: string }>(`select directory.iso_utc(max(updated_at)) as at from directory.people`);
+    const [row] = await platform.sql<{ at: string }>(
+      `select directory.iso_utc(max(updated_at)) as at from directory.people`,
+    );
     const after = String(row?.at).replace('Z', '+00:00');
     expect((await get(`/people?q=a&updated_after=${after}`)).json.count).toBe(0);
     expect((await get(`/people?q=a&updated_after=2020-01-01T00:00:00+00:00`)).json.count).toBeGreaterThan(1);
@@ -169,8 +177,13 @@ describe('visibility in the API (rules/access#access-model, rules/journeys#class
       ['holon', 'core', 0.6, 'name'],
     ]);
     const stranger = await platform.login('stranger@example.org', 'secret-of-stranger');
-    expect((await platform.call('GET', '/api/v1/search?q=council', { token: stranger })).json).toMatchObject({ count: 0, items: [] });
-    expect((await platform.call('GET', `/api/v1/holons/${idOf('holons', 'council')}`, { token: stranger })).json).toEqual(notFound);
+    expect((await platform.call('GET', '/api/v1/search?q=council', { token: stranger })).json).toMatchObject({
+      count: 0,
+      items: [],
+    });
+    expect(
+      (await platform.call('GET', `/api/v1/holons/${idOf('holons', 'council')}`, { token: stranger })).json,
+    ).toEqual(notFound);
   });
 
   it('lists classes with their catalogues, and the document shows custom fields of every type', async () => {

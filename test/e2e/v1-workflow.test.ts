@@ -54,7 +54,11 @@ let platform: TestPlatform;
 let ids: Record<string, Record<string, number>>;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, { BULK_ADD_WAIT_MS: '300' }, { services: ['api-gateway', 'directory'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    { BULK_ADD_WAIT_MS: '300' },
+    { services: ['api-gateway', 'directory'] },
+  );
   ({ ids } = await platform.apply(document));
   for (const name of people) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}`);
 });
@@ -70,12 +74,26 @@ const path = {
 const get = (where: string, who = 'ada'): Promise<Answer> => platform.call('GET', where, { token: tokens[who] ?? '' });
 const post = (where: string, json: unknown, who = 'ada'): Promise<Answer> =>
   platform.call('POST', where, { token: tokens[who] ?? '', json });
-const statusAndCode = ({ status, json }: Answer): unknown[] => [status, json.code ?? json.detail?.[0]?.loc?.join('.'), json.retryable];
+const statusAndCode = ({ status, json }: Answer): unknown[] => [
+  status,
+  json.code ?? json.detail?.[0]?.loc?.join('.'),
+  json.retryable,
+];
 
 describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
   const lists = [
-    ['memberships of a person', () => path.person('memberships'), ['membership_id', 'holon'], { ada: 2, ben: 1, cleo: 2 }],
-    ['memberships in a holon', () => path.holon('hub', 'memberships'), ['membership_id', 'person'], { ada: 1, ben: 1, cleo: 1 }],
+    [
+      'memberships of a person',
+      () => path.person('memberships'),
+      ['membership_id', 'holon'],
+      { ada: 2, ben: 1, cleo: 2 },
+    ],
+    [
+      'memberships in a holon',
+      () => path.holon('hub', 'memberships'),
+      ['membership_id', 'person'],
+      { ada: 1, ben: 1, cleo: 1 },
+    ],
     [
       'relationships of a holon',
       () => path.holon('host', 'relationships'),
@@ -105,7 +123,12 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
     ['relationships of a holon', () => path.holon('hub', 'relationships'), '?limit=0', '?limit=200'],
     ['notes of a person', () => path.person('notes'), '?limit=201', '?limit=200'],
     ['notes of a holon', () => path.holon('hub', 'notes'), '?limit=x', '?limit=1'],
-    ['the worklist', () => '/api/v1/responsible', '?limit=101', '?responsible=99999999999&type=person,closed&when=overdue,today&limit=100'],
+    [
+      'the worklist',
+      () => '/api/v1/responsible',
+      '?limit=101',
+      '?responsible=99999999999&type=person,closed&when=overdue,today&limit=100',
+    ],
   ])('%s: returns 422 out of range and 200 in range', async (_name, where, broken, fitting) => {
     expect((await get(`${where()}${broken}`)).status).toBe(422);
     expect((await get(`${where()}${fitting}`)).status).toBe(200);
@@ -130,7 +153,11 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
   ];
   it.each(places)('return 404 for absent or hidden objects, and 401 without a token, case %#', async (where) => {
     expect(statusAndCode(await get(where(), 'ben'))).toEqual([404, 'not_found', false]);
-    expect(statusAndCode(await platform.call('GET', where(), { token: null }))).toEqual([401, 'unauthenticated', false]);
+    expect(statusAndCode(await platform.call('GET', where(), { token: null }))).toEqual([
+      401,
+      'unauthenticated',
+      false,
+    ]);
   });
 
   it('the worklist requires a token', async () => {
@@ -141,51 +168,73 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
 describe('updates (rules/memberships#updates; D46)', () => {
   const note = 'A note';
   it('of a membership return membership, note and changes, and show the note in both feeds', async () => {
-    const answer = await post(path.membership('open'), { note: ' Hello ', advance_step: true, follow_up_after: null }, 'cleo');
+    const answer = await post(
+      path.membership('open'),
+      { note: ' Hello ', advance_step: true, follow_up_after: null },
+      'cleo',
+    );
     expect(answer.status).toBe(200);
     expect(answer.json.changes).toEqual({
       current_step: { old: 'invited', new: 'joined' },
       follow_up_after: { old: '2020-01-01', new: null },
     });
     expect(answer.json.note).toMatchObject({ body: 'Hello', author_person: { name: 'cleo' } });
-    expect(answer.json.membership).toMatchObject({ step_slug: 'joined', person: { name: 'ben' }, holon: { slug: 'hub' } });
+    expect(answer.json.membership).toMatchObject({
+      step_slug: 'joined',
+      person: { name: 'ben' },
+      holon: { slug: 'hub' },
+    });
     for (const feed of [path.person('notes'), path.holon('hub', 'notes')]) {
       expect((await get(feed, 'ben')).json).toMatchObject({ count: 1, items: [answer.json.note] });
     }
   });
 
   it('of a relationship return relationship, note and changes', async () => {
-    const answer = await post(path.relationship('open'), { note, step_slug: 'agreed', follow_up_after: '2030-01-01' }, 'cleo');
+    const answer = await post(
+      path.relationship('open'),
+      { note, step_slug: 'agreed', follow_up_after: '2030-01-01' },
+      'cleo',
+    );
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({
       relationship: { step_title: 'Agreed', from_holon: { slug: 'hub' }, to_holon: { slug: 'host' } },
       note: { body: note },
-      changes: { current_step: { old: 'asked', new: 'agreed' }, follow_up_after: { old: '2020-01-03', new: '2030-01-01' } },
+      changes: {
+        current_step: { old: 'asked', new: 'agreed' },
+        follow_up_after: { old: '2020-01-03', new: '2030-01-01' },
+      },
     });
   });
 
-  it.each([path.membership, path.relationship])('reject invalid changes with the envelope of their surface, case %#', async (where) => {
-    expect(statusAndCode(await post(where('open'), { note: ' ' }))).toEqual([400, 'validation_error', false]);
-    expect(statusAndCode(await post(where('open'), { note, follow_up_after: 'soon' }))).toEqual([400, 'validation_error', false]);
-    expect(statusAndCode(await post(where('open'), { note }, 'ben'))).toEqual([403, 'permission_denied', false]);
-    expect(statusAndCode(await post(where('secret'), { note }, 'ben'))).toEqual([404, 'not_found', false]);
-    expect(statusAndCode(await post(where('open'), {}))).toEqual([422, 'body.payload.note', undefined]);
-    expect(statusAndCode(await post(where('open'), { note, follow_up_after: 5 }))).toEqual([
-      422,
-      'body.payload.follow_up_after',
-      undefined,
-    ]);
-    expect(
-      (
-        await platform.call('POST', where('open'), {
-          token: tokens['ada'] ?? '',
-          body: '{',
-          headers: { 'content-type': 'application/json' },
-        })
-      ).json,
-    ).toEqual({ detail: 'Cannot parse request body' });
-    expect((await platform.call('POST', where('open'), { token: null, json: { note } })).status).toBe(401);
-  });
+  it.each([path.membership, path.relationship])(
+    'reject invalid changes with the envelope of their surface, case %#',
+    async (where) => {
+      expect(statusAndCode(await post(where('open'), { note: ' ' }))).toEqual([400, 'validation_error', false]);
+      expect(statusAndCode(await post(where('open'), { note, follow_up_after: 'soon' }))).toEqual([
+        400,
+        'validation_error',
+        false,
+      ]);
+      expect(statusAndCode(await post(where('open'), { note }, 'ben'))).toEqual([403, 'permission_denied', false]);
+      expect(statusAndCode(await post(where('secret'), { note }, 'ben'))).toEqual([404, 'not_found', false]);
+      expect(statusAndCode(await post(where('open'), {}))).toEqual([422, 'body.payload.note', undefined]);
+      expect(statusAndCode(await post(where('open'), { note, follow_up_after: 5 }))).toEqual([
+        422,
+        'body.payload.follow_up_after',
+        undefined,
+      ]);
+      expect(
+        (
+          await platform.call('POST', where('open'), {
+            token: tokens['ada'] ?? '',
+            body: '{',
+            headers: { 'content-type': 'application/json' },
+          })
+        ).json,
+      ).toEqual({ detail: 'Cannot parse request body' });
+      expect((await platform.call('POST', where('open'), { token: null, json: { note } })).status).toBe(401);
+    },
+  );
 });
 
 describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
@@ -219,7 +268,12 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
             membership_id: expect.any(Number),
             message: null,
           },
-          expect.objectContaining({ index: 2, outcome: 'person_not_found', membership_id: null, message: expect.any(String) }),
+          expect.objectContaining({
+            index: 2,
+            outcome: 'person_not_found',
+            membership_id: null,
+            message: expect.any(String),
+          }),
         ],
       },
     ]);
@@ -232,9 +286,17 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     expect(statusAndCode(await post(where('vault'), request, 'ben'))).toEqual([404, 'not_found', false]);
     expect((await platform.call('POST', where('hub'), { json: request })).status).toBe(401);
     const send = (memberships: unknown[]): Promise<Answer> => post(where('hub'), { memberships });
-    expect((await send([])).json.detail[0]).toMatchObject({ type: 'too_short', loc: ['body', 'payload', 'memberships'] });
-    expect((await send(Array.from({ length: 501 }, () => item('ada')))).json.detail[0]).toMatchObject({ type: 'too_long' });
-    expect((await send([{}])).json.detail[0]).toMatchObject({ type: 'missing', loc: ['body', 'payload', 'memberships', 0, 'person_id'] });
+    expect((await send([])).json.detail[0]).toMatchObject({
+      type: 'too_short',
+      loc: ['body', 'payload', 'memberships'],
+    });
+    expect((await send(Array.from({ length: 501 }, () => item('ada')))).json.detail[0]).toMatchObject({
+      type: 'too_long',
+    });
+    expect((await send([{}])).json.detail[0]).toMatchObject({
+      type: 'missing',
+      loc: ['body', 'payload', 'memberships', 0, 'person_id'],
+    });
     const broken = { token: tokens['ada'] ?? '', body: '[', headers: { 'content-type': 'application/json' } };
     expect((await platform.call('POST', where('hub'), broken)).status).toBe(400);
   });
@@ -245,6 +307,8 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     const answer = await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' });
     expect(statusAndCode(answer)).toEqual([409, 'bulk_in_progress', true]);
     await letGo();
-    expect((await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' })).json).toMatchObject({ created: 1 });
+    expect((await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' })).json).toMatchObject({
+      created: 1,
+    });
   });
 });

@@ -46,7 +46,10 @@ const invalid = { code: 'validation_error', message: expect.any(String), retryab
 const post = (path: string, json: unknown, token = editor) => platform.call('POST', `/api/v1${path}`, { token, json });
 
 describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
-  const body = { name: 'Ada Lovelace', contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' } };
+  const body = {
+    name: 'Ada Lovelace',
+    contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' },
+  };
 
   it('returns 201 with person, membership and note', async () => {
     const membership = { holon_id: id('holons', 'summer'), journey_slug: 'joining' };
@@ -62,11 +65,17 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
           actor_kind: 'human',
           contact: body.contact,
         },
-        membership: expect.objectContaining({ step_slug: 'asked', person: expect.anything(), holon: expect.anything() }),
+        membership: expect.objectContaining({
+          step_slug: 'asked',
+          person: expect.anything(),
+          holon: expect.anything(),
+        }),
         note: expect.objectContaining({ body: 'Met at the lake.', note_type: 'note' }),
       },
     ]);
-    expect((await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(answer.json.person);
+    expect((await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(
+      answer.json.person,
+    );
   });
 
   it('returns 409 with the matching fields and people', async () => {
@@ -105,7 +114,9 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
   });
 
   it('creates one person for 50 concurrent calls', async () => {
-    const calls = Array.from({ length: 50 }, () => post('/people', { name: 'Race', contact: { email: 'race@example.org' } }));
+    const calls = Array.from({ length: 50 }, () =>
+      post('/people', { name: 'Race', contact: { email: 'race@example.org' } }),
+    );
     const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((left, right) => left - right);
     expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
     expect((await platform.call('GET', '/api/v1/people?q=Race', { token: host })).json.count).toBe(1);
@@ -141,7 +152,10 @@ describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', (
     for (const refused of [await post(path('winter'), {}, host), await post(path('summer'), { journey_ids: [] }, host)])
       expect([refused.status, refused.json]).toEqual([403, denied]);
     const absent = await post('/holons/999999/update', {});
-    expect([absent.status, absent.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
+    expect([absent.status, absent.json]).toEqual([
+      404,
+      { code: 'not_found', message: expect.any(String), retryable: false },
+    ]);
     const bad = await post(path('summer'), { locations: ['XX'] }, host);
     expect([bad.status, bad.json]).toEqual([400, invalid]);
     const shapeless = await post(path('summer'), { links: { a: 1 }, spheres: ['x'], name: null }, host);
@@ -158,10 +172,21 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
   };
 
   it('returns 201 with the experience', async () => {
-    const answer = await post('/experiences', { parent_id: id('holons', 'summer'), name: 'Night walk', description: 'Dark.' }, host);
+    const answer = await post(
+      '/experiences',
+      { parent_id: id('holons', 'summer'), name: 'Night walk', description: 'Dark.' },
+      host,
+    );
     expect([answer.status, answer.json]).toEqual([
       201,
-      { experience: expect.objectContaining({ slug: 'night-walk', type: 'workshop', parent_id: id('holons', 'summer'), logo_url: null }) },
+      {
+        experience: expect.objectContaining({
+          slug: 'night-walk',
+          type: 'workshop',
+          parent_id: id('holons', 'summer'),
+          logo_url: null,
+        }),
+      },
     ]);
     experience = answer.json.experience.id;
     const listed = await platform.call('GET', '/api/v1/holons?class=experience&q=night', { token: host });
@@ -200,10 +225,14 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     }
     expect((await logo(Buffer.from('x'), host, id('holons', 'bread'))).json).toEqual(denied);
     const absent = { code: 'not_found', message: 'Not Found', retryable: false };
-    for (const target of [id('holons', 'summer'), 999_999]) expect((await logo(Buffer.from('x'), editor, target)).json).toEqual(absent);
+    for (const target of [id('holons', 'summer'), 999_999])
+      expect((await logo(Buffer.from('x'), editor, target)).json).toEqual(absent);
     const text = new FormData();
     text.append('logo', 'https://example.org/logo.png');
     const answer = await platform.call('POST', `/api/v1/experiences/${experience}/logo`, { token: host, body: text });
-    expect([answer.status, answer.json]).toEqual([422, { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] }]);
+    expect([answer.status, answer.json]).toEqual([
+      422,
+      { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] },
+    ]);
   });
 });

@@ -21,7 +21,11 @@ afterAll(async () => {
 const film = randomBytes(6 * 1024 * 1024 + 11);
 
 /** Applies a recording under a key; files are written first. */
-async function record(key: string, recording: Record<string, unknown>, files: Record<string, string | Buffer> = {}): Promise<number> {
+async function record(
+  key: string,
+  recording: Record<string, unknown>,
+  files: Record<string, string | Buffer> = {},
+): Promise<number> {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const file = join(folder, `${++count}.json`);
   writeFileSync(file, JSON.stringify({ conversations: [{ key, recording }] }));
@@ -90,7 +94,9 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
       'text/vtt; charset=utf-8',
       'WEBVTT\n\n00:00:01.500 --> 00:00:02.000\n<v Gwen>Hello you\n',
     ]);
-    expect((await platform.call('GET', path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+    expect(
+      (await platform.call('GET', path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status,
+    ).toBe(304);
     expect((await platform.call('GET', path, { token: null })).status).toBe(401);
     expect((await platform.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
   });
@@ -150,7 +156,11 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     for (const other of [path, `${path}?v=old`])
       expect((await fetchMedia(other, {}, 'HEAD')).headers.get('cache-control')).toBe('public, no-cache');
     const head = await fetchMedia(url, {}, 'HEAD');
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(film.length), '']);
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      200,
+      String(film.length),
+      '',
+    ]);
     expect((await fetchMedia(url, { 'if-none-match': `W/"${sha256}"` })).status).toBe(304);
   });
 

@@ -1,9 +1,16 @@
 /**
- * Event deliveries to webhook endpoints: signed, at least once, limited to readable events (rules/events#deliveries; V5 to V7, V10, V11).
+ * Event deliveries to webhook endpoints: signed, at least once, limited to readable events (rules/events#deliveries; V5
+ * to V7, V10, V11).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { type ReceivedWebhook, startWebhookReceiver, conversationJourney, waitFor, type WebhookReceiver } from '#libs/testing';
+import {
+  type ReceivedWebhook,
+  startWebhookReceiver,
+  conversationJourney,
+  waitFor,
+  type WebhookReceiver,
+} from '#libs/testing';
 import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;
@@ -25,7 +32,12 @@ beforeAll(async () => {
     journeys: [conversationJourney('circle')],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['circle'] }],
     people: names.map((key) => ({ key, name: key })),
-    accounts: names.map((name) => ({ email: emailOf(name), person: name, password: passwordOf(name), superuser: name === 'root' })),
+    accounts: names.map((name) => ({
+      email: emailOf(name),
+      person: name,
+      password: passwordOf(name),
+      superuser: name === 'root',
+    })),
   }));
   for (const name of names) tokens[name] = await platform.login(emailOf(name), passwordOf(name));
 });
@@ -49,9 +61,13 @@ async function create(as = 'ann', wish: Record<string, unknown> = {}): Promise<M
 const end = (made: Made, as = 'ann'): Promise<Answer> => call('DELETE', `/${made.id}`, undefined, as);
 const at = ({ path }: Made): ReceivedWebhook[] => receiver.received.filter((item) => item.path === path);
 const arrived = (made: Made, count: number, timeoutMs?: number): Promise<ReceivedWebhook[]> =>
-  waitFor(() => (at(made).length >= count ? at(made) : undefined), { what: `${count} at ${made.path}`, ...(timeoutMs && { timeoutMs }) });
+  waitFor(() => (at(made).length >= count ? at(made) : undefined), {
+    what: `${count} at ${made.path}`,
+    ...(timeoutMs && { timeoutMs }),
+  });
 const typesAt = (made: Made): string[] => at(made).map(({ body }) => (JSON.parse(body) as { type: string }).type);
-const deliveries = async (made: Made, query = '', as = 'ann') => (await call('GET', `/${made.id}/deliveries${query}`, undefined, as)).json;
+const deliveries = async (made: Made, query = '', as = 'ann') =>
+  (await call('GET', `/${made.id}/deliveries${query}`, undefined, as)).json;
 
 const outgoingInstant = expect.stringMatching(/^[-0-9]{10}T[:0-9]{8}(?:\.\d{6})?Z$/); // rules/http#datetimes-out
 
@@ -65,7 +81,9 @@ async function converse(person = 'ann'): Promise<number> {
   return json[0].id;
 }
 const patch = async (id: number, n: number): Promise<void> =>
-  expect((await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })).status).toBe(200);
+  expect((await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })).status).toBe(
+    200,
+  );
 const feedOf = async (as: string): Promise<any[]> =>
   (await platform.call('GET', '/api/v1/events?limit=500', { token: tokens[as] ?? '' })).json.items;
 
@@ -76,12 +94,16 @@ describe('webhook deliveries (V6)', () => {
     const id = await converse();
     const [first] = await arrived(made, 2);
     const told = await waitFor(async () => {
-      const events = (await feedOf('ann')).filter(({ subject }) => subject.type === 'conversation' && subject.id === id);
+      const events = (await feedOf('ann')).filter(
+        ({ subject }) => subject.type === 'conversation' && subject.id === id,
+      );
       return events.length >= 2 && events.length === at(made).length && events;
     });
     expect(new Set(at(made).map((item) => item.id))).toEqual(new Set(told.map((event) => event.id)));
     for (const item of at(made)) {
-      const event = new Webhook(made.secret).verify(item.body, item.headers as Record<string, string>) as { id: string };
+      const event = new Webhook(made.secret).verify(item.body, item.headers as Record<string, string>) as {
+        id: string;
+      };
       expect(told).toContainEqual(event);
       expect([item.id, item.headers['content-type']]).toEqual([event.id, 'application/json']);
       expect(String(item.headers['webhook-signature'])).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
@@ -222,9 +244,14 @@ describe('failed deliveries (V6)', () => {
       ['4 days 23 hours', false],
       ['5 days 1 hour', true],
     ] as const) {
-      await platform.sql(`update events.webhook_endpoints set failing_since = now() - $1::interval where id = $2`, [age, made.id]);
+      await platform.sql(`update events.webhook_endpoints set failing_since = now() - $1::interval where id = $2`, [
+        age,
+        made.id,
+      ]);
       const { delivery } = (await call('POST', `/${made.id}/test`)).json;
-      await waitFor(async () => (await deliveries(made)).items.find((item: any) => item.id === delivery.id && item.attempts.length > 0));
+      await waitFor(async () =>
+        (await deliveries(made)).items.find((item: any) => item.id === delivery.id && item.attempts.length > 0),
+      );
       const { endpoint } = (await call('GET', `/${made.id}`)).json;
       expect([endpoint.disabled, endpoint.disabled_reason]).toEqual([isDisabled, isDisabled ? 'failing' : null]);
     }
@@ -236,12 +263,15 @@ describe('failed deliveries (V6)', () => {
     const made = await create('root', { types: ['person.created'] });
     const first = Promise.withResolvers<503>(); // four requests run at once; one succeeds, then the others fail
     receiver.answer(made.path, (place) => (place === 1 ? (first.resolve(503), 204) : first.promise));
-    await platform.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
+    await platform.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [
+      made.id,
+    ]);
     await platform.apply({
       people: Array.from({ length: 12 }, (_value, index) => ({ key: `batch-${index}`, name: `Of a batch ${index}` })),
     });
     await arrived(made, 12);
-    const tried = async () => (await deliveries(made, '', 'root')).items.filter((item: any) => item.attempts.length > 0);
+    const tried = async () =>
+      (await deliveries(made, '', 'root')).items.filter((item: any) => item.attempts.length > 0);
     await waitFor(async () => (await tried()).length === 12);
     const { endpoint } = (await call('GET', `/${made.id}`, undefined, 'root')).json;
     expect([endpoint.disabled, Date.now() - Date.parse(endpoint.failing_since) < 300_000]).toEqual([false, true]);
@@ -260,7 +290,8 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
     await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [id]);
     expect((await deliveries(ann)).items).toEqual([]);
     await waitFor(
-      async () => (await platform.sql('select 1 from events.webhook_deliveries where endpoint_id = $1', [ann.id])).length === 0,
+      async () =>
+        (await platform.sql('select 1 from events.webhook_deliveries where endpoint_id = $1', [ann.id])).length === 0,
       {
         what: 'nothing to be sent',
       },
@@ -308,7 +339,9 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
     const id = await converse();
     for (let n = 0; n < 8; n++) await patch(id, n);
     await waitFor(() => typesAt(quick).filter((type) => type === 'conversation.updated').length >= 8);
-    await waitFor(async () => (await deliveries(endless, '?status=delivered')).items.length >= 4, { what: 'four that were answered' });
+    await waitFor(async () => (await deliveries(endless, '?status=delivered')).items.length >= 4, {
+      what: 'four that were answered',
+    });
     expect([at(endless).length, receiver.maxOpen(endless.path)]).toEqual([4, 4]);
     await Promise.all([end(endless), end(quick)]);
   });
@@ -320,7 +353,10 @@ describe('resending webhooks (V5, V11)', () => {
     const { status, json } = await call('POST', `/${made.id}/test`);
     expect([status, json.delivery]).toEqual([200, expect.objectContaining({ status: 'pending', attempts: [] })]);
     const [got] = await arrived(made, 1);
-    const event = new Webhook(made.secret).verify(got?.body ?? '', got?.headers as Record<string, string>) as Record<string, unknown>;
+    const event = new Webhook(made.secret).verify(got?.body ?? '', got?.headers as Record<string, string>) as Record<
+      string,
+      unknown
+    >;
     expect(event).toMatchObject({
       id: json.delivery.event_id,
       type: 'webhook_endpoint.test',
@@ -337,7 +373,10 @@ describe('resending webhooks (V5, V11)', () => {
     const [first] = await arrived(made, 1);
     const item = await waitFor(async () => (await deliveries(made, '?status=delivered')).items[0]);
     const again = await call('POST', `/${made.id}/deliveries/${item.id}/redeliver`);
-    expect([again.status, again.json.delivery]).toEqual([200, expect.objectContaining({ id: item.id, status: 'pending' })]);
+    expect([again.status, again.json.delivery]).toEqual([
+      200,
+      expect.objectContaining({ id: item.id, status: 'pending' }),
+    ]);
     const [, second] = await arrived(made, 2);
     expect(second?.id).toBe(first?.id);
     await waitFor(async () => (await deliveries(made)).items[0].attempts.length === 2);
@@ -356,7 +395,9 @@ describe('resending webhooks (V5, V11)', () => {
     await converse();
     await waitFor(async () => (await call('GET', `/${made.id}`)).json.endpoint.disabled);
     const whileDisabled = await converse();
-    await waitFor(async () => (await feedOf('ann')).some(({ subject }) => subject.type === 'conversation' && subject.id === whileDisabled));
+    await waitFor(async () =>
+      (await feedOf('ann')).some(({ subject }) => subject.type === 'conversation' && subject.id === whileDisabled),
+    );
     receiver.answer(made.path, 204);
     const { endpoint } = (await call('POST', `/${made.id}/update`, { disabled: false })).json;
     expect(endpoint).toMatchObject({ disabled: false, disabled_reason: null, failing_since: null });
@@ -368,7 +409,9 @@ describe('resending webhooks (V5, V11)', () => {
     const all = await arrived(made, 5);
     const again = all.slice(3).map(({ id }) => id);
     expect(again).toContain(before[1]);
-    const told = (await feedOf('ann')).filter(({ type, subject }) => type === 'conversation.created' && subject.id === whileDisabled);
+    const told = (await feedOf('ann')).filter(
+      ({ type, subject }) => type === 'conversation.created' && subject.id === whileDisabled,
+    );
     expect(again).toContain(told[0]?.id);
     await waitFor(async () => {
       const page = await deliveries(made);

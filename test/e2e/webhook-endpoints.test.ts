@@ -1,4 +1,7 @@
-/** Webhook endpoints of the open API: ownership, allowed values, and secrets (rules/events#endpoints; V5, V11, A1, I1, I2, I4). */
+/**
+ * Webhook endpoints of the open API: ownership, allowed values, and secrets (rules/events#endpoints; V5, V11, A1, I1,
+ * I2, I4).
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -8,7 +11,10 @@ const tokens: Record<string, string> = {};
 beforeAll(async () => {
   platform = await startTestPlatform(
     import.meta.url,
-    { WEBHOOK_ALLOWED_HOSTS: 'hooks.internal http://plain.internal,10.1.2.3:8443', OUTBOUND_ALLOWED_HOSTS: '10.1.2.4:8443' },
+    {
+      WEBHOOK_ALLOWED_HOSTS: 'hooks.internal http://plain.internal,10.1.2.3:8443',
+      OUTBOUND_ALLOWED_HOSTS: '10.1.2.4:8443',
+    },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
   const names = ['ann', 'ben', 'eve', 'root'];
@@ -26,7 +32,13 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 const root = '/api/v1/webhook-endpoints';
-const call = (method: string, path: string, json?: unknown, as = 'ann', headers: Record<string, string> = {}): Promise<Answer> =>
+const call = (
+  method: string,
+  path: string,
+  json?: unknown,
+  as = 'ann',
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
   platform.call(method, `${root}${path}`, { token: tokens[as] ?? '', headers, ...(json !== undefined && { json }) });
 const create = (json: Record<string, unknown> = {}, as = 'ann', headers?: Record<string, string>): Promise<Answer> =>
   call('POST', '', { url: 'https://example.com/hook', ...json }, as, headers);
@@ -62,7 +74,12 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
   });
 
   it('accepts https, and the hosts of WEBHOOK_ALLOWED_HOSTS', async () => {
-    for (const url of ['https://example.com:8443/a?b=c', 'http://plain.internal/x', 'https://10.1.2.3:8443/', 'https://[2606:4700::1111]/'])
+    for (const url of [
+      'https://example.com:8443/a?b=c',
+      'http://plain.internal/x',
+      'https://10.1.2.3:8443/',
+      'https://[2606:4700::1111]/',
+    ])
       expect([url, (await create({ url }, 'eve')).status]).toEqual([url, 201]);
     const { json } = await create({ url: 'https://EXAMPLE.com/a#part' }, 'eve');
     expect(json.endpoint.url).toBe('https://example.com/a');
@@ -115,7 +132,13 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
       const answer = await create({ types });
       expect([types, answer.status, answer.json.code]).toEqual([types, 400, 'validation_error']);
     }
-    for (const wrong of [{ types: [] }, { types: 'conversation.*' }, { url: 7 }, { url: '' }, { description: 'two\nlines' }])
+    for (const wrong of [
+      { types: [] },
+      { types: 'conversation.*' },
+      { url: 7 },
+      { url: '' },
+      { description: 'two\nlines' },
+    ])
       expect([wrong, (await create(wrong)).status]).toEqual([wrong, 422]);
   });
 
@@ -143,7 +166,10 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     ]);
     expect(endpoint.status).toBe(201);
     expect((await call('GET', `/${endpoint.json.endpoint.id}`, undefined, 'eve')).status).toBe(200);
-    expect([feed.status, feed.json]).toEqual([403, expect.objectContaining({ code: 'insufficient_scope', required_scope: 'events:read' })]);
+    expect([feed.status, feed.json]).toEqual([
+      403,
+      expect.objectContaining({ code: 'insufficient_scope', required_scope: 'events:read' }),
+    ]);
   });
 
   it('replays its response under an Idempotency-Key without the secret, which is not stored elsewhere (I1, I4)', async () => {
@@ -154,7 +180,9 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect(again.json).toEqual({ endpoint: made.json.endpoint });
     const text = String(made.json.secret).slice('whsec_'.length);
     expect(await platform.findInDatabase(text)).toEqual([]);
-    expect(await platform.findInDatabase(Buffer.from(text, 'base64').toString('hex'))).toEqual(['events.webhook_endpoints']);
+    expect(await platform.findInDatabase(Buffer.from(text, 'base64').toString('hex'))).toEqual([
+      'events.webhook_endpoints',
+    ]);
     expect(await platform.readLogs()).not.toContain(text);
   });
 });
@@ -180,7 +208,9 @@ describe('webhook endpoints of other accounts (V5)', () => {
     }
     expect((await call('GET', '', undefined, 'eve')).json.items).not.toContainEqual(expect.objectContaining({ id }));
     expect((await call('GET', `/${id}`, undefined, 'root')).status).toBe(200);
-    expect((await call('GET', '', undefined, 'root')).json.items).toContainEqual(expect.objectContaining({ id, description: 'mine' }));
+    expect((await call('GET', '', undefined, 'root')).json.items).toContainEqual(
+      expect.objectContaining({ id, description: 'mine' }),
+    );
   });
 });
 
@@ -189,8 +219,13 @@ describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
     const { id } = (await create({ types: ['question.changed'] })).json.endpoint;
     const read = await call('GET', `/${id}`);
     const tag = read.headers.get('etag') ?? '';
-    const changed = await call('POST', `/${id}/update`, { types: null, description: 'All' }, 'ann', { 'if-match': tag });
-    expect([changed.status, changed.json.endpoint]).toEqual([200, { ...read.json.endpoint, types: null, description: 'All' }]);
+    const changed = await call('POST', `/${id}/update`, { types: null, description: 'All' }, 'ann', {
+      'if-match': tag,
+    });
+    expect([changed.status, changed.json.endpoint]).toEqual([
+      200,
+      { ...read.json.endpoint, types: null, description: 'All' },
+    ]);
     expect(changed.headers.get('etag')).toBe((await call('GET', `/${id}`)).headers.get('etag'));
     const late = await call('POST', `/${id}/update`, { description: 'Late' }, 'ann', { 'if-match': tag });
     expect([late.status, late.json.code]).toEqual([412, 'precondition_failed']);
@@ -201,7 +236,11 @@ describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
   it('disables and enables', async () => {
     const { id } = (await create()).json.endpoint;
     const off = await call('POST', `/${id}/update`, { disabled: true });
-    expect(off.json.endpoint).toMatchObject({ disabled: true, disabled_reason: 'requested', disabled_at: expect.any(String) });
+    expect(off.json.endpoint).toMatchObject({
+      disabled: true,
+      disabled_reason: 'requested',
+      disabled_at: expect.any(String),
+    });
     for (const path of ['test', 'recover']) {
       const refused = await call('POST', `/${id}/${path}`, path === 'test' ? {} : { since: '2030-01-01T00:00:00Z' });
       expect([path, refused.status, refused.json.code]).toEqual([path, 409, 'endpoint_disabled']);
@@ -221,7 +260,8 @@ describe('POST /api/v1/webhook-endpoints/{id}/rotate-secret (V5, V11)', () => {
     const leftMs = Date.parse(rotated.json.endpoint.rotating_until) - Date.now();
     expect(Math.abs(leftMs - 86_400_000)).toBeLessThan(60_000);
     expect((await call('POST', path, { overlap_seconds: 0 })).json.endpoint.rotating_until).toBeNull();
-    for (const overlap of [-1, 604_801, 1.5, 'day']) expect((await call('POST', path, { overlap_seconds: overlap })).status).toBe(422);
+    for (const overlap of [-1, 604_801, 1.5, 'day'])
+      expect((await call('POST', path, { overlap_seconds: overlap })).status).toBe(422);
   });
 });
 
@@ -237,8 +277,12 @@ describe('DELETE /api/v1/webhook-endpoints/{id} (V5)', () => {
 
 describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
   const makeKey = async (as: string): Promise<{ key: { id: string }; token: string }> =>
-    (await platform.call('POST', '/api/v1/keys', { token: tokens[as] ?? '', json: { name: 'A program', scopes: ['webhooks:write'] } }))
-      .json;
+    (
+      await platform.call('POST', '/api/v1/keys', {
+        token: tokens[as] ?? '',
+        json: { name: 'A program', scopes: ['webhooks:write'] },
+      })
+    ).json;
   const revoke = (id: string, as: string, headers: Record<string, string> = {}): Promise<Answer> =>
     platform.call('POST', `/api/v1/keys/${id}/revoke`, { token: tokens[as] ?? '', json: {}, headers });
 
@@ -246,7 +290,11 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
     const { key, token } = await makeKey('eve');
     tokens['key'] = token;
     const made: { id: number; created_by_key_id: string }[] = [];
-    for (const url of ['https://one.example.com/token-in-path', 'https://two.example.com:8443/', 'https://gone.example.com/'])
+    for (const url of [
+      'https://one.example.com/token-in-path',
+      'https://two.example.com:8443/',
+      'https://gone.example.com/',
+    ])
       made.push((await create({ url, description: 'By a key' }, 'key')).json.endpoint);
     expect(made.map(({ created_by_key_id: id }) => id)).toEqual([key.id, key.id, key.id]);
     await create({}, 'eve');
@@ -264,7 +312,9 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
       expect([revoked.status, revoked.json.key.id, revoked.json.webhook_endpoints]).toEqual([200, key.id, listed]);
     }
     const { stdout } = await platform.cli('keys', 'revoke', key.id, '--yes');
-    expect(stdout).toMatch(/^ENDPOINT +HOST +STATE +DESCRIPTION *\n +\d+ +two\.example\.com:8443 +disabled +By a key\n/m);
+    expect(stdout).toMatch(
+      /^ENDPOINT +HOST +STATE +DESCRIPTION *\n +\d+ +two\.example\.com:8443 +disabled +By a key\n/m,
+    );
   });
 
   it('returns an empty list for a key that created no endpoint', async () => {

@@ -1,10 +1,16 @@
 /**
- * Receivers that fail, hang, redirect and drop connections, and a killed service: every event is delivered, each repetition with the same
- * id (V6, V7).
+ * Receivers that fail, hang, redirect and drop connections, and a killed service: every event is delivered, each
+ * repetition with the same id (V6, V7).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { conversationJourney, type ReceiverAnswer, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import {
+  conversationJourney,
+  type ReceiverAnswer,
+  startWebhookReceiver,
+  waitFor,
+  type WebhookReceiver,
+} from '#libs/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const count = 40;
@@ -50,7 +56,10 @@ async function create(path: string): Promise<Made> {
 
 async function converse(day: number): Promise<void> {
   const time = new Date(Date.UTC(2029, 0, 1) - day * 86_400_000).toISOString();
-  const { status, text } = await platform.call('GET', `/api/coherence/conversations?person_id=${personId}&journey=circle&time=${time}`);
+  const { status, text } = await platform.call(
+    'GET',
+    `/api/coherence/conversations?person_id=${personId}&journey=circle&time=${time}`,
+  );
   if (status !== 200 && status !== 201) throw new Error(text);
 }
 
@@ -79,8 +88,12 @@ describe('deliveries under faults (V6, V7)', () => {
     for (let day = count / 2 + 1; day <= count; day++) await converse(day);
     await platform.runtime.restart('events');
     for (const made of [healthy, faulty])
-      await waitFor(async () => (await countDelivered(made)) === count, { what: `all at ${made.path}`, timeoutMs: 150_000 });
-    const told = (await platform.call('GET', '/api/v1/events?types=conversation.created&limit=500', { token })).json.items as {
+      await waitFor(async () => (await countDelivered(made)) === count, {
+        what: `all at ${made.path}`,
+        timeoutMs: 150_000,
+      });
+    const told = (await platform.call('GET', '/api/v1/events?types=conversation.created&limit=500', { token })).json
+      .items as {
       id: string;
     }[];
     const wanted = told.map(({ id }) => id).toSorted();
@@ -110,7 +123,11 @@ describe('endpoint whose dispatcher died while holding the lease (V7)', () => {
     );
     await converse(1_000);
     const isScheduled = async (): Promise<boolean> =>
-      (await platform.sql('select 1 from events.webhook_dispatches where endpoint_id = $1 and due_at is not null', [id])).length > 0;
+      (
+        await platform.sql('select 1 from events.webhook_dispatches where endpoint_id = $1 and due_at is not null', [
+          id,
+        ])
+      ).length > 0;
     await waitFor(isScheduled, { what: 'the endpoint to be scheduled' });
     const come = () => receiver.received.filter((item) => item.path === path);
     expect(come()).toEqual([]);

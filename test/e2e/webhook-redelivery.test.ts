@@ -1,7 +1,13 @@
 /** Deliveries queued for open requests, and concurrent redeliveries (rules/events#deliveries; V5, V7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { conversationJourney, type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import {
+  conversationJourney,
+  type ReceivedWebhook,
+  startWebhookReceiver,
+  waitFor,
+  type WebhookReceiver,
+} from '#libs/testing';
 import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;
@@ -50,23 +56,35 @@ describe('deliveries waiting for open requests (V7)', () => {
   it('are sent after changes while four requests of their endpoint are open', async () => {
     const everyone = ['ann', 'ben', 'dan'];
     const conversations = await Promise.all(everyone.map((name) => converse(name)));
-    const owners = { withdrawn: 'ann', deactivated: 'dan', disabled: 'ben', enabled: 'ben', deleted: 'ben', moved: 'ben', rotated: 'ben' };
+    const owners = {
+      withdrawn: 'ann',
+      deactivated: 'dan',
+      disabled: 'ben',
+      enabled: 'ben',
+      deleted: 'ben',
+      moved: 'ben',
+      rotated: 'ben',
+    };
     const made = {} as Record<keyof typeof owners, { readonly id: number; readonly path: string }>;
     const since = new Date().toISOString();
     for (const [act, owner] of Object.entries(owners)) {
       const path = `/${act}`;
-      const { endpoint } = (await call('POST', '', { url: receiver.url(path), types: ['conversation.updated'] }, owner)).json;
+      const { endpoint } = (await call('POST', '', { url: receiver.url(path), types: ['conversation.updated'] }, owner))
+        .json;
       made[act as keyof typeof owners] = { id: endpoint.id, path };
       await call('POST', `/${endpoint.id}/update`, { disabled: true }, owner);
     }
     for (let n = 0; n < 12; n++)
       await Promise.all(
-        conversations.map((id) => platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })),
+        conversations.map((id) =>
+          platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } }),
+        ),
       );
     await waitFor(async () => {
       const query = 'types=conversation.updated&limit=500';
       return (
-        (await platform.call('GET', `/api/v1/events?${query}`, { token: tokens['root'] ?? '' })).json.items.length === 12 * everyone.length
+        (await platform.call('GET', `/api/v1/events?${query}`, { token: tokens['root'] ?? '' })).json.items.length ===
+        12 * everyone.length
       );
     });
     const letGo = Promise.withResolvers<204>();
@@ -76,9 +94,13 @@ describe('deliveries waiting for open requests (V7)', () => {
       await call('POST', `/${id}/update`, { disabled: false }, owner);
       await call('POST', `/${id}/recover`, { since }, owner);
     }
-    await waitFor(() => Object.values(made).every(({ path }) => receiver.maxOpen(path) === 4), { what: 'four open requests of each' });
+    await waitFor(() => Object.values(made).every(({ path }) => receiver.maxOpen(path) === 4), {
+      what: 'four open requests of each',
+    });
     const actedMs = performance.now();
-    await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [conversations[0]]);
+    await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [
+      conversations[0],
+    ]);
     await platform.ask('accounts', 'deactivate', 'dan@example.org');
     for (const disabled of [true, false]) await call('POST', `/${made.enabled.id}/update`, { disabled }, 'ben');
     await call('POST', `/${made.disabled.id}/update`, { disabled: true }, 'ben');
@@ -92,7 +114,15 @@ describe('deliveries waiting for open requests (V7)', () => {
       what: 'nothing under way',
     });
     const counts = Object.fromEntries(Object.entries(made).map(([act, endpoint]) => [act, at(endpoint.path).length]));
-    expect(counts).toEqual({ withdrawn: 4, deactivated: 4, disabled: 4, enabled: 4, deleted: 4, moved: 4, rotated: 12 });
+    expect(counts).toEqual({
+      withdrawn: 4,
+      deactivated: 4,
+      disabled: 4,
+      enabled: 4,
+      deleted: 4,
+      moved: 4,
+      rotated: 12,
+    });
     expect(at('/elsewhere-now')).toHaveLength(8);
     for (const { body, headers } of at(made.rotated.path).slice(4))
       expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeTruthy();
@@ -111,10 +141,16 @@ describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
 
 describe('concurrent redeliveries (V5)', () => {
   it('do not block the connection that they wait for: more requests than the pool has connections all complete', async () => {
-    const { id } = (await call('POST', '', { url: receiver.url('/ann'), types: ['conversation.created'] })).json.endpoint;
-    await platform.call('GET', `/api/coherence/conversations?person_id=${ids['people']?.['ann']}&journey=circle&time=2028-01-01T00:00:00Z`);
+    const { id } = (await call('POST', '', { url: receiver.url('/ann'), types: ['conversation.created'] })).json
+      .endpoint;
+    await platform.call(
+      'GET',
+      `/api/coherence/conversations?person_id=${ids['people']?.['ann']}&journey=circle&time=2028-01-01T00:00:00Z`,
+    );
     const item = await waitFor(async () => (await call('GET', `/${id}/deliveries?status=delivered`)).json.items[0]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/deliveries/${item.id}/redeliver`)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => call('POST', `/${id}/deliveries/${item.id}/redeliver`)),
+    );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   });
 });

@@ -1,4 +1,7 @@
-/** docs/guides/webhooks-out.md followed on a local machine: endpoint, receiver, a test delivery, and the CLI output (V5, V11). */
+/**
+ * docs/guides/webhooks-out.md followed on a local machine: endpoint, receiver, a test delivery, and the CLI output (V5,
+ * V11).
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +69,10 @@ describe('docs/guides/webhooks-out.md', () => {
     const env = { ...process.env, BASE: platform.baseUrl, COHERENCE_KEY: token };
     const made = JSON.parse((await run('sh', ['-c', posting], { env })).stdout) as { endpoint: object; secret: string };
     const shown = JSON.parse(blocks('json')[0] ?? '') as typeof made;
-    expect(made).toEqual({ endpoint: expect.objectContaining(shown.endpoint), secret: expect.stringMatching(/^whsec_/) });
+    expect(made).toEqual({
+      endpoint: expect.objectContaining(shown.endpoint),
+      secret: expect.stringMatching(/^whsec_/),
+    });
 
     const printed = start(made.secret);
     await waitFor(() => fetch(`http://localhost:${port}/`, { method: 'POST' }).then(({ status }) => status === 400));

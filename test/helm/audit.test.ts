@@ -1,12 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { byKind, findObject, type KubernetesObject, listPods, provideChartTools, provideChartToolsTimeoutMs, render } from './chart.ts';
+import {
+  byKind,
+  findObject,
+  type KubernetesObject,
+  listPods,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+} from './chart.ts';
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => {
   const cronJobOf = (values: Record<string, unknown> = {}, file = 'minimal'): KubernetesObject =>
     findObject(render({ file, values }), 'CronJob', 'demo-coherence-audit');
-  const envOf = (job: KubernetesObject): unknown[] => listPods([job]).flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
+  const envOf = (job: KubernetesObject): unknown[] =>
+    listPods([job]).flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
 
   it('verifies and truncates audit logs every night with a restricted role, without overlap', () => {
     const job = cronJobOf();
@@ -25,7 +34,10 @@ describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => 
 
   it('uses the retention of the settings and the schedule of the values for audit logs', () => {
     const settings = { AUDIT_RETENTION_DAYS: 800, LOG_LEVEL: 'warn', S3_BUCKET: 'of-others' };
-    const job = cronJobOf({ settings, audit: { schedule: '@hourly', timeZone: 'Europe/Berlin', activeDeadlineSeconds: 60 } });
+    const job = cronJobOf({
+      settings,
+      audit: { schedule: '@hourly', timeZone: 'Europe/Berlin', activeDeadlineSeconds: 60 },
+    });
     expect(job.spec).toMatchObject({
       schedule: '@hourly',
       timeZone: 'Europe/Berlin',

@@ -14,13 +14,20 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 describe('scheduled backups (rules/operations#backups)', () => {
   const values = {
-    backup: { enabled: true, url: 's3://elsewhere/nightly', recipients: 'age1abc', extraEnv: [{ name: 'BACKUP_S3_REGION', value: 'r' }] },
+    backup: {
+      enabled: true,
+      url: 's3://elsewhere/nightly',
+      recipients: 'age1abc',
+      extraEnv: [{ name: 'BACKUP_S3_REGION', value: 'r' }],
+    },
   };
   const podOf = (objects: readonly KubernetesObject[]): Record<string, any> =>
     (findObject(objects, 'CronJob', 'demo-coherence-backup').spec as any)['jobTemplate'].spec.template.spec;
 
   it('renders no backup job by default, and requires a location when enabled', () => {
-    expect(byKind(render({ file: 'minimal' }), 'CronJob').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-backup');
+    expect(byKind(render({ file: 'minimal' }), 'CronJob').map(({ metadata }) => metadata.name)).not.toContain(
+      'demo-coherence-backup',
+    );
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true } } })).toThrow(/backup.url is missing/);
     expect(() => render({ file: 'minimal', values: { backup: { enabled: true, url: '/backups' } } })).toThrow(
       /backup.existingClaim is missing/,
@@ -55,7 +62,10 @@ describe('scheduled backups (rules/operations#backups)', () => {
     expect(names).not.toContain('BACKUP_IDENTITY');
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
     const kept = podOf(
-      render({ file: 'minimal', values: { backup: { ...values.backup, keepDays: 0, url: '/backups/a', existingClaim: 'disk' } } }),
+      render({
+        file: 'minimal',
+        values: { backup: { ...values.backup, keepDays: 0, url: '/backups/a', existingClaim: 'disk' } },
+      }),
     );
     expect([kept['initContainers'], kept['containers'].length]).toEqual([undefined, 1]);
     expect(kept['volumes']).toContainEqual({ name: 'backups', persistentVolumeClaim: { claimName: 'disk' } });

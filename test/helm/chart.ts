@@ -28,7 +28,11 @@ export interface Container {
   image: string;
   command?: string[];
   args?: string[];
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string; optional?: boolean } } }[];
+  env?: {
+    name: string;
+    value?: string;
+    valueFrom?: { secretKeyRef?: { name: string; key: string; optional?: boolean } };
+  }[];
   securityContext?: Record<string, unknown>;
   volumeMounts?: { name: string; mountPath: string }[];
   lifecycle?: unknown;
@@ -58,7 +62,11 @@ export async function provideChartTools(): Promise<void> {
   programs = { helm: await provideGoTool(helmTool, say), kubeconform: await provideGoTool(kubeconformTool, say) };
 }
 
-function run(program: string, args: readonly string[], input?: string): { status: number; stdout: string; stderr: string } {
+function run(
+  program: string,
+  args: readonly string[],
+  input?: string,
+): { status: number; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', input, maxBuffer: 64 * 1024 * 1024 });
   return { status: status ?? 1, stdout, stderr };
 }
@@ -92,9 +100,16 @@ export const argumentsOf = (file: string): string[] => [
 ];
 
 /** Returns helm's status and output, also on failure. */
-export function tryRender({ file, values, args = [] }: RenderOptions): { status: number; stdout: string; stderr: string } {
+export function tryRender({ file, values, args = [] }: RenderOptions): {
+  status: number;
+  stdout: string;
+  stderr: string;
+} {
   const files = file === undefined ? [] : argumentsOf(file);
-  return helm(['template', 'demo', chartDir, '--namespace', 'apps', ...files, '-f', '-', ...args], JSON.stringify(values ?? {}));
+  return helm(
+    ['template', 'demo', chartDir, '--namespace', 'apps', ...files, '-f', '-', ...args],
+    JSON.stringify(values ?? {}),
+  );
 }
 
 /** @throws Error with helm's output */
@@ -153,7 +168,10 @@ export function containersOf({ containers, initContainers = [] }: PodSpec): Cont
   return [...initContainers, ...containers];
 }
 
-export function podTemplateOf(object: KubernetesObject): { metadata: { annotations: Record<string, string> }; spec: PodSpec } {
+export function podTemplateOf(object: KubernetesObject): {
+  metadata: { annotations: Record<string, string> };
+  spec: PodSpec;
+} {
   const template = object.spec?.['template'];
   if (template === undefined) throw new Error(`${object.kind} ${object.metadata.name} has no pods`);
   return template as ReturnType<typeof podTemplateOf>;
@@ -165,7 +183,8 @@ export function workload(
   component: string,
 ): { object: KubernetesObject; pod: PodSpec; container: Container } {
   const object = objects.find(
-    ({ kind, metadata }) => ['Deployment', 'StatefulSet'].includes(kind) && metadata.labels?.['app.kubernetes.io/component'] === component,
+    ({ kind, metadata }) =>
+      ['Deployment', 'StatefulSet'].includes(kind) && metadata.labels?.['app.kubernetes.io/component'] === component,
   );
   if (object === undefined) throw new Error(`no workload of ${component}`);
   const pod = podTemplateOf(object).spec;

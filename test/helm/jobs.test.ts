@@ -25,8 +25,13 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     const hook = { 'helm.sh/hook': 'post-install,pre-upgrade' };
     expect(job.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation' });
     // The administrator's addresses are deleted after the job, because helm uninstall does not remove hooks.
-    expect(copy.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded' });
-    expect(findObject(objects, 'Job', 'demo-coherence-workspace').spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
+    expect(copy.metadata.annotations).toMatchObject({
+      ...hook,
+      'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+    });
+    expect(findObject(objects, 'Job', 'demo-coherence-workspace').spec).toMatchObject({
+      ttlSecondsAfterFinished: 3600,
+    });
     expect(Number(copy.metadata.annotations?.['helm.sh/hook-weight'])).toBeLessThan(
       Number(job.metadata.annotations?.['helm.sh/hook-weight']),
     );
@@ -36,7 +41,9 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(spec?.initContainers?.[0]?.env).toContainEqual({ name: 'MIGRATION_WAIT_SECONDS', value: '300' });
     expect(spec?.containers[0]).toMatchObject({ name: 'streams', command: ['node', 'tools/streams.ts'] });
     expect(spec?.containers[0]?.env).toContainEqual({ name: 'NATS_STREAM_WEBHOOKS_MAX_BYTES', value: '1073741824' });
-    const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef));
+    const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) =>
+      env.map(({ valueFrom }) => valueFrom?.secretKeyRef),
+    );
     for (const reference of names.filter((name) => name !== undefined)) {
       expect(reference.name).toBe('demo-coherence-setup');
       expect(copy.stringData).toHaveProperty(reference.key);
@@ -46,7 +53,9 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
 
   it('sets the number of stream replicas only when the values specify it', () => {
     const of = (replicas: unknown): unknown => {
-      const [setup] = listPods([findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup')]);
+      const [setup] = listPods([
+        findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup'),
+      ]);
       return setup?.spec.containers[0]?.env?.find(({ name }) => name === 'NATS_STREAM_REPLICAS')?.value;
     };
     expect([of(3), of('')]).toEqual(['3', undefined]);
@@ -68,7 +77,9 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
       return jobs.map(({ metadata }) => metadata.name).toSorted();
     };
     const first = namesWith({});
-    expect(first).toEqual(['setup', 'workspace'].map((name) => expect.stringMatching(new RegExp(`^demo-coherence-${name}-[0-9a-f]{10}$`))));
+    expect(first).toEqual(
+      ['setup', 'workspace'].map((name) => expect.stringMatching(new RegExp(`^demo-coherence-${name}-[0-9a-f]{10}$`))),
+    );
     expect(namesWith({ components: { media: { replicas: 5 } } })).toEqual(first);
     for (const other of [
       { image: { tag: '9.9.9' } },
@@ -96,7 +107,10 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     const objects = render({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
     const secretsOf = ({ initContainers = [] }: { initContainers?: Container[] }): Record<string, unknown> =>
       Object.fromEntries(
-        initContainers.map(({ name, env = [] }) => [name, env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? [])]),
+        initContainers.map(({ name, env = [] }) => [
+          name,
+          env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []),
+        ]),
       );
     for (const component of components) {
       const { pod } = workload(objects, component);
@@ -114,9 +128,14 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
 describe('pods of Jobs', () => {
   it('have the annotations that disable sidecar injection: set-up, workspace and helm test', () => {
     const podAnnotations = { 'sidecar.istio.io/inject': 'false' };
-    const objects = render({ file: 'minimal', values: { migrations: { podAnnotations }, workspace: { file: 'people: []' } } });
+    const objects = render({
+      file: 'minimal',
+      values: { migrations: { podAnnotations }, workspace: { file: 'people: []' } },
+    });
     for (const name of ['setup', 'workspace'])
-      expect(podTemplateOf(findObject(objects, 'Job', `demo-coherence-${name}`)).metadata.annotations).toEqual(podAnnotations);
+      expect(podTemplateOf(findObject(objects, 'Job', `demo-coherence-${name}`)).metadata.annotations).toEqual(
+        podAnnotations,
+      );
     expect(findObject(objects, 'Pod', 'demo-coherence-test').metadata.annotations).toMatchObject({
       'helm.sh/hook': 'test',
       ...podAnnotations,

@@ -1,6 +1,13 @@
 /** Metrics and alerts of the release. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { byKind, type KubernetesObject, provideChartTools, provideChartToolsTimeoutMs, render, workload } from './chart.ts';
+import {
+  byKind,
+  type KubernetesObject,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  workload,
+} from './chart.ts';
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
@@ -8,7 +15,10 @@ describe('metrics in the chart', () => {
   it('are scraped with the token of the Secret when required', () => {
     const of = (serviceMonitor: Record<string, unknown>) =>
       byKind(
-        render({ file: 'external-services', values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } } }),
+        render({
+          file: 'external-services',
+          values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } },
+        }),
         'ServiceMonitor',
       );
     const endpointOf = (objects: readonly KubernetesObject[]) =>
@@ -26,7 +36,10 @@ describe('metrics in the chart', () => {
 });
 
 describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
-  const rulesOf = (rule: Record<string, unknown> = {}, values: Record<string, unknown> = {}): { alert: string; expr: string }[] => {
+  const rulesOf = (
+    rule: Record<string, unknown> = {},
+    values: Record<string, unknown> = {},
+  ): { alert: string; expr: string }[] => {
     const metrics = { prometheusRule: { enabled: true, ...rule } };
     const [rendered] = byKind(render({ file: 'minimal', values: { ...values, metrics } }), 'PrometheusRule');
     const groups = (rendered?.spec?.['groups'] ?? []) as { rules: { alert: string; expr: string }[] }[];
@@ -36,7 +49,8 @@ describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
   it('use the namespace and object names of the release, without unresolved placeholders', () => {
     const rules = rulesOf();
     expect(rules.length).toBeGreaterThan(40);
-    for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps"')]);
+    for (const { alert, expr } of rules)
+      expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps"')]);
     const text = JSON.stringify(rules.map(({ expr }) => expr));
     expect(text.match(/\$(namespace|release|components|claims)/g)).toBeNull();
     expect(text).toContain('demo-coherence-(setup|workspace)');
@@ -47,7 +61,10 @@ describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
   it('distinguish two releases in a namespace by the labels of the values, and monitor the backup volume', () => {
     const backup = { enabled: true, url: '/backups', existingClaim: 'disk' };
     const rules = rulesOf({ matchers: { job: 'blue' } }, { backup });
-    for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps", job="blue"')]);
-    expect(rules.find(({ alert }) => alert === 'CoherenceVolumeFilling')?.expr).toContain('(data|spool)-demo-coherence-.*|disk"');
+    for (const { alert, expr } of rules)
+      expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps", job="blue"')]);
+    expect(rules.find(({ alert }) => alert === 'CoherenceVolumeFilling')?.expr).toContain(
+      '(data|spool)-demo-coherence-.*|disk"',
+    );
   });
 });

@@ -24,7 +24,11 @@ const find = (kind: string, name: string): KubernetesObject | undefined =>
 describe('test cluster of three NATS servers', () => {
   it('is one StatefulSet whose pods find each other by name; PostgreSQL and the store are unchanged', () => {
     const set = find('StatefulSet', 'demo-coherence-nats');
-    expect(set?.spec).toMatchObject({ replicas: 3, serviceName: 'demo-coherence-nats-peers', podManagementPolicy: 'Parallel' });
+    expect(set?.spec).toMatchObject({
+      replicas: 3,
+      serviceName: 'demo-coherence-nats-peers',
+      podManagementPolicy: 'Parallel',
+    });
     expect(find('Service', 'demo-coherence-nats-peers')?.spec).toMatchObject({
       clusterIP: 'None',
       publishNotReadyAddresses: true,
@@ -36,12 +40,14 @@ describe('test cluster of three NATS servers', () => {
 
   it('has a configuration that the server accepts, with a unique name for each server', () => {
     const conf = find('Secret', 'demo-coherence-evaluation')?.stringData?.['nats.conf'] ?? '';
-    for (const place of [0, 1, 2]) expect(conf).toContain(`nats-route://demo-coherence-nats-${place}.demo-coherence-nats-peers:6222`);
+    for (const place of [0, 1, 2])
+      expect(conf).toContain(`nats-route://demo-coherence-nats-${place}.demo-coherence-nats-peers:6222`);
     const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));
     try {
       const file = join(dir, 'nats.conf');
       writeFileSync(file, conf.replace('store_dir: /data', `store_dir: ${JSON.stringify(dir)}`));
-      const check = (env: Record<string, string>) => spawnSync(natsServer, ['-t', '-c', file], { encoding: 'utf8', env });
+      const check = (env: Record<string, string>) =>
+        spawnSync(natsServer, ['-t', '-c', file], { encoding: 'utf8', env });
       expect(check({ POD_NAME: 'demo-coherence-nats-1' })).toMatchObject({ status: 0 });
       expect(check({}).stderr).toContain('POD_NAME');
     } finally {

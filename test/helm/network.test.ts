@@ -1,6 +1,15 @@
 /** Services, edges and surrounding components of other vendors. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { byKind, findInvalid, findObject, provideChartTools, provideChartToolsTimeoutMs, render, renderText, tryRender } from './chart.ts';
+import {
+  byKind,
+  findInvalid,
+  findObject,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  renderText,
+  tryRender,
+} from './chart.ts';
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
@@ -11,12 +20,16 @@ describe('Services in the chart', () => {
     const values = { components: { gateway: { service: { type: 'LoadBalancer' } } } };
     const services = byKind(render({ file: 'minimal', values }), 'Service');
     const portsOf = (name: string): unknown =>
-      (services.find(({ metadata }) => metadata.name === `demo-coherence-${name}`)?.spec?.['ports'] as { name: string }[] | undefined)?.map(
-        (port) => port.name,
-      );
+      (
+        services.find(({ metadata }) => metadata.name === `demo-coherence-${name}`)?.spec?.['ports'] as
+          | { name: string }[]
+          | undefined
+      )?.map((port) => port.name);
     for (const name of components) {
       expect([name, portsOf(`${name}-metrics`)]).toEqual([name, ['metrics']]);
-      expect(findObject(services, 'Service', `demo-coherence-${name}-metrics`).spec).toMatchObject({ type: 'ClusterIP' });
+      expect(findObject(services, 'Service', `demo-coherence-${name}-metrics`).spec).toMatchObject({
+        type: 'ClusterIP',
+      });
       expect(portsOf(name)).toEqual({ gateway: ['http'], media: ['http', 'internal'] }[name]);
     }
   });
@@ -34,17 +47,30 @@ describe('Services in the chart', () => {
       annotations: { lb: 'internal' },
     };
     const values = {
-      defaults: { service: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'], internalTrafficPolicy: 'Cluster' } },
+      defaults: {
+        service: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'], internalTrafficPolicy: 'Cluster' },
+      },
       components: { gateway: { service } },
     };
     const objects = render({ file: 'minimal', values });
     const { port, nodePorts, labels, annotations, ...passed } = service;
-    const families = { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'], internalTrafficPolicy: 'Cluster' };
+    const families = {
+      ipFamilyPolicy: 'PreferDualStack',
+      ipFamilies: ['IPv6', 'IPv4'],
+      internalTrafficPolicy: 'Cluster',
+    };
     const gateway = findObject(objects, 'Service', 'demo-coherence-gateway');
-    expect(gateway.spec).toMatchObject({ ...passed, ...families, ports: [{ name: 'http', port, nodePort: nodePorts.http }] });
+    expect(gateway.spec).toMatchObject({
+      ...passed,
+      ...families,
+      ports: [{ name: 'http', port, nodePort: nodePorts.http }],
+    });
     expect(gateway.metadata).toMatchObject({ labels, annotations });
-    for (const name of components) expect(findObject(objects, 'Service', `demo-coherence-${name}-metrics`).spec).toMatchObject(families);
-    expect(findObject(objects, 'Service', 'demo-coherence-agents-metrics').spec).not.toHaveProperty('loadBalancerClass');
+    for (const name of components)
+      expect(findObject(objects, 'Service', `demo-coherence-${name}-metrics`).spec).toMatchObject(families);
+    expect(findObject(objects, 'Service', 'demo-coherence-agents-metrics').spec).not.toHaveProperty(
+      'loadBalancerClass',
+    );
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 });
@@ -54,7 +80,10 @@ describe('Ingress in the chart', () => {
     byKind(
       render({
         file: 'minimal',
-        values: { settings: { TRUSTED_PROXY_HOPS: 1 }, ingress: { enabled: true, hosts: [{ host: 'a.example.org' }], ...ingress } },
+        values: {
+          settings: { TRUSTED_PROXY_HOPS: 1 },
+          ingress: { enabled: true, hosts: [{ host: 'a.example.org' }], ...ingress },
+        },
       }),
       'Ingress',
     )[0];
@@ -63,7 +92,10 @@ describe('Ingress in the chart', () => {
     ['', undefined],
     [
       'ingress-nginx',
-      { 'nginx.ingress.kubernetes.io/proxy-body-size': '525336576', 'nginx.ingress.kubernetes.io/proxy-read-timeout': '600' },
+      {
+        'nginx.ingress.kubernetes.io/proxy-body-size': '525336576',
+        'nginx.ingress.kubernetes.io/proxy-read-timeout': '600',
+      },
     ],
     ['nginx', { 'nginx.org/client-max-body-size': '525336576', 'nginx.org/proxy-read-timeout': '600s' }],
     ['haproxy', { 'haproxy.org/timeout-server': '600s' }],
@@ -78,7 +110,9 @@ describe('Ingress in the chart', () => {
   });
 
   it('uses annotations, paths and labels of the values', () => {
-    const extraPaths = [{ path: '/old', pathType: 'Exact', backend: { service: { name: 'redirect', port: { name: 'use-annotation' } } } }];
+    const extraPaths = [
+      { path: '/old', pathType: 'Exact', backend: { service: { name: 'redirect', port: { name: 'use-annotation' } } } },
+    ];
     const ingress = ingressOf({
       controller: 'nginx',
       annotations: { 'nginx.org/client-max-body-size': '1g' },
@@ -88,7 +122,10 @@ describe('Ingress in the chart', () => {
       pathType: 'ImplementationSpecific',
       extraPaths,
     });
-    expect(ingress?.metadata).toMatchObject({ labels: { dns: 'public' }, annotations: { 'nginx.org/client-max-body-size': '1g' } });
+    expect(ingress?.metadata).toMatchObject({
+      labels: { dns: 'public' },
+      annotations: { 'nginx.org/client-max-body-size': '1g' },
+    });
     const [rule] = (ingress?.spec?.['rules'] ?? []) as { http: { paths: { path: string; pathType: string }[] } }[];
     expect(rule?.http.paths.map(({ path, pathType }) => [path, pathType])).toEqual([
       ['/old', 'Exact'],
@@ -96,13 +133,17 @@ describe('Ingress in the chart', () => {
       ['/api', 'ImplementationSpecific'],
       ['/console', 'ImplementationSpecific'],
     ]);
-    expect(tryRender({ file: 'minimal', values: { ingress: { controller: 'nginxx' } } }).stderr).toMatch(/at '\/ingress\/controller'/);
+    expect(tryRender({ file: 'minimal', values: { ingress: { controller: 'nginxx' } } }).stderr).toMatch(
+      /at '\/ingress\/controller'/,
+    );
   });
 });
 
 describe('additional objects and fields in the chart values', () => {
   it('add filters and rules of an HTTPRoute', () => {
-    const filters = [{ type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'X-A', value: 'b' }] } }];
+    const filters = [
+      { type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'X-A', value: 'b' }] } },
+    ];
     const extraRules = [
       {
         matches: [{ path: { type: 'Exact', value: '/old' } }],
@@ -136,7 +177,11 @@ describe('additional objects and fields in the chart values', () => {
       },
     };
     const [monitor] = byKind(render({ file: 'minimal', values }), 'ServiceMonitor');
-    expect(monitor?.spec).toMatchObject({ jobLabel: 'app.kubernetes.io/instance', targetLabels: ['team'], endpoints: [given] });
+    expect(monitor?.spec).toMatchObject({
+      jobLabel: 'app.kubernetes.io/instance',
+      targetLabels: ['team'],
+      endpoints: [given],
+    });
     expect(monitor?.metadata.annotations).toEqual({ a: 'b' });
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
@@ -144,17 +189,28 @@ describe('additional objects and fields in the chart values', () => {
   it('add rules of NetworkPolicies to every pod', () => {
     const extraEgress = [{ to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 15012, protocol: 'TCP' }] }];
     const extraIngress = [{ from: [{ namespaceSelector: { matchLabels: { mesh: 'yes' } } }] }];
-    const policies = byKind(render({ file: 'minimal', values: { networkPolicy: { extraEgress, extraIngress } } }), 'NetworkPolicy');
+    const policies = byKind(
+      render({ file: 'minimal', values: { networkPolicy: { extraEgress, extraIngress } } }),
+      'NetworkPolicy',
+    );
     expect(policies.length).toBeGreaterThan(components.length);
     for (const { metadata, spec } of policies) {
-      expect([metadata.name, (spec?.['egress'] as unknown[] | undefined)?.at(-1)]).toEqual([metadata.name, extraEgress[0]]);
+      expect([metadata.name, (spec?.['egress'] as unknown[] | undefined)?.at(-1)]).toEqual([
+        metadata.name,
+        extraEgress[0],
+      ]);
       if (components.some((name) => metadata.name.endsWith(`-${name}`)))
         expect((spec?.['ingress'] as unknown[] | undefined)?.at(-1)).toEqual(extraIngress[0]);
     }
   });
 
   it('add custom objects, which can refer to the release', () => {
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-own' }, data: { a: 'b' } };
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: '{{ .Release.Name }}-own' },
+      data: { a: 'b' },
+    };
     const text = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ include "coherence.fullname" . }}-text\n';
     const objects = render({ file: 'minimal', values: { extraObjects: [object, text] } });
     expect(findObject(objects, 'ConfigMap', 'demo-own').data).toEqual({ a: 'b' });

@@ -19,7 +19,14 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 /** Component → section of the values. */
-const tasks = { setup: 'migrations', audit: 'audit', workspace: 'workspace', toolbox: 'toolbox', backup: 'backup', test: 'tests' };
+const tasks = {
+  setup: 'migrations',
+  audit: 'audit',
+  workspace: 'workspace',
+  toolbox: 'toolbox',
+  backup: 'backup',
+  test: 'tests',
+};
 /** Values that enable every pod of the chart. */
 const everything = {
   workspace: { file: 'people: []' },
@@ -30,8 +37,11 @@ type Section = Record<string, any>;
 
 /** Adds these keys to each Job section of `everything`. */
 const withTasks = (section: (name: string) => Section): Section =>
-  Object.fromEntries(Object.values(tasks).map((name) => [name, { ...(everything as Record<string, object>)[name], ...section(name) }]));
-const componentOf = (labels: Record<string, string> | undefined): string => labels?.['app.kubernetes.io/component'] ?? '';
+  Object.fromEntries(
+    Object.values(tasks).map((name) => [name, { ...(everything as Record<string, object>)[name], ...section(name) }]),
+  );
+const componentOf = (labels: Record<string, string> | undefined): string =>
+  labels?.['app.kubernetes.io/component'] ?? '';
 
 /** Returns pods by component, with the object that creates them. */
 function readPods(values: Section): Record<string, { owner: KubernetesObject; metadata: Section; spec: Section }> {
@@ -88,7 +98,9 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
     expect(spec?.['initContainers'][0]).toMatchObject({ name: 'proxy', restartPolicy: 'Always' });
     expect(spec?.['containers'].at(-1)).toMatchObject({ name: 'beside' });
     expect(spec?.['volumes'].at(-1)).toEqual({ name: 'own', emptyDir: {} });
-    const platform = containersOf(spec as Parameters<typeof containersOf>[0]).filter(({ name }) => !['proxy', 'beside'].includes(name));
+    const platform = containersOf(spec as Parameters<typeof containersOf>[0]).filter(
+      ({ name }) => !['proxy', 'beside'].includes(name),
+    );
     for (const container of platform) {
       expect(container).toMatchObject({
         envFrom: [{ configMapRef: { name: section } }],
@@ -97,7 +109,9 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
       });
       expect(container.volumeMounts?.at(-1)).toEqual({ name: 'own', mountPath: '/own' });
       // Server-side apply rejects duplicate variables.
-      expect(container.env?.filter(({ name }) => name === 'LOG_LEVEL')).toEqual([{ name: 'LOG_LEVEL', value: section }]);
+      expect(container.env?.filter(({ name }) => name === 'LOG_LEVEL')).toEqual([
+        { name: 'LOG_LEVEL', value: section },
+      ]);
     }
   });
 
@@ -153,10 +167,18 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
 
   it.each([
     ['defaults', { defaults: { priorityClass: 'x' } }, /at '\/defaults'.*'priorityClass' not allowed/],
-    ['a component', { components: { media: { serviceAcount: {} } } }, /at '\/components\/media'.*'serviceAcount' not allowed/],
+    [
+      'a component',
+      { components: { media: { serviceAcount: {} } } },
+      /at '\/components\/media'.*'serviceAcount' not allowed/,
+    ],
     ['an account', { audit: { serviceAccount: { creat: true } } }, /at '\/audit\/serviceAccount'.*'creat' not allowed/],
     ['a Service', { defaults: { service: { ports: [] } } }, /at '\/defaults\/service'.*'ports' not allowed/],
-    ['the certificates', { global: { caBundle: { configmap: 'x' } } }, /at '\/global\/caBundle'.*'configmap' not allowed/],
+    [
+      'the certificates',
+      { global: { caBundle: { configmap: 'x' } } },
+      /at '\/global\/caBundle'.*'configmap' not allowed/,
+    ],
     ['a secret', { secrets: { keys: { API_TOKN: 'x' } } }, /at '\/secrets\/keys'.*'API_TOKN' not allowed/],
   ])('are rejected when misspelt in %s', (_what, misspelt, message) => {
     const { status, stderr } = tryRender({ file: 'minimal', values: misspelt });
@@ -168,7 +190,9 @@ describe('service accounts of pods', () => {
   it('are shared by the release unless a component has a separate one, and not used by the set-up', () => {
     const media = { serviceAccount: { create: true, name: 'bucket', annotations: { role: 'media' } } };
     const pods = readPods({ ...everything, components: { media } });
-    const accounts = Object.fromEntries(Object.entries(pods).map(([name, { spec }]) => [name, spec['serviceAccountName']]));
+    const accounts = Object.fromEntries(
+      Object.entries(pods).map(([name, { spec }]) => [name, spec['serviceAccountName']]),
+    );
     const { media: own, setup, ...others } = accounts;
     expect([own, setup]).toEqual(['bucket', undefined]);
     expect([...new Set(Object.values(others))]).toEqual(['demo-coherence']);
@@ -190,13 +214,20 @@ describe('certificates of a private authority (global.caBundle)', () => {
       { configMap: 'company-ca', key: 'bundle.pem' },
       { configMap: { name: 'company-ca', items: [{ key: 'bundle.pem', path: 'ca.crt' }] } },
     ],
-    ['a Secret', { secret: 'company-ca' }, { secret: { secretName: 'company-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } }],
+    [
+      'a Secret',
+      { secret: 'company-ca' },
+      { secret: { secretName: 'company-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    ],
   ])('of %s are trusted in every pod and Job', (_what, caBundle, volume) => {
     for (const mode of ['hook', 'initContainer']) {
       const pods = readPods({ ...everything, global: { caBundle }, migrations: { mode } });
       expect(Object.keys(pods).length).toBeGreaterThanOrEqual(components.length + 5);
       for (const [component, { spec }] of Object.entries(pods)) {
-        expect([component, spec['volumes']]).toEqual([component, expect.arrayContaining([{ name: 'ca-bundle', ...volume }])]);
+        expect([component, spec['volumes']]).toEqual([
+          component,
+          expect.arrayContaining([{ name: 'ca-bundle', ...volume }]),
+        ]);
         for (const { env, volumeMounts } of containersOf(spec as Parameters<typeof containersOf>[0])) {
           expect(env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/coherence/ca/ca.crt' });
           expect(volumeMounts).toContainEqual({ name: 'ca-bundle', mountPath: '/etc/coherence/ca', readOnly: true });
@@ -251,7 +282,10 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
       ]);
     }
     const { files, sources = [] } = found['setup/streams'] ?? {};
-    const checked = [...components, 'cli'].map((name) => [`NATS_CREDS_FILE_${name.toUpperCase()}`, `${name}/credentials`]);
+    const checked = [...components, 'cli'].map((name) => [
+      `NATS_CREDS_FILE_${name.toUpperCase()}`,
+      `${name}/credentials`,
+    ]);
     expect(files).toEqual({ NATS_CREDS_FILE: 'admin/credentials', ...Object.fromEntries(checked) });
     expect(sources.filter(({ secret }) => secret.optional !== true)).toEqual([
       { secret: { name: 'nats-creds', items: [{ key: 'admin.creds', path: 'admin/credentials' }] } },
@@ -270,7 +304,10 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
         credentials: { secret: 'seeds', kind: 'nkey' },
         clientCertificate: { secret: 'clients' },
         users: {
-          media: { credentials: { secret: 'media-seed', key: 'seed' }, clientCertificate: { secret: 'media-tls', certKey: 'cert.pem' } },
+          media: {
+            credentials: { secret: 'media-seed', key: 'seed' },
+            clientCertificate: { secret: 'media-tls', certKey: 'cert.pem' },
+          },
         },
       },
       components: { events: { extraEnv: [{ name: 'NATS_TLS_CERT_FILE', value: '/own/tls.crt' }] } },
@@ -309,14 +346,22 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
 
   it('are rejected with the evaluation NATS server, and for unknown users', () => {
     const evaluation = { nats: { credentials: { secret: 'x' } } };
-    expect(tryRender({ file: 'evaluation', values: evaluation }).stderr).toContain('profiles=evaluation excludes nats.credentials');
-    expect(tryRender({ file: 'minimal', values: { nats: { users: { unknown: {} } } } }).stderr).toMatch(/nats\/users.*unknown/);
+    expect(tryRender({ file: 'evaluation', values: evaluation }).stderr).toContain(
+      'profiles=evaluation excludes nats.credentials',
+    );
+    expect(tryRender({ file: 'minimal', values: { nats: { users: { unknown: {} } } } }).stderr).toMatch(
+      /nats\/users.*unknown/,
+    );
   });
 });
 
 describe('secrets from several Secrets, and as files (rules/operations#secrets)', () => {
   it('are read from the Secret that the values name for each', () => {
-    const keys = { DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' }, NATS_URL_MEDIA: { secret: 'nats' }, METRICS_TOKEN: 'token' };
+    const keys = {
+      DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' },
+      NATS_URL_MEDIA: { secret: 'nats' },
+      METRICS_TOKEN: 'token',
+    };
     const env = workload(render({ file: 'minimal', values: { secrets: { keys } } }), 'media').container.env ?? [];
     const places = Object.fromEntries(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef]));
     expect(places).toMatchObject({
@@ -348,7 +393,11 @@ describe('secrets from several Secrets, and as files (rules/operations#secrets)'
       for (const { name, env = [], volumeMounts = [] } of containersOf(spec as Parameters<typeof containersOf>[0])) {
         expect([component, env.filter(({ valueFrom }) => valueFrom !== undefined)]).toEqual([component, []]);
         expect(env).toContainEqual({ name: 'SECRETS_DIR', value: '/etc/coherence/secrets' });
-        expect(volumeMounts).toContainEqual({ name: `secrets-${name}`, mountPath: '/etc/coherence/secrets', readOnly: true });
+        expect(volumeMounts).toContainEqual({
+          name: `secrets-${name}`,
+          mountPath: '/etc/coherence/secrets',
+          readOnly: true,
+        });
       }
     }
     const volume = readPods(values)['setup']?.spec['volumes'].find(({ name }: Section) => name === 'secrets-streams');

@@ -27,7 +27,11 @@ describe('invalid values are rejected with a readable message (rules/operations#
     ],
     ['an unknown component', { components: { worker: {} } }, /at '\/components'.*'worker' not allowed/],
     ['a number as text', { defaults: { replicas: 'two' } }, /at '\/defaults\/replicas'.*got string, want integer/],
-    ['an unknown mode of migrations', { migrations: { mode: 'later' } }, /at '\/migrations\/mode'.*'hook', 'job', 'initContainer', 'none'/],
+    [
+      'an unknown mode of migrations',
+      { migrations: { mode: 'later' } },
+      /at '\/migrations\/mode'.*'hook', 'job', 'initContainer', 'none'/,
+    ],
     ['an unknown profile', { profiles: 'production' }, /at '\/profiles'.*'evaluation'/],
     ['a digest that is none', { image: { digest: 'latest' } }, /at '\/image\/digest'/],
     ['both ways to scale', { defaults: { autoscaling: { type: 'both' } } }, /at '\/defaults\/autoscaling\/type'/],
@@ -63,7 +67,11 @@ describe('invalid values are rejected with a readable message (rules/operations#
       { components: { media: { autoscaling: { type: 'hpa', minReplicas: 12 } } } },
       /components\.media\.autoscaling\.minReplicas is more than maxReplicas/,
     ],
-    ['the demo beside a workspace', { workspace: { file: 'people: []', demo: true } }, /workspace\.demo excludes workspace\.file/],
+    [
+      'the demo beside a workspace',
+      { workspace: { file: 'people: []', demo: true } },
+      /workspace\.demo excludes workspace\.file/,
+    ],
     [
       'two sources of the workspace',
       { workspace: { file: 'people: []', existingConfigMap: 'x' } },
@@ -98,7 +106,9 @@ describe('invalid values are rejected with a readable message (rules/operations#
 
     it('in the values are rejected when they are well known or short', () => {
       const given = (values: Record<string, string>): string => said({ values: { settings, secrets: { values } } });
-      expect(given({ API_TOKEN: 'demo-api-token' })).toContain('secrets.values.API_TOKEN is, or holds, a password that anybody knows');
+      expect(given({ API_TOKEN: 'demo-api-token' })).toContain(
+        'secrets.values.API_TOKEN is, or holds, a password that anybody knows',
+      );
       expect(given({ API_TOKEN: 'x'.repeat(23) })).toContain(
         'secrets.values.API_TOKEN is shorter than 24 characters: `npm run --silent cli -- secrets',
       );
@@ -113,25 +123,33 @@ describe('invalid values are rejected with a readable message (rules/operations#
         expect(given({ [name]: 'x://admin:postgres@host:1' })).toContain(
           `secrets.values.${name} is, or holds, a password that anybody knows`,
         );
-      expect(given({ DEMO_PASSWORD: 'x'.repeat(23) })).toContain('secrets.values.DEMO_PASSWORD is shorter than 24 characters');
+      expect(given({ DEMO_PASSWORD: 'x'.repeat(23) })).toContain(
+        'secrets.values.DEMO_PASSWORD is shorter than 24 characters',
+      );
       expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
     });
 
     it('can have up to four values, each validated like a single one (K8)', () => {
-      const given = (value: string): string => said({ values: { settings, secrets: { values: { BOOKING_WEBHOOK_SECRET: value } } } });
+      const given = (value: string): string =>
+        said({ values: { settings, secrets: { values: { BOOKING_WEBHOOK_SECRET: value } } } });
       const [a, short] = ['a'.repeat(24), 'b'.repeat(23)];
       expect(given(` ${a}\n${short}b\t${short}c  ${short}d `)).not.toContain('BOOKING_WEBHOOK_SECRET');
       expect(given(`${a} ${short}b ${short}c ${short}d ${short}e`)).toContain(
         'secrets.values.BOOKING_WEBHOOK_SECRET has more than 4 values: `npm',
       );
-      expect(given(`${a} ${short}`)).toContain('secrets.values.BOOKING_WEBHOOK_SECRET, value 2, is shorter than 24 characters: `npm');
+      expect(given(`${a} ${short}`)).toContain(
+        'secrets.values.BOOKING_WEBHOOK_SECRET, value 2, is shorter than 24 characters: `npm',
+      );
       expect(given(`coherence-evaluation ${a}`)).toContain(
         'secrets.values.BOOKING_WEBHOOK_SECRET, value 1, is, or holds, a password that anybody',
       );
     });
 
     it.each([
-      ['', /evaluation\.password is empty: give the trial one of its own, e\.g\. --set evaluation\.password=\$\(openssl rand/],
+      [
+        '',
+        /evaluation\.password is empty: give the trial one of its own, e\.g\. --set evaluation\.password=\$\(openssl rand/,
+      ],
       ['coherence-evaluation', /evaluation\.password is, or holds, a password that anybody knows/],
       ['x'.repeat(23), /evaluation\.password is shorter than 24 characters/],
     ])('of a trial are rejected: "%s"', (password, message) => {
@@ -140,23 +158,29 @@ describe('invalid values are rejected with a readable message (rules/operations#
 
     it('of webhooks may be missing only where unsigned webhooks are allowed', () => {
       expect(said({ values: { settings } })).toMatch(/are missing: .*BOOKING_WEBHOOK_SECRET/);
-      expect(said({ values: { settings: { ...settings, ALLOW_UNSIGNED_WEBHOOKS: true } } })).not.toContain('BOOKING_WEBHOOK_SECRET');
+      expect(said({ values: { settings: { ...settings, ALLOW_UNSIGNED_WEBHOOKS: true } } })).not.toContain(
+        'BOOKING_WEBHOOK_SECRET',
+      );
       const optional = (values: Record<string, unknown>): unknown =>
-        workload(render({ file: 'minimal', values }), 'conversations').container.env?.find(({ name }) => name === 'BOOKING_WEBHOOK_SECRET')
-          ?.valueFrom?.secretKeyRef?.optional;
+        workload(render({ file: 'minimal', values }), 'conversations').container.env?.find(
+          ({ name }) => name === 'BOOKING_WEBHOOK_SECRET',
+        )?.valueFrom?.secretKeyRef?.optional;
       expect(optional({})).toBeUndefined(); // the pod does not start without the key
       expect(optional({ settings: { ALLOW_UNSIGNED_WEBHOOKS: 'true' } })).toBe(true);
     });
 
     it('of the demo workspace accounts are read from the Secret', () => {
       expect(said({ values: { settings, workspace: { demo: true } } })).toMatch(/are missing: .*DEMO_PASSWORD/);
-      const [job] = byKind(render({ file: 'minimal', values: { workspace: { demo: true } } }), 'Job').filter(({ metadata }) =>
-        metadata.name.endsWith('-workspace'),
+      const [job] = byKind(render({ file: 'minimal', values: { workspace: { demo: true } } }), 'Job').filter(
+        ({ metadata }) => metadata.name.endsWith('-workspace'),
       );
       const env = listPods(job === undefined ? [] : [job]).flatMap(({ spec }) =>
         spec.containers.flatMap((container) => container.env ?? []),
       );
-      expect(env).toContainEqual({ name: 'DEMO_PASSWORD', valueFrom: { secretKeyRef: { name: 'coherence', key: 'DEMO_PASSWORD' } } });
+      expect(env).toContainEqual({
+        name: 'DEMO_PASSWORD',
+        valueFrom: { secretKeyRef: { name: 'coherence', key: 'DEMO_PASSWORD' } },
+      });
     });
   });
 
@@ -166,18 +190,24 @@ describe('invalid values are rejected with a readable message (rules/operations#
       'an HTTPRoute': { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } },
     };
 
-    it.each(Object.entries(edges))('%s is rejected, because all clients would share the limits of one address', (_what, edge) => {
-      const hops = (settings: Record<string, unknown>) => tryRender({ file: 'minimal', values: { ...edge, settings } });
-      expect(hops({}).stderr).toMatch(/settings\.TRUSTED_PROXY_HOPS is missing: how many proxies/);
-      expect(hops({ TRUSTED_PROXY_HOPS: 0 }).status).not.toBe(0);
-      expect(hops({ TRUSTED_PROXY_HOPS: 1 }).status).toBe(0);
-      const own = { components: { gateway: { env: { TRUSTED_PROXY_HOPS: '2' } } } };
-      expect(tryRender({ file: 'minimal', values: { ...edge, ...own } }).status).toBe(0);
-    });
+    it.each(Object.entries(edges))(
+      '%s is rejected, because all clients would share the limits of one address',
+      (_what, edge) => {
+        const hops = (settings: Record<string, unknown>) =>
+          tryRender({ file: 'minimal', values: { ...edge, settings } });
+        expect(hops({}).stderr).toMatch(/settings\.TRUSTED_PROXY_HOPS is missing: how many proxies/);
+        expect(hops({ TRUSTED_PROXY_HOPS: 0 }).status).not.toBe(0);
+        expect(hops({ TRUSTED_PROXY_HOPS: 1 }).status).toBe(0);
+        const own = { components: { gateway: { env: { TRUSTED_PROXY_HOPS: '2' } } } };
+        expect(tryRender({ file: 'minimal', values: { ...edge, ...own } }).status).toBe(0);
+      },
+    );
   });
 
   it('accepts unknown fields of Kubernetes objects', () => {
-    const values = { defaults: { affinity: { nodeAffinity: { anything: true } }, tolerations: [{ key: 'x', operator: 'Exists' }] } };
+    const values = {
+      defaults: { affinity: { nodeAffinity: { anything: true } }, tolerations: [{ key: 'x', operator: 'Exists' }] },
+    };
     expect(tryRender({ file: 'minimal', values }).status).toBe(0);
   });
 });
@@ -186,29 +216,41 @@ describe('chart upgrades (rules/operations#availability)', () => {
   /** Returns the fields that Kubernetes does not allow an upgrade to change, by object. */
   const listImmutable = (file: string): Record<string, unknown> =>
     Object.fromEntries(
-      byKind(render({ file }), 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget').map(({ kind, metadata, spec = {} }) => [
-        `${kind}/${metadata.name}`,
-        {
-          selector: spec['selector'],
-          ...(kind === 'StatefulSet' ? { serviceName: spec['serviceName'], volumeClaimTemplates: spec['volumeClaimTemplates'] } : {}),
-        },
-      ]),
+      byKind(render({ file }), 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget').map(
+        ({ kind, metadata, spec = {} }) => [
+          `${kind}/${metadata.name}`,
+          {
+            selector: spec['selector'],
+            ...(kind === 'StatefulSet'
+              ? { serviceName: spec['serviceName'], volumeClaimTemplates: spec['volumeClaimTemplates'] }
+              : {}),
+          },
+        ],
+      ),
     );
 
-  it.each(valueFiles)('from the previous release preserve selectors and immutable fields: ci/%s-values.yaml', (file) => {
-    const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
-      string,
-      Record<string, unknown>
-    >;
-    const before = recorded[file];
-    expect(before).toBeDefined();
-    const now = listImmutable(file);
-    // Services whose only port was the metrics port, which now have a separate metrics service.
-    const gone = Object.keys(before ?? {}).filter((name) => !(name in now));
-    expect(gone.map((name) => name.replace(/.*-/, ''))).toEqual(['agents', 'conversations', 'directory', 'transcripts']);
-    expect(gone.every((name) => name.startsWith('Service/'))).toBe(true);
-    expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
-  });
+  it.each(valueFiles)(
+    'from the previous release preserve selectors and immutable fields: ci/%s-values.yaml',
+    (file) => {
+      const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
+        string,
+        Record<string, unknown>
+      >;
+      const before = recorded[file];
+      expect(before).toBeDefined();
+      const now = listImmutable(file);
+      // Services whose only port was the metrics port, which now have a separate metrics service.
+      const gone = Object.keys(before ?? {}).filter((name) => !(name in now));
+      expect(gone.map((name) => name.replace(/.*-/, ''))).toEqual([
+        'agents',
+        'conversations',
+        'directory',
+        'transcripts',
+      ]);
+      expect(gone.every((name) => name.startsWith('Service/'))).toBe(true);
+      expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
+    },
+  );
 
   it('have a section in UPGRADING.md for the chart version', () => {
     const version = /^version: (.*)$/m.exec(readFileSync(join(chartDir, 'Chart.yaml'), 'utf8'))?.[1] ?? '';
@@ -216,7 +258,12 @@ describe('chart upgrades (rules/operations#availability)', () => {
   });
 
   it('preserve selector labels when the version changes', () => {
-    const { object } = workload(render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }), 'agents');
-    expect(object.spec?.['selector']).toEqual(workload(render({ file: 'minimal' }), 'agents').object.spec?.['selector']);
+    const { object } = workload(
+      render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }),
+      'agents',
+    );
+    expect(object.spec?.['selector']).toEqual(
+      workload(render({ file: 'minimal' }), 'agents').object.spec?.['selector'],
+    );
   });
 });

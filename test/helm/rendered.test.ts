@@ -55,7 +55,10 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
       expect({ owner, token: spec.automountServiceAccountToken }).toEqual({ owner, token: false });
       expect(spec.hostNetwork).toBeUndefined();
       for (const volume of spec.volumes ?? []) {
-        expect({ owner, kinds: Object.keys(volume).filter((key) => key !== 'name' && !allowedVolumes.has(key)) }).toEqual({
+        expect({
+          owner,
+          kinds: Object.keys(volume).filter((key) => key !== 'name' && !allowedVolumes.has(key)),
+        }).toEqual({
           owner,
           kinds: [],
         });
@@ -89,7 +92,9 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
       });
     }
     for (const component of components) {
-      const selector = workload(objects, component).object.spec?.['selector'] as { matchLabels: Record<string, string> };
+      const selector = workload(objects, component).object.spec?.['selector'] as {
+        matchLabels: Record<string, string>;
+      };
       expect(Object.keys(selector.matchLabels).toSorted()).toEqual([
         'app.kubernetes.io/component',
         'app.kubernetes.io/instance',
@@ -119,7 +124,10 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     const objects = render(base);
     for (const component of components) {
       const { object } = workload(objects, component);
-      expect(object.spec).toMatchObject({ replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } });
+      expect(object.spec).toMatchObject({
+        replicas: 2,
+        strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      });
     }
     expect(byKind(objects, 'PodDisruptionBudget')).toHaveLength(components.length);
     const single = render({ ...base, values: { defaults: { replicas: 1 } } });
@@ -146,16 +154,20 @@ describe('replicas and scaling (rules/operations#availability)', () => {
       expect.arrayContaining([
         {
           type: 'nats-jetstream',
-          metadata: expect.objectContaining({ stream: 'blue_JOBS', consumer: 'transcripts_transcript-import', account: '$G' }),
+          metadata: expect.objectContaining({
+            stream: 'blue_JOBS',
+            consumer: 'transcripts_transcript-import',
+            account: '$G',
+          }),
         },
       ]),
     );
   });
 
   it('spreads over zones and nodes', () => {
-    const constraints = (workload(render({ file: 'high-availability' }), 'agents').pod as unknown as Record<string, unknown[]>)[
-      'topologySpreadConstraints'
-    ];
+    const constraints = (
+      workload(render({ file: 'high-availability' }), 'agents').pod as unknown as Record<string, unknown[]>
+    )['topologySpreadConstraints'];
     expect(constraints).toEqual([
       expect.objectContaining({ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' }),
       expect.objectContaining({ topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' }),
@@ -169,7 +181,10 @@ describe('replicas and scaling (rules/operations#availability)', () => {
       serviceName: 'demo-coherence-gateway',
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       volumeClaimTemplates: [
-        { metadata: { name: 'spool' }, spec: { storageClassName: 'fast', resources: { requests: { storage: '5Gi' } } } },
+        {
+          metadata: { name: 'spool' },
+          spec: { storageClassName: 'fast', resources: { requests: { storage: '5Gi' } } },
+        },
       ],
     });
     expect(container.volumeMounts).toContainEqual({ name: 'spool', mountPath: '/var/spool/coherence' });
@@ -190,9 +205,14 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
 
 describe('edges (rules/operations#edges)', () => {
   it('allows request bodies of the maximum upload size, and routes /media to the media service', () => {
-    const [ingress] = byKind(render({ file: 'external-services', values: { ingress: { controller: 'nginx' } } }), 'Ingress');
+    const [ingress] = byKind(
+      render({ file: 'external-services', values: { ingress: { controller: 'nginx' } } }),
+      'Ingress',
+    );
     expect(Number(ingress?.metadata.annotations?.['nginx.org/client-max-body-size'])).toBe(524_288_000 + 1_048_576);
-    const rules = ingress?.spec?.['rules'] as { http: { paths: { path: string; backend: { service: { name: string } } }[] } }[];
+    const rules = ingress?.spec?.['rules'] as {
+      http: { paths: { path: string; backend: { service: { name: string } } }[] };
+    }[];
     expect(rules[0]?.http.paths.map(({ path, backend }) => [path, backend.service.name])).toEqual([
       ['/media/', 'demo-coherence-media'],
       ['/', 'demo-coherence-gateway'],
@@ -213,20 +233,26 @@ describe('edges (rules/operations#edges)', () => {
 
   describe('network policies: each component and job has a separate policy with only the required traffic', () => {
     const tasks = ['audit', 'backup', 'setup', 'test', 'toolbox', 'workspace'];
-    const policiesOf = (options: Parameters<typeof render>[0]): KubernetesObject[] => byKind(render(options), 'NetworkPolicy');
+    const policiesOf = (options: Parameters<typeof render>[0]): KubernetesObject[] =>
+      byKind(render(options), 'NetworkPolicy');
     const portsOut = (policies: readonly KubernetesObject[], name: string): unknown[] => {
       const rules = (findObject(policies, 'NetworkPolicy', `demo-coherence-${name}`).spec?.['egress'] ?? []) as {
         ports: { port: unknown }[];
       }[];
       return rules.flatMap(({ ports }) => ports.map(({ port }) => port));
     };
-    const rulesIn = (policies: readonly KubernetesObject[], name: string): { ports?: { port: unknown }[]; from?: unknown[] }[] =>
+    const rulesIn = (
+      policies: readonly KubernetesObject[],
+      name: string,
+    ): { ports?: { port: unknown }[]; from?: unknown[] }[] =>
       findObject(policies, 'NetworkPolicy', `demo-coherence-${name}`).spec?.['ingress'] as ReturnType<typeof rulesIn>;
     let given: KubernetesObject[] = [];
     beforeAll(() => void (given = policiesOf({ file: 'external-services' })));
 
     it('allow egress only to the dependencies of the component', () => {
-      expect(given.map(({ metadata }) => metadata.name)).toEqual([...components, ...tasks].map((name) => `demo-coherence-${name}`));
+      expect(given.map(({ metadata }) => metadata.name)).toEqual(
+        [...components, ...tasks].map((name) => `demo-coherence-${name}`),
+      );
       expect(portsOut(given, 'directory')).toEqual(expect.arrayContaining([53, 4222, 5432]));
       expect(portsOut(given, 'directory')).not.toContain(443);
       expect(portsOut(given, 'gateway')).not.toContain(5432);
@@ -239,7 +265,8 @@ describe('edges (rules/operations#edges)', () => {
 
     it('allow egress to PostgreSQL and NATS from every pod that runs migrations or creates streams before it starts', () => {
       const policies = policiesOf({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
-      for (const name of components.filter((component) => component !== 'gateway')) expect(portsOut(policies, name)).toContain(5432);
+      for (const name of components.filter((component) => component !== 'gateway'))
+        expect(portsOut(policies, name)).toContain(5432);
       expect(portsOut(policies, 'gateway')).toContain(4222);
     });
 
@@ -267,9 +294,13 @@ describe('edges (rules/operations#edges)', () => {
       const ingress = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'haproxy-controller' } } };
       expect(rulesIn(given, 'media').slice(1)).toEqual([
         { ports: [{ port: 'http', protocol: 'TCP' }], from: [podsOf('gateway'), ingress] },
-        { ports: [{ port: 'internal', protocol: 'TCP' }], from: ['gateway', 'toolbox', 'transcripts', 'workspace'].map(podsOf) },
+        {
+          ports: [{ port: 'internal', protocol: 'TCP' }],
+          from: ['gateway', 'toolbox', 'transcripts', 'workspace'].map(podsOf),
+        },
       ]);
-      const reaching = (port: string): string[] => [...components, ...tasks].filter((name) => portsOut(given, name).includes(port));
+      const reaching = (port: string): string[] =>
+        [...components, ...tasks].filter((name) => portsOut(given, name).includes(port));
       expect(reaching('internal')).toEqual(['gateway', 'transcripts', 'toolbox', 'workspace']);
       expect(reaching('http')).toEqual(['gateway', 'test']);
     });
@@ -279,13 +310,16 @@ describe('edges (rules/operations#edges)', () => {
       for (const name of components) {
         const [metrics] = rulesIn(policiesOf({ file: 'minimal' }), name);
         expect(metrics).toEqual({ ports: [{ port: 'metrics', protocol: 'TCP' }], from: monitoring });
-        const closed = rulesIn(policiesOf({ file: 'minimal', values: { networkPolicy: { metricsFrom: [] } } }), name) ?? [];
+        const closed =
+          rulesIn(policiesOf({ file: 'minimal', values: { networkPolicy: { metricsFrom: [] } } }), name) ?? [];
         expect(JSON.stringify(closed)).not.toContain('metrics');
       }
     });
 
     it('allow only the release to reach the evaluation servers, whose credentials are public', () => {
-      const [servers] = policiesOf({ file: 'evaluation' }).filter(({ metadata }) => metadata.name === 'demo-coherence-evaluation');
+      const [servers] = policiesOf({ file: 'evaluation' }).filter(
+        ({ metadata }) => metadata.name === 'demo-coherence-evaluation',
+      );
       const release = { matchLabels: { 'app.kubernetes.io/name': 'coherence', 'app.kubernetes.io/instance': 'demo' } };
       expect(servers?.spec).toMatchObject({ podSelector: release, ingress: [{ from: [{ podSelector: release }] }] });
       expect(servers?.spec).not.toHaveProperty('egress');

@@ -60,7 +60,11 @@ const envOf = (container: Container): Record<string, NonNullable<Container['env'
   Object.fromEntries((container.env ?? []).map((variable) => [variable.name, variable]));
 
 /** Returns the environment of a component as its process sees it: secrets from the rendered Secret, or samples. */
-function readEnvironment(objects: readonly KubernetesObject[], component: string, service: string): Record<string, string> {
+function readEnvironment(
+  objects: readonly KubernetesObject[],
+  component: string,
+  service: string,
+): Record<string, string> {
   const properties = schemas.get(service)?.properties ?? {};
   const secrets = byKind(objects, 'Secret');
   return Object.fromEntries(
@@ -70,7 +74,10 @@ function readEnvironment(objects: readonly KubernetesObject[], component: string
         const reference = valueFrom?.secretKeyRef;
         const secret = secrets.find(({ metadata }) => metadata.name === reference?.name);
         const kept = reference === undefined ? undefined : secret?.stringData?.[reference.key];
-        return [name, value ?? kept ?? (secret === undefined ? sampleOf(properties[name] as Record<string, unknown>) : '')];
+        return [
+          name,
+          value ?? kept ?? (secret === undefined ? sampleOf(properties[name] as Record<string, unknown>) : ''),
+        ];
       }),
   );
 }
@@ -85,14 +92,21 @@ describe.each(components)(
       const environment = readEnvironment(objects, component, service);
       const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
       expect(Object.keys(envOf(workload(objects, component).container)).filter((name) => !known.has(name))).toEqual([]);
-      expect(required.filter((name) => properties[name]?.default === undefined && environment[name] === undefined)).toEqual([]);
+      expect(
+        required.filter((name) => properties[name]?.default === undefined && environment[name] === undefined),
+      ).toEqual([]);
       await expect(loadServiceConfig(service, environment)).resolves.toBeDefined();
     });
 
     it('can set every variable that the service declares', () => {
       const plain = Object.keys(properties).filter((name) => properties[name]?.writeOnly !== true);
-      const env = Object.fromEntries(plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]));
-      const { container } = workload(render({ file: 'minimal', values: { components: { [component]: { env } } } }), component);
+      const env = Object.fromEntries(
+        plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]),
+      );
+      const { container } = workload(
+        render({ file: 'minimal', values: { components: { [component]: { env } } } }),
+        component,
+      );
       const rendered = envOf(container);
       expect(Object.fromEntries(plain.map((name) => [name, rendered[name]?.value]))).toEqual(env);
       const secret = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
@@ -120,7 +134,9 @@ describe.each(components)(
 
     it('contains only the secrets that the service declares', () => {
       const { container } = workload(render({ file: 'minimal' }), component);
-      const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);
+      const given = (container.env ?? [])
+        .filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined)
+        .map(({ name }) => name);
       const declared = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
       expect(given.toSorted()).toEqual(declared.toSorted());
       if (component === 'gateway') expect(given).not.toContain('DATABASE_URL');
@@ -145,7 +161,10 @@ describe('ports in the chart', () => {
       workspace: { demo: true },
     };
     const given = { ...values, httpRoute: { enabled: true, parentRefs: [{ name: 'edge' }] } };
-    const objects = render({ file: 'minimal', values: { ...given, settings: { ...values.settings, TRUSTED_PROXY_HOPS: 1 } } });
+    const objects = render({
+      file: 'minimal',
+      values: { ...given, settings: { ...values.settings, TRUSTED_PROXY_HOPS: 1 } },
+    });
     expect((workload(objects, 'media').container as unknown as Record<string, unknown>)['ports']).toEqual([
       { name: 'http', containerPort: 9001, protocol: 'TCP' },
       { name: 'internal', containerPort: 9002, protocol: 'TCP' },
@@ -159,10 +178,12 @@ describe('ports in the chart', () => {
     expect(ports('media-metrics')).toEqual([{ name: 'metrics', port: 9090, targetPort: 'metrics', protocol: 'TCP' }]);
     expect(ports('gateway')).toContainEqual({ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' });
     const urls = listPods(objects).flatMap(({ spec }) => containersOf(spec).flatMap(({ env = [] }) => env));
-    expect(new Set(urls.filter(({ name }) => name.startsWith('MEDIA_') && name.endsWith('_URL')).map(({ value }) => value))).toEqual(
-      new Set(['http://demo-coherence-media:8081', 'http://demo-coherence-media:8082']),
+    expect(
+      new Set(urls.filter(({ name }) => name.startsWith('MEDIA_') && name.endsWith('_URL')).map(({ value }) => value)),
+    ).toEqual(new Set(['http://demo-coherence-media:8081', 'http://demo-coherence-media:8082']));
+    expect(JSON.stringify(findObject(objects, 'HTTPRoute', 'demo-coherence').spec)).toContain(
+      '"demo-coherence-media","port":8081',
     );
-    expect(JSON.stringify(findObject(objects, 'HTTPRoute', 'demo-coherence').spec)).toContain('"demo-coherence-media","port":8081');
   });
 });
 
@@ -173,9 +194,16 @@ describe('secrets (rules/operations#secrets)', () => {
       .map(([name]) => (['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name)),
   );
   const values = Object.fromEntries(
-    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'DATABASE_URL_AUDIT', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD'])].map(
-      (name) => [name, `s3cret-of-the-tests-${name}`],
-    ),
+    [
+      ...new Set([
+        ...secretNames,
+        'DATABASE_URL_ADMIN',
+        'DATABASE_URL_AUDIT',
+        'NATS_URL_ADMIN',
+        'NATS_URL_CLI',
+        'DEMO_PASSWORD',
+      ]),
+    ].map((name) => [name, `s3cret-of-the-tests-${name}`]),
   );
   const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
 
@@ -195,7 +223,10 @@ describe('secrets (rules/operations#secrets)', () => {
     const objects = render({ file: 'external-services' });
     expect(byKind(objects, 'Secret')).toEqual([]);
     const { container } = workload(objects, 'gateway');
-    expect(envOf(container)['API_TOKEN']?.valueFrom?.secretKeyRef).toEqual({ name: 'coherence-external', key: 'api-token' });
+    expect(envOf(container)['API_TOKEN']?.valueFrom?.secretKeyRef).toEqual({
+      name: 'coherence-external',
+      key: 'api-token',
+    });
   });
 
   it('may be absent where they only enable an option', () => {
@@ -250,9 +281,9 @@ describe('evaluation profile', () => {
   it('describes the evaluation servers in the notes', () => {
     const objects = render({ file: 'minimal' });
     expect(byKind(objects, 'StatefulSet')).toEqual([]);
-    expect(JSON.stringify(listPods(objects).map(({ spec }) => containersOf(spec).map(({ image }) => image)))).not.toMatch(
-      /postgres|versitygw|nats:/,
-    );
+    expect(
+      JSON.stringify(listPods(objects).map(({ spec }) => containersOf(spec).map(({ image }) => image))),
+    ).not.toMatch(/postgres|versitygw|nats:/);
   });
 });
 
@@ -265,7 +296,9 @@ describe('images in the chart', () => {
         );
       }
     }
-    for (const { spec } of listPods(render({ file: 'evaluation', values: { global: { imageRegistry: 'mirror.example.org' } } }))) {
+    for (const { spec } of listPods(
+      render({ file: 'evaluation', values: { global: { imageRegistry: 'mirror.example.org' } } }),
+    )) {
       for (const { image } of containersOf(spec)) expect(image).toMatch(/^mirror\.example\.org\//);
     }
   });

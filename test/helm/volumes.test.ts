@@ -1,4 +1,7 @@
-/** Data written to volumes must be smaller than the volume: Kubernetes evicts a pod that exceeds the size of an emptyDir. */
+/**
+ * Data written to volumes must be smaller than the volume: Kubernetes evicts a pod that exceeds the size of an
+ * emptyDir.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { provideChartTools, provideChartToolsTimeoutMs, render, workload } from './chart.ts';
 
@@ -7,8 +10,16 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 const gibibyte = 1024 ** 3;
 
 /** Returns a component's own limit from its section of the values. */
-function boundOf(setting: string, component: string, section: Record<string, unknown>, settings: Record<string, unknown> = {}): number {
-  const { container } = workload(render({ file: 'minimal', values: { settings, components: { [component]: section } } }), component);
+function boundOf(
+  setting: string,
+  component: string,
+  section: Record<string, unknown>,
+  settings: Record<string, unknown> = {},
+): number {
+  const { container } = workload(
+    render({ file: 'minimal', values: { settings, components: { [component]: section } } }),
+    component,
+  );
   return Number(container.env?.find(({ name }) => name === setting)?.value);
 }
 

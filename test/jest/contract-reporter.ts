@@ -1,6 +1,6 @@
 /**
- * Reports documented responses that the e2e tests did not produce. A run of all e2e files fails on them; a partial run only prints the
- * count.
+ * Reports documented responses that the e2e tests did not produce. A run of all e2e files fails on them; a partial run
+ * only prints the count.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,17 +27,24 @@ export default class ContractReporter {
 
   onRunComplete(_contexts: unknown, run: TestRun): void {
     const seen = readRecordings(this.#folder);
-    const ran = new Set(run.testResults.map(({ testFilePath }) => testFilePath).filter((path) => path.startsWith(e2eDir)));
+    const ran = new Set(
+      run.testResults.map(({ testFilePath }) => testFilePath).filter((path) => path.startsWith(e2eDir)),
+    );
     const files = readdirSync(e2eDir).filter((file) => file.endsWith('.test.ts') && !file.endsWith('.release.test.ts'));
     const missing = files.filter((file) => ![...ran].some((path) => basename(path) === file));
     rmSync(this.#folder, { recursive: true, force: true });
     if (ran.size === 0) return;
     const operations = listOperations(Object.values(buildDocuments(routes)));
     const { documented, unseen } = findUnseen(operations, seen);
-    console.log(`\nContract: ${documented - unseen.length} of ${documented} documented answers of ${operations.length} operations seen.`);
+    console.log(
+      `\nContract: ${documented - unseen.length} of ${documented} documented answers of ${operations.length} operations seen.`,
+    );
     if (missing.length > 0 || unseen.length === 0) return;
     console.log(unseen.map((line) => `  never seen: ${line}`).join('\n'));
-    writeFileSync(join(repoDir, '.data', 'unseen-answers.txt'), unseen.map((line) => `documented, but never seen: ${line}`).join('\n'));
+    writeFileSync(
+      join(repoDir, '.data', 'unseen-answers.txt'),
+      unseen.map((line) => `documented, but never seen: ${line}`).join('\n'),
+    );
     this.#error = new Error(`${unseen.length} documented answers were never seen`);
   }
 

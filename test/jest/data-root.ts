@@ -1,6 +1,6 @@
 /**
- * Selects the data folder for the servers of a run. Creating and removing a test file's database of hundreds of small files costs up to
- * half a second of CPU on a disk, and a tenth of that in memory.
+ * Selects the data folder for the servers of a run. Creating and removing a test file's database of hundreds of small
+ * files costs up to half a second of CPU on a disk, and a tenth of that in memory.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,10 @@ const leastMemoryBytes = 12 * gibibyte;
 
 /** Creates a folder for this run and removes folders of killed runs. */
 export function makeRunDir(repoDir: string): string {
-  const roots = [join(repoDir, '.data', 'test-runs'), join(memoryDir, `coherence-test-runs-${process.getuid?.() ?? ''}`)] as const;
+  const roots = [
+    join(repoDir, '.data', 'test-runs'),
+    join(memoryDir, `coherence-test-runs-${process.getuid?.() ?? ''}`),
+  ] as const;
   for (const root of roots) removeAbandonedRuns(root);
   const root = hasMemory() ? roots[1] : roots[0];
   const dir = join(root, `run-${process.pid}`);
@@ -24,7 +27,8 @@ export function makeRunDir(repoDir: string): string {
 }
 
 function hasMemory(): boolean {
-  if (process.platform !== 'linux' || !existsSync(memoryDir) || process.availableMemory() < leastMemoryBytes) return false;
+  if (process.platform !== 'linux' || !existsSync(memoryDir) || process.availableMemory() < leastMemoryBytes)
+    return false;
   const { bavail, bsize } = statfsSync(memoryDir);
   return bavail * bsize >= leastBytes;
 }
@@ -33,6 +37,7 @@ function hasMemory(): boolean {
 function removeAbandonedRuns(root: string): void {
   if (!existsSync(root)) return;
   for (const name of readdirSync(root)) {
-    if (identifyProcess(Number(name.split('-')[1])) === undefined) rmSync(join(root, name), { recursive: true, force: true });
+    if (identifyProcess(Number(name.split('-')[1])) === undefined)
+      rmSync(join(root, name), { recursive: true, force: true });
   }
 }

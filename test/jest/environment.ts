@@ -1,6 +1,6 @@
 /**
- * Runs test files in Node's own realm (docs/performance-notes.md#shared-modules-in-tests) and restores their changes to the process
- * afterwards. The framework ends tests that time out, the watchdog ends tests that block the process.
+ * Runs test files in Node's own realm (docs/performance-notes.md#shared-modules-in-tests) and restores their changes to
+ * the process afterwards. The framework ends tests that time out, the watchdog ends tests that block the process.
  */
 import { flushCompileCache } from 'node:module';
 import { relative } from 'node:path';
@@ -9,7 +9,10 @@ import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import { watch } from './watchdog.ts';
 
-/** Grace period after a test's timeout until the process is ended; also applies to work outside of tests, such as loading a file. */
+/**
+ * Grace period after a test's timeout until the process is ended; also applies to work outside of tests, such as
+ * loading a file.
+ */
 const graceMs = 120_000;
 
 /** The framework events used here. */
@@ -22,8 +25,8 @@ interface TestEvent {
 /** Key of the framework's event handlers. */
 const frameworkListeners = Symbol.for('EVENT_HANDLERS');
 
-// A finished worker exits immediately. Freeing its heap takes more than half a second on a busy machine, after which jest kills it and
-// reports that it failed to exit.
+// A finished worker exits immediately. Freeing its heap takes more than half a second on a busy machine, after which
+// jest kills it and reports that it failed to exit.
 if (process.send !== undefined) process.once('beforeExit', () => process.exit());
 
 export default class NativeEnvironment implements JestEnvironment {
@@ -69,7 +72,8 @@ export default class NativeEnvironment implements JestEnvironment {
     globalThis.console = this.#console;
     Object.assign(process, { exit: this.#exit, getBuiltinModule: this.#getBuiltinModule });
     for (const name of Object.keys(process.env)) if (!(name in this.#variables)) delete process.env[name];
-    for (const [name, value] of Object.entries(this.#variables)) if (process.env[name] !== value) process.env[name] = value;
+    for (const [name, value] of Object.entries(this.#variables))
+      if (process.env[name] !== value) process.env[name] = value;
     if (process.cwd() !== this.#folder) process.chdir(this.#folder);
     this.#removeFramework();
     watch(undefined);

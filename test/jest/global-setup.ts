@@ -34,9 +34,14 @@ export async function tearDown(): Promise<void> {
 function readRunningStack(): Record<string, string> {
   const file = join(repoDir, '.data', 'test-stack.json');
   if (!existsSync(file)) return {};
-  const stack = JSON.parse(readFileSync(file, 'utf8')) as { holder: ProcessIdentity; addresses: Record<string, string> };
+  const stack = JSON.parse(readFileSync(file, 'utf8')) as {
+    holder: ProcessIdentity;
+    addresses: Record<string, string>;
+  };
   if (!isRunning(stack.holder)) return {};
   // An explicitly requested kind of object store is used.
   const isOther = process.env['TEST_OBJECT_STORE'] !== undefined;
-  return Object.fromEntries(Object.entries(stack.addresses).filter(([name]) => !(isOther && name.startsWith('TEST_S3_'))));
+  return Object.fromEntries(
+    Object.entries(stack.addresses).filter(([name]) => !(isOther && name.startsWith('TEST_S3_'))),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Replaces `@jest/globals` for test files and their helpers: each name refers to the current test file, so that a helper loaded by an
- * earlier file works in the next one.
+ * Replaces `@jest/globals` for test files and their helpers: each name refers to the current test file, so that a
+ * helper loaded by an earlier file works in the next one.
  */
 import type * as Globals from '@jest/globals';
 

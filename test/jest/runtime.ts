@@ -16,7 +16,9 @@ const loads = new Map<string, number>();
 
 registerHooks({
   resolve: (specifier, context, next) =>
-    specifier === '@jest/globals' ? { url: globalsUrl, format: 'module-typescript', shortCircuit: true } : next(specifier, context),
+    specifier === '@jest/globals'
+      ? { url: globalsUrl, format: 'module-typescript', shortCircuit: true }
+      : next(specifier, context),
 });
 
 export default class NativeRuntime extends Runtime {

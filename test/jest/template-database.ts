@@ -1,4 +1,7 @@
-/** The migrated database that every test file clones; its name is derived from its inputs, so that a stale one is never used. */
+/**
+ * The migrated database that every test file clones; its name is derived from its inputs, so that a stale one is never
+ * used.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '#libs/orm';
 import { createLogger } from '#libs/logger';
@@ -11,11 +14,20 @@ const makingTimeoutMs = 60_000;
 /** @returns the name of a complete database */
 export async function prepareTemplateDatabase(
   repoDir: string,
-  { TEST_DATABASE_URL: adminUrl, TEST_SERVICE_SECRET: secret }: { TEST_DATABASE_URL: string; TEST_SERVICE_SECRET: string },
+  {
+    TEST_DATABASE_URL: adminUrl,
+    TEST_SERVICE_SECRET: secret,
+  }: { TEST_DATABASE_URL: string; TEST_SERVICE_SECRET: string },
 ): Promise<string> {
   const logger = createLogger({ service: 'tests', level: 'warn' });
   const name = `template_${hashMigrationSources(repoDir)}`;
-  const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, logger, applicationName: 'tests' });
+  const admin = await createDatabase({
+    url: adminUrl,
+    schema: 'public',
+    poolSize: 1,
+    logger,
+    applicationName: 'tests',
+  });
   try {
     const deadline = Date.now() + makingTimeoutMs;
     while (!(await isComplete(admin, name))) {
@@ -23,7 +35,12 @@ export async function prepareTemplateDatabase(
         const url = new URL(adminUrl);
         url.pathname = `/${name}`;
         const urls = secret === '' ? {} : listDatabaseUrls(url.href, secret);
-        await migrateServices({ url: url.href, logger, serviceUrls: readServiceUrls(urls), auditUrl: readAuditUrl(urls) });
+        await migrateServices({
+          url: url.href,
+          logger,
+          serviceUrls: readServiceUrls(urls),
+          auditUrl: readAuditUrl(urls),
+        });
         await admin.query({ name: 'mark_template', text: `alter database ${name} with is_template true` });
       } else if (Date.now() > deadline) {
         await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // the process that created it died
@@ -38,12 +55,17 @@ export async function prepareTemplateDatabase(
 }
 
 async function isComplete(admin: Database, name: string): Promise<boolean> {
-  const rows = await admin.query({ name: 'find_template', text: 'select 1 from pg_database where datname = $1 and datistemplate' }, [name]);
+  const rows = await admin.query(
+    { name: 'find_template', text: 'select 1 from pg_database where datname = $1 and datistemplate' },
+    [name],
+  );
   return rows.length > 0;
 }
 
 async function tryCreate(admin: Database, name: string): Promise<boolean> {
-  const rows = await admin.query({ name: 'find_database', text: 'select 1 from pg_database where datname = $1' }, [name]);
+  const rows = await admin.query({ name: 'find_database', text: 'select 1 from pg_database where datname = $1' }, [
+    name,
+  ]);
   if (rows.length > 0) return false;
   try {
     await admin.query({ name: 'create_template', text: `create database ${name}` });

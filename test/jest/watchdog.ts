@@ -1,6 +1,6 @@
 /**
- * Ends a process whose test hangs where the framework's timers do not run: in a loop, in a blocking call, while a file is loaded. A
- * separate thread measures the time.
+ * Ends a process whose test hangs where the framework's timers do not run: in a loop, in a blocking call, while a file
+ * is loaded. A separate thread measures the time.
  */
 import { Worker } from 'node:worker_threads';
 

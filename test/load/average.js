@@ -1,4 +1,7 @@
-/** Average: a usual day. RATE visits per second (default 10) for DURATION (default 10 minutes), after one minute of warm-up. */
+/**
+ * Average: a usual day. RATE visits per second (default 10) for DURATION (default 10 minutes), after one minute of
+ * warm-up.
+ */
 import { planCrowd, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 

@@ -1,6 +1,6 @@
 /**
- * Operations of the personas with their time limit: the 95th percentile in milliseconds, at the load of the average suite. The chat time
- * depends on the language model.
+ * Operations of the personas with their time limit: the 95th percentile in milliseconds, at the load of the average
+ * suite. The chat time depends on the language model.
  */
 export const operations = {
   'find or create': 400,
@@ -26,7 +26,10 @@ export const operationsOf = {
   uploader: ['upload', 'download'],
 };
 
-/** Client timeouts in milliseconds: the gateway's deadline plus five seconds for the network. A longer request hangs, whatever the load. */
+/**
+ * Client timeouts in milliseconds: the gateway's deadline plus five seconds for the network. A longer request hangs,
+ * whatever the load.
+ */
 export const patienceMs = {
   api_client: 20_000,
   booking_provider: 20_000,

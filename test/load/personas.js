@@ -48,7 +48,9 @@ export function apiClient({ people }) {
   request('read steps', 'GET', `/api/coherence/journeys/${seed.journey}/steps`, { token: person.token });
   const turn = exec.scenario.iterationInTest;
   request('patch conversation', 'PATCH', path, { json: { infos: { turn } }, body: ({ infos }) => infos.turn === turn });
-  request('search', 'GET', `/api/coherence/conversations/search?person_id=${person.id}&limit=20`, { token: person.token });
+  request('search', 'GET', `/api/coherence/conversations/search?person_id=${person.id}&limit=20`, {
+    token: person.token,
+  });
   request('whoami', 'GET', '/api/v1/auth/whoami', { token: person.token });
   think();
 }
@@ -68,12 +70,19 @@ export function bookingProvider({ people }) {
       status: 'ACCEPTED',
       startTime: start,
       endTime: new Date(Date.parse(start) + 1_800_000).toISOString(),
-      attendees: [{ name: `Guest ${turn % 100}`, email: `guest-${turn % 100}@${seed.prefix}.example.org`, timeZone: 'Europe/Paris' }],
+      attendees: [
+        {
+          name: `Guest ${turn % 100}`,
+          email: `guest-${turn % 100}@${seed.prefix}.example.org`,
+          timeZone: 'Europe/Paris',
+        },
+      ],
       metadata: { videoCallUrl: `https://meet.example.org/${seed.journey}` },
       iCalUID: `${uid}@load`,
     },
   });
-  const headers = bookingSecret === '' ? {} : { 'X-Cal-Signature-256': crypto.hmac('sha256', bookingSecret, body, 'hex') };
+  const headers =
+    bookingSecret === '' ? {} : { 'X-Cal-Signature-256': crypto.hmac('sha256', bookingSecret, body, 'hex') };
   request('booking webhook', 'POST', `/api/coherence/hook/booking/${person.id}`, { text: body, token: null, headers });
   think();
 }
@@ -85,7 +94,13 @@ export function messagingProvider() {
   const sender = { id: chat.id, is_bot: false, first_name: 'Load' };
   const update = {
     update_id: seed.firstUpdate + turn + phaseMinutes(),
-    edited_message: { message_id: turn + 1, date: Math.floor(Date.now() / 1000), chat, from: sender, text: `edited ${turn}` },
+    edited_message: {
+      message_id: turn + 1,
+      date: Math.floor(Date.now() / 1000),
+      chat,
+      from: sender,
+      text: `edited ${turn}`,
+    },
   };
   request('agent update', 'POST', `/api/hook/agents/${seed.agent}`, {
     json: update,
@@ -123,7 +138,9 @@ export function uploader({ people }) {
   if (found[0] === undefined) return think(); // the failed request is counted; there are no further requests
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}/audio`;
-  const form = { audio: http.file(randomBytes(uploadBytes), `talk-${exec.scenario.iterationInTest}.mp3`, 'audio/mpeg') };
+  const form = {
+    audio: http.file(randomBytes(uploadBytes), `talk-${exec.scenario.iterationInTest}.mp3`, 'audio/mpeg'),
+  };
   const isWhole = (audio) => audio.size_bytes === uploadBytes;
   const audio = request('upload', 'POST', path, { form, token: person.token, status: 201, body: isWhole });
   if (isWhole(audio)) request('download', 'GET', path, { token: person.token, length: uploadBytes });
@@ -131,7 +148,12 @@ export function uploader({ people }) {
 }
 
 /** Sends and checks one request. Returns the body as JSON, or an empty object. */
-function request(operation, method, path, { json, text, form, token = apiToken, headers = {}, status = 200, body, length } = {}) {
+function request(
+  operation,
+  method,
+  path,
+  { json, text, form, token = apiToken, headers = {}, status = 200, body, length } = {},
+) {
   const payload = form || (json === undefined ? text : JSON.stringify(json)) || null;
   const response = http.request(method, `${baseUrl}${path}`, payload, {
     headers: {
@@ -144,7 +166,11 @@ function request(operation, method, path, { json, text, form, token = apiToken, 
     timeout: patienceOf[operation],
   });
   let parsed = {};
-  if (response.status === status && length === undefined && String(response.headers['Content-Type']).startsWith('application/json')) {
+  if (
+    response.status === status &&
+    length === undefined &&
+    String(response.headers['Content-Type']).startsWith('application/json')
+  ) {
     parsed = response.json();
   }
   check(
@@ -152,7 +178,9 @@ function request(operation, method, path, { json, text, form, token = apiToken, 
     {
       [`${operation}: status`]: () => response.status === status,
       ...(body && { [`${operation}: body`]: () => response.status === status && body(parsed) }),
-      ...(length !== undefined && { [`${operation}: length`]: () => response.body !== null && response.body.byteLength === length }),
+      ...(length !== undefined && {
+        [`${operation}: length`]: () => response.body !== null && response.body.byteLength === length,
+      }),
     },
     { operation },
   );
@@ -173,8 +201,8 @@ function personOf(people) {
 }
 
 /**
- * Returns a time that no other visit of this run uses. Each is earlier than the previous one: a conversation without an end is found at
- * every later time, and each visit must create a new one.
+ * Returns a time that no other visit of this run uses. Each is earlier than the previous one: a conversation without an
+ * end is found at every later time, and each visit must create a new one.
  */
 function ownTime() {
   const offset = exec.scenario.name.startsWith('uploader') ? 1 : 0;

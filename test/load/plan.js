@@ -15,11 +15,15 @@ const visits = {
 const shares = { api_client: 55, booking_provider: 15, messaging_provider: 15, visitor: 10, uploader: 5 };
 
 /**
- * Executor for `perMinute` visits, with enough virtual users for visits of ten seconds and up to half a minute. If the platform is slower,
- * some visits cannot start.
+ * Executor for `perMinute` visits, with enough virtual users for visits of ten seconds and up to half a minute. If the
+ * platform is slower, some visits cannot start.
  */
 export function planCrowd(perMinute) {
-  return { timeUnit: '1m', preAllocatedVUs: Math.max(5, Math.ceil(perMinute / 6)), maxVUs: Math.max(10, Math.ceil(perMinute / 2)) };
+  return {
+    timeUnit: '1m',
+    preAllocatedVUs: Math.max(5, Math.ceil(perMinute / 6)),
+    maxVUs: Math.max(10, Math.ceil(perMinute / 2)),
+  };
 }
 
 /** Returns the visits per minute of a persona, from `visitsPerSecond` of all personas. */
@@ -27,13 +31,22 @@ export function ratePerMinute(persona, visitsPerSecond) {
   return Math.max(1, Math.round((visitsPerSecond * 60 * shares[persona]) / 100));
 }
 
-/** Returns one scenario per persona; `make` returns the executor and its numbers. `phase` names the scenarios of a part of the run. */
+/**
+ * Returns one scenario per persona; `make` returns the executor and its numbers. `phase` names the scenarios of a part
+ * of the run.
+ */
 export function planScenarios(make, phase) {
   const scenarios = {};
   for (const persona of personas) {
-    if (visits[persona] === undefined) throw new Error(`PERSONAS names "${persona}"; there are ${Object.keys(visits).join(', ')}`);
+    if (visits[persona] === undefined)
+      throw new Error(`PERSONAS names "${persona}"; there are ${Object.keys(visits).join(', ')}`);
     const tags = { persona, ...(phase && { phase }) };
-    scenarios[phase ? `${persona}-${phase}` : persona] = { exec: visits[persona], tags, gracefulStop: '60s', ...make(persona) };
+    scenarios[phase ? `${persona}-${phase}` : persona] = {
+      exec: visits[persona],
+      tags,
+      gracefulStop: '60s',
+      ...make(persona),
+    };
   }
   return scenarios;
 }
@@ -42,8 +55,8 @@ export function planScenarios(make, phase) {
 const slack = Number(__ENV.SLACK || 1);
 
 /**
- * Thresholds as code: share of failed requests and checks, all visits started, every persona took part without hanging, and the 95th
- * percentile of every operation. `phase` limits them to one part of the run.
+ * Thresholds as code: share of failed requests and checks, all visits started, every persona took part without hanging,
+ * and the 95th percentile of every operation. `phase` limits them to one part of the run.
  */
 export function planThresholds({ failed, phase, factor = slack }) {
   const select = nameSelector(phase);
@@ -63,8 +76,8 @@ export function planThresholds({ failed, phase, factor = slack }) {
 }
 
 /**
- * Thresholds under overload, without time limits: rejections are 503 with Retry-After, webhooks are not rejected, nothing hangs, and
- * throughput is at least that of `1 / factor` of the load.
+ * Thresholds under overload, without time limits: rejections are 503 with Retry-After, webhooks are not rejected,
+ * nothing hangs, and throughput is at least that of `1 / factor` of the load.
  */
 export function planOverload({ phase, factor }) {
   const select = nameSelector(phase);

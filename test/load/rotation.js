@@ -1,14 +1,20 @@
 /**
- * Clients that use shared secrets during a rotation (K8): each reads its current value from `SECRETS_URL`, as from a secret store, until
- * the store reports the end; no request may be rejected. test/e2e/rotation.drill.test.ts runs it, provides the store and rolls the
- * replicas.
+ * Clients that use shared secrets during a rotation (K8): each reads its current value from `SECRETS_URL`, as from a
+ * secret store, until the store reports the end; no request may be rejected. test/e2e/rotation.drill.test.ts runs it,
+ * provides the store and rolls the replicas.
  */
 import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';
 import exec from 'k6/execution';
 import http from 'k6/http';
 
-const { BASE_URL: baseUrl, SECRETS_URL: secretsUrl, CONVERSATION_ID: conversation, PERSON_ID: person, JOURNEY: journey } = __ENV;
+const {
+  BASE_URL: baseUrl,
+  SECRETS_URL: secretsUrl,
+  CONVERSATION_ID: conversation,
+  PERSON_ID: person,
+  JOURNEY: journey,
+} = __ENV;
 const { EMAIL: email, PASSWORD: password } = __ENV;
 /** Pause between two requests of a client; the test checks for rejections, not throughput. */
 const thinkSeconds = 0.2;
@@ -40,7 +46,10 @@ function useSecret(name, use) {
 
 export function read() {
   useSecret('API_TOKEN', (token, _turn, tags) =>
-    http.get(`${baseUrl}/api/coherence/conversations/${conversation}`, { headers: { authorization: `Bearer ${token}` }, tags }),
+    http.get(`${baseUrl}/api/coherence/conversations/${conversation}`, {
+      headers: { authorization: `Bearer ${token}` },
+      tags,
+    }),
   );
 }
 
@@ -62,7 +71,10 @@ export function book() {
       metadata: { videoCallUrl: `https://meet.example.org/${journey}` },
     };
     const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload });
-    const headers = { 'content-type': 'application/json', 'x-cal-signature-256': crypto.hmac('sha256', secret, body, 'hex') };
+    const headers = {
+      'content-type': 'application/json',
+      'x-cal-signature-256': crypto.hmac('sha256', secret, body, 'hex'),
+    };
     return http.post(`${baseUrl}/api/coherence/hook/booking/${person}`, body, { headers, tags });
   });
 }

@@ -1,4 +1,7 @@
-/** Settings of a run from environment variables: the platform's address, credentials, and seeded data (`node lab/load/seed.ts`). */
+/**
+ * Settings of a run from environment variables: the platform's address, credentials, and seeded data (`node
+ * lab/load/seed.ts`).
+ */
 
 /** k6 calls it while it reads the script, which is when files may be opened. */
 const seedText = open(__ENV.SEED_FILE || '../../.data/load/seed.json');
@@ -16,7 +19,9 @@ export const release = __ENV.RELEASE || 'unnamed';
 /** Folder of the summary; must be writable for k6. */
 export const resultDir = (__ENV.RESULT_DIR || '.data/load').replace(/\/$/, '');
 /** Participating personas; a platform without a language model has no visitors. */
-export const personas = (__ENV.PERSONAS || 'api_client,booking_provider,messaging_provider,visitor,uploader').split(',');
+export const personas = (__ENV.PERSONAS || 'api_client,booking_provider,messaging_provider,visitor,uploader').split(
+  ',',
+);
 
 function required(name) {
   const value = __ENV[name];

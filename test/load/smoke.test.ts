@@ -20,7 +20,12 @@ let folder: string;
 let run: { code: number; output: string };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'load-smoke-'));
-  run = await runNode(['lab/load/main.ts', 'smoke', '--own'], { DURATION: '25s', RESULT_DIR: folder, RELEASE: 'this-one', SLACK: '10' });
+  run = await runNode(['lab/load/main.ts', 'smoke', '--own'], {
+    DURATION: '25s',
+    RESULT_DIR: folder,
+    RELEASE: 'this-one',
+    SLACK: '10',
+  });
 }, runTimeoutMs);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -28,7 +33,10 @@ function runNode(args: readonly string[], env: Record<string, string> = {}): Pro
   return new Promise((resolve) => {
     const options = { cwd: repoDir, env: { ...process.env, NODE_OPTIONS: '', ...env }, maxBuffer: 16 * 1024 * 1024 };
     execFile(process.execPath, [...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` });
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1,
+        output: `${stdout}${stderr}`,
+      });
     });
   });
 }

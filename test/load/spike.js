@@ -1,6 +1,7 @@
 /**
- * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, then RATE again. During the peak requests may
- * be rejected (503 with Retry-After), but not webhooks; afterwards the platform must recover completely.
+ * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, then RATE again. During the
+ * peak requests may be rejected (503 with Retry-After), but not webhooks; afterwards the platform must recover
+ * completely.
  */
 import { planCrowd, planOverload, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
@@ -28,7 +29,11 @@ function part(phase, startSeconds, seconds, factor) {
 }
 
 export const options = {
-  scenarios: { ...part('before', 0, calm, 1), ...part('peak', calm, high, peak), ...part('after', calm + high + rest, calm, 1) },
+  scenarios: {
+    ...part('before', 0, calm, 1),
+    ...part('peak', calm, high, peak),
+    ...part('after', calm + high + rest, calm, 1),
+  },
   thresholds: {
     ...planThresholds({ failed: 0.001, phase: 'before' }),
     ...planOverload({ phase: 'peak', factor: peak }),
@@ -37,4 +42,5 @@ export const options = {
   summaryTrendStats: trendStats,
 };
 
-export const handleSummary = (data) => summarize('spike', data, { visits_per_second: rate, peak, calm_seconds: calm, peak_seconds: high });
+export const handleSummary = (data) =>
+  summarize('spike', data, { visits_per_second: rate, peak, calm_seconds: calm, peak_seconds: high });

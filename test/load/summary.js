@@ -68,8 +68,12 @@ function readTimes(metrics, tag) {
 
 function renderMarkdown(summary) {
   const operations = Object.entries(summary.operations).map(([name, times]) => renderRow(name, times));
-  const personaRows = Object.entries(summary.personas).map(([name, times]) => renderRow(name, times, percent(times.failed_share)));
-  const crossed = summary.thresholds.filter(({ ok }) => !ok).map(({ metric, expression }) => `- crossed: \`${metric}\` \`${expression}\``);
+  const personaRows = Object.entries(summary.personas).map(([name, times]) =>
+    renderRow(name, times, percent(times.failed_share)),
+  );
+  const crossed = summary.thresholds
+    .filter(({ ok }) => !ok)
+    .map(({ metric, expression }) => `- crossed: \`${metric}\` \`${expression}\``);
   const failed = summary.failed_checks.map(({ name, fails }) => `- not as expected, ${fails} times: ${name}`);
   return [
     `# ${summary.suite}: ${summary.passed ? 'passed' : 'FAILED'}`,

@@ -1,6 +1,6 @@
 /**
- * A compromised service: an attacker uses its NATS account to impersonate another person, a superuser, another service, or the
- * administrator (docs/adr/signed-actors.md).
+ * A compromised service: an attacker uses its NATS account to impersonate another person, a superuser, another service,
+ * or the administrator (docs/adr/signed-actors.md).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,13 +14,22 @@ import { type Intruder, takeOver } from './intruder.ts';
 import { startTarget } from './attacker.ts';
 
 const services = ['agents', 'conversations', 'media', 'transcripts', 'directory', 'events'] as const;
-const root: Actor = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true };
+const root: Actor = {
+  kind: 'user',
+  accountId: 1,
+  personId: 1,
+  superuser: true,
+  globalEditor: true,
+  coherenceAccess: true,
+};
 
 /** Returns candidates that may follow a token: the next numbers for a number, otherwise its neighbours. */
 function guessNext(token: string): string[] {
   const isNumber = /^[\da-z]{1,10}$/.test(token);
   const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567'.split('');
-  return letters.map((letter, index) => (isNumber ? (Number.parseInt(token, 36) + index).toString(36) : token.slice(0, -1) + letter));
+  return letters.map((letter, index) =>
+    isNumber ? (Number.parseInt(token, 36) + index).toString(36) : token.slice(0, -1) + letter,
+  );
 }
 
 describe('a compromised service', () => {
@@ -92,7 +101,8 @@ describe('a compromised service', () => {
   it.each(services)('%s: does not gain superuser rights', async (service) => {
     const email = `root-${service}@evil.example`;
     const account = { email, password: 'taken by an intruder', superuser: true };
-    if (service !== 'directory') expect(await as(service).ask('directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
+    if (service !== 'directory')
+      expect(await as(service).ask('directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
     expect(await as(service).ask('admin.directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
     expect(await accountExists(email)).toBe(false);
   });
@@ -114,8 +124,14 @@ describe('a compromised service', () => {
     for (let attempt = 0; attempt < 20; attempt++) {
       for (const subject of ['admin.directory.accounts.create', 'directory.accounts.create']) {
         const pull = { batch: 1, expires: nanos(2_000) };
-        await intruder.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_delete-blob`, pull, { reply: intruder.subject(subject) });
-        await intruder.send('jobs.media.delete-blob', { email, superuser: true }, { headers: { Actor: JSON.stringify(root) } });
+        await intruder.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_delete-blob`, pull, {
+          reply: intruder.subject(subject),
+        });
+        await intruder.send(
+          'jobs.media.delete-blob',
+          { email, superuser: true },
+          { headers: { Actor: JSON.stringify(root) } },
+        );
       }
       if (await accountExists(email)) break;
     }
@@ -157,7 +173,13 @@ describe('a compromised service', () => {
 
   it('cannot write a note in the name of another actor', async () => {
     const body = 'I have agreed to everything.';
-    const payload = { key: randomUUID(), person_ids: [demo.ben], body, note_type: 'system', author_person_id: demo.ada };
+    const payload = {
+      key: randomUUID(),
+      person_ids: [demo.ben],
+      body,
+      note_type: 'system',
+      author_person_id: demo.ada,
+    };
     for (const service of ['media', 'transcripts', 'agents'])
       expect(await as(service).send('jobs.directory.note-add', { id: randomUUID(), payload })).toBe(false);
     await platform.cli('doctor');

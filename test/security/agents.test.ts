@@ -1,6 +1,7 @@
 /**
- * Attacks by visitors and by callers of the hook address: reading other visitors' data, causing model costs, taking over another chat,
- * breaking the agent (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP LLM01, LLM02, LLM05, LLM10).
+ * Attacks by visitors and by callers of the hook address: reading other visitors' data, causing model costs, taking
+ * over another chat, breaking the agent (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP LLM01,
+ * LLM02, LLM05, LLM10).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
@@ -31,9 +32,16 @@ beforeAll(async () => {
     LLM_DAILY_TOKENS: String(dailyTokens),
   };
   platform = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
-  const agent = (slug: string, config: object = {}) => ({ slug, name: slug, prompt: 'You are the guide of the Tea House.', config });
+  const agent = (slug: string, config: object = {}) => ({
+    slug,
+    name: slug,
+    prompt: 'You are the guide of the Tea House.',
+    config,
+  });
   const slugs = ['confidant', 'flooded', 'talkative', 'careless'];
-  await platform.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });
+  await platform.apply({
+    agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })],
+  });
   // As allowed by an earlier release; today a workspace file without a secret is rejected.
   await platform.sql(`update agents.agents set config = config #- '{messaging,webhook_secret}' where slug = 'open'`);
 });
@@ -70,7 +78,8 @@ async function remembered(): Promise<void> {
   });
 }
 
-const promptsSince = (count: number): string => JSON.stringify(llm.requests.slice(count).map(({ messages }) => messages));
+const promptsSince = (count: number): string =>
+  JSON.stringify(llm.requests.slice(count).map(({ messages }) => messages));
 
 describe('a visitor who tries to read data of others or to inject output through the agent (D70)', () => {
   /** Simulates a model that reveals its entire input. */
@@ -93,7 +102,9 @@ describe('a visitor who tries to read data of others or to inject output through
     await say('confidant', 'and what else?', { visitor_id: stranger.json.visitor_id });
     expect(llm.requests.length - before).toBe(2);
     expect(promptsSince(before)).not.toMatch(/malaria|mister fraud/);
-    const stored = await platform.sql<{ body: string }>(`select body from agents.memory_facts where kind = 'knowledge'`);
+    const stored = await platform.sql<{ body: string }>(
+      `select body from agents.memory_facts where kind = 'knowledge'`,
+    );
     expect(stored).toEqual([]);
     // What visitors say about themselves is not shared.
     const asked = llm.requests.length;
@@ -186,16 +197,20 @@ describe('an attacker who knows a hook address (D64, D68)', () => {
     update_id: updateId++,
     message: { message_id: updateId, date: 1, from: { id: Math.abs(chat.id), is_bot: false }, chat, ...more },
   });
-  const hook = async (update: object, { slug = 'bot', given = null }: { slug?: string; given?: string | null } = {}): Promise<void> => {
+  const hook = async (
+    update: object,
+    { slug = 'bot', given = null }: { slug?: string; given?: string | null } = {},
+  ): Promise<void> => {
     const headers = given === null ? {} : { 'x-telegram-bot-api-secret-token': given };
     const answer = await platform.call('POST', `/api/hook/agents/${slug}`, { token: null, json: update, headers });
     expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
   };
   const countReceipts = async (outcome: string): Promise<number> =>
     (
-      await platform.sql<{ n: number }>(`select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome = $1`, [
-        outcome,
-      ])
+      await platform.sql<{ n: number }>(
+        `select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome = $1`,
+        [outcome],
+      )
     )[0]?.n ?? 0;
   let settledBefore = 0;
   /** Waits until that many more updates have finished, whatever their outcome. */
@@ -213,7 +228,8 @@ describe('an attacker who knows a hook address (D64, D68)', () => {
 
   it('gets no answer of an agent without a secret: no model call, no trace of the message', async () => {
     const asked = llm.requests.length;
-    for (let n = 0; n < 30; n++) await hook(compose({ id: 5_000 + n, type: 'private' }, { text: `unsigned-words ${n}` }), { slug: 'open' });
+    for (let n = 0; n < 30; n++)
+      await hook(compose({ id: 5_000 + n, type: 'private' }, { text: `unsigned-words ${n}` }), { slug: 'open' });
     await hook(compose(privateChat, { text: 'unsigned-words with any secret' }), { slug: 'open', given: secret });
     await settle(31);
     expect([llm.requests.length - asked, telegram.calls.length]).toEqual([0, 0]);

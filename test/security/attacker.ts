@@ -56,7 +56,8 @@ export function head(method: string, path: string, headers: Readonly<Record<stri
 }
 
 /** Status codes received on a wire. */
-export const statusesOf = ({ received }: Wire): number[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+export const statusesOf = ({ received }: Wire): number[] =>
+  [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
 
 export interface Cost {
   /** CPU time since the process started. */
@@ -67,7 +68,11 @@ export interface Cost {
 
 /** Returns a service's memory and CPU time from its metrics. */
 export async function readCost(platform: TestPlatform, service = 'api-gateway'): Promise<Cost> {
-  const [heap, resident, cpu] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes', 'process_cpu_seconds_total'] as const;
+  const [heap, resident, cpu] = [
+    'nodejs_heap_size_used_bytes',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+  ] as const;
   const text = await readMetrics(platform, service, [heap, resident, cpu]);
   return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident), cpuMs: sumOf(text, cpu) * 1_000 };
 }

@@ -1,12 +1,23 @@
 /**
- * Expensive bodies: small ones that expand, large ones that take long, and ones that never arrive (OWASP API4:2023; D60, D61, D62, D77).
+ * Expensive bodies: small ones that expand, large ones that take long, and ones that never arrive (OWASP API4:2023;
+ * D60, D61, D62, D77).
  */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
-import { countRefused, head, measureOther, measureParsing, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
+import {
+  countRefused,
+  head,
+  measureOther,
+  measureParsing,
+  openWire,
+  readCost,
+  statusesOf,
+  type Wire,
+  startTarget,
+} from './attacker.ts';
 
 const maxErrorBytes = 65_536;
 const mebibyte = 1_048_576;
@@ -38,8 +49,16 @@ const open = async (text: string): Promise<Wire> => {
   wires.push(wire);
   return wire;
 };
-/** Starts 100 kB requests that send no more than `start`. Resolves when the gateway processes all of them, i.e. has sent `100 Continue`. */
-const beginMany = async (count: number, path: string, headers: Record<string, string> = {}, start = '{'): Promise<Wire[]> => {
+/**
+ * Starts 100 kB requests that send no more than `start`. Resolves when the gateway processes all of them, i.e. has sent
+ * `100 Continue`.
+ */
+const beginMany = async (
+  count: number,
+  path: string,
+  headers: Record<string, string> = {},
+  start = '{',
+): Promise<Wire[]> => {
   const method = path === conversation ? 'PATCH' : 'POST';
   const text = head(method, path, { 'Content-Length': 100_000, Expect: '100-continue', ...headers });
   const begun = await Promise.all(Array.from({ length: count }, () => open(text)));
@@ -62,7 +81,9 @@ async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs:
   const answer = await attack();
   const cpuMs = (await readCost(platform)).cpuMs - before.cpuMs;
   await measureOther(platform, conversation);
-  await waitFor(async () => (await readCost(platform)).heapBytes - before.heapBytes < 50 * mebibyte, { what: 'the heap to shrink again' });
+  await waitFor(async () => (await readCost(platform)).heapBytes - before.heapBytes < 50 * mebibyte, {
+    what: 'the heap to shrink again',
+  });
   if (answer.status >= 400) expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(maxErrorBytes);
   return { ...answer, cpuMs };
 }
@@ -78,7 +99,9 @@ describe('small bodies that cause large responses', () => {
     const body = gzipSync(bomb, { level: 9 });
     expect(body.length).toBeLessThan(1_000);
     const before = await countRefused(platform, 'content_encoding');
-    const answer = await survive(() => platform.call('POST', chat, { token: null, body, headers: { 'content-encoding': 'gzip' } }));
+    const answer = await survive(() =>
+      platform.call('POST', chat, { token: null, body, headers: { 'content-encoding': 'gzip' } }),
+    );
     expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
     expect(await countRefused(platform, 'content_encoding')).toBe(before + 1);
   });
@@ -118,7 +141,12 @@ describe('bodies that are expensive to process', () => {
   };
 
   it('rejects 3,000 invalid participants quickly', async () => {
-    const participants = Array.from({ length: 3_000 }, () => ({ customParticipantId: 1, personId: 'x', displayName: 2, assignedAt: 'y' }));
+    const participants = Array.from({ length: 3_000 }, () => ({
+      customParticipantId: 1,
+      personId: 'x',
+      displayName: 2,
+      assignedAt: 'y',
+    }));
     const answer = await room(JSON.stringify({ participants }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
@@ -128,7 +156,10 @@ describe('bodies that are expensive to process', () => {
     ['small objects behind one long number', fill('{"body":"","x":[1e400,', '{}', ']}')],
     ['long numbers', fill('{"body":"","x":[', '1e9', ']}')],
     ['empty lists', fill('{"body":"","x":[', '[]', ']}')],
-    ['undeclared fields', `{"body":"",${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`],
+    [
+      'undeclared fields',
+      `{"body":"",${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`,
+    ],
   ])('does not block the gateway with an anonymous body of %s', async (_name, body) => {
     expect(body.length).toBeLessThanOrEqual(fourMebibytes);
     const answer = await survive(() => platform.call('POST', chat, { token: null, body }));
@@ -140,12 +171,17 @@ describe('bodies that are expensive to process', () => {
   it('merges the maximum number of participants in one pass, and rejects them as too large to store', async () => {
     const given = Array.from({ length: 100_000 }, (_value, index) => `{"customParticipantId":"p${index}"}`);
     const answer = await room(`{"participants":[${given.join(',')}]}`);
-    expect([answer.status, answer.json]).toEqual([413, expect.objectContaining({ error: 'conversation_data_too_large' })]);
+    expect([answer.status, answer.json]).toEqual([
+      413,
+      expect.objectContaining({ error: 'conversation_data_too_large' }),
+    ]);
   });
 
   it('reads numbers with a fraction of zero in a single pass', async () => {
     const participant = (index: number): string => `{"customParticipantId":"p${index}","personId":1.0,"displayName":7}`;
-    const answer = await room(`{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`);
+    const answer = await room(
+      `{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`,
+    );
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
@@ -155,9 +191,12 @@ describe('bodies that are expensive to process', () => {
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000));
     for (let part = 0; part < 10 * megabytes && !wire.socket.destroyed; part++) {
-      if (!wire.socket.write(chunks)) await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
+      if (!wire.socket.write(chunks))
+        await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
     }
-    expect((await readCost(platform)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte + megabytes * 25 * mebibyte);
+    expect((await readCost(platform)).heapBytes - before.heapBytes).toBeLessThan(
+      50 * mebibyte + megabytes * 25 * mebibyte,
+    );
     if (!wire.socket.destroyed) wire.send('0\r\n\r\n');
     // 408 from a machine that does not read four million chunks in half a minute.
     await waitFor(() => [400, 408].includes(statusesOf(wire)[0] ?? 0));
@@ -167,7 +206,8 @@ describe('bodies that are expensive to process', () => {
 describe('bodies that are never sent', () => {
   const large = { infos: { text: 'x'.repeat(100_000) } };
   const patchLarge = () => platform.call('PATCH', conversation, { json: large });
-  const postHook = (size: number) => platform.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
+  const postHook = (size: number) =>
+    platform.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
 
   it('of 70 anonymous clients do not delay a large write of another caller', async () => {
     const slow = await beginMany(70, chat);
@@ -177,7 +217,12 @@ describe('bodies that are never sent', () => {
   });
 
   it('of 70 callers do not delay another caller either', async () => {
-    const slow = await beginMany(70, conversation, { Authorization: `Bearer ${platform.sharedToken}` }, 'x'.repeat(70_000));
+    const slow = await beginMany(
+      70,
+      conversation,
+      { Authorization: `Bearer ${platform.sharedToken}` },
+      'x'.repeat(70_000),
+    );
     expect((await patchLarge()).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
@@ -256,7 +301,9 @@ describe('bodies that are sent too slowly', () => {
 
   it('get 408, and the connection is closed', async () => {
     await Promise.all(slow.map((wire) => wire.closed));
-    expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
+    expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(
+      slow.map(() => [[408], true]),
+    );
     expect([steady.isClosed, steady.received]).toEqual([false, '']);
     expect(await countRefused(platform, 'body_too_slow')).toBe(before + 3);
   });

@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
 import { applyDemo, createConversation, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
-import { head, measureOther, openWire, readCost, statusesOf, startTarget, measureParsing, readCpuMs } from './attacker.ts';
+import {
+  head,
+  measureOther,
+  openWire,
+  readCost,
+  statusesOf,
+  startTarget,
+  measureParsing,
+  readCpuMs,
+} from './attacker.ts';
 import { monotonousRequests } from './generator.ts';
 import { attackedOperations } from './operations.ts';
 import { animatedGif, hugeGif, hugeJpeg, hugePng, hugeSvg, hugeWebp, pngWithText, solidPng } from './pictures.ts';
@@ -20,7 +29,11 @@ let userToken: string;
 let experience: number;
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents', 'events'];
-  const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
+  const limits = {
+    RATE_LIMIT_LOGIN_PER_MINUTE: '0',
+    RATE_LIMIT_CHAT_PER_MINUTE: '0',
+    RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
+  };
   platform = await startTarget(import.meta.url, limits, { services });
   const demo = await applyDemo(platform, 'bombs');
   const long = 'a'.repeat(200);
@@ -106,7 +119,10 @@ describe('small image files with huge dimensions (D51)', () => {
     await upload(await solidPng(10), 'warm.png');
     const before = await residentOfMedia();
     const answer = await upload(bytes, file);
-    expect([answer.status, answer.json]).toEqual([400, { code: 'validation_error', message: expect.any(String), retryable: false }]);
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { code: 'validation_error', message: expect.any(String), retryable: false },
+    ]);
     expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
   });
 
@@ -129,7 +145,10 @@ describe('small image files with huge dimensions (D51)', () => {
 
 describe('workspace files whose aliases expand to gigabytes', () => {
   const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
-  const laughs = Array.from({ length: 10 }, (_value, index) => `a${index + 1}: &a${index + 1} ${list(10, `*a${index}`)}`);
+  const laughs = Array.from(
+    { length: 10 },
+    (_value, index) => `a${index + 1}: &a${index + 1} ${list(10, `*a${index}`)}`,
+  );
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bombs-'));
@@ -138,7 +157,10 @@ describe('workspace files whose aliases expand to gigabytes', () => {
 
   it.each([
     ['a billion laughs', ['a0: &a0 ha', ...laughs].join('\n')],
-    ['9,000 times a megabyte', `people:\n  - key: a\n    name: &a "${'x'.repeat(mebibyte)}"\n    notes: ${list(9_000, '*a')}\n`],
+    [
+      '9,000 times a megabyte',
+      `people:\n  - key: a\n    name: &a "${'x'.repeat(mebibyte)}"\n    notes: ${list(9_000, '*a')}\n`,
+    ],
     ['a list in itself', 'people: &a [*a]\n'],
     ['100,000 levels', `people: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`],
   ])('are rejected: %s', async (name, text) => {
@@ -161,7 +183,9 @@ describe('texts that cause catastrophic regular expression backtracking', () => 
   const maxTimesParsed = 100;
   let allowedMs: number;
   beforeAll(() => {
-    allowedMs = maxTimesParsed * measureParsing(`{${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`);
+    allowedMs =
+      maxTimesParsed *
+      measureParsing(`{${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`);
   });
 
   it.each(cases)('$id processes them with little CPU time', async ({ operation, requests }) => {
@@ -174,7 +198,12 @@ describe('texts that cause catastrophic regular expression backtracking', () => 
       const took = cpuMs < allowedMs ? 'little' : `${cpuMs} ms of ${allowedMs}`;
       // Answered by the reading service, not because of a missing service; only the model is missing.
       const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));
-      expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([dimension, place, 'answered', 'little']);
+      expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([
+        dimension,
+        place,
+        'answered',
+        'little',
+      ]);
     }
   });
 });

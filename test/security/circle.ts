@@ -12,13 +12,16 @@ export interface Circle {
   /** Ids by key. */
   readonly people: Readonly<Record<string, number>>;
   /**
-   * Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser; Carl is an outsider
-   * who leads autumn.
+   * Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser;
+   * Carl is an outsider who leads autumn.
    */
   readonly tokens: Readonly<Record<Person, string>>;
   /** Returns the account entry of a workspace file with these rights. */
   account(key: string, rights?: object): object;
-  /** Creates a conversation of Ben's in spring with transcript, audio and recording; `said` is contained in all its readable texts. */
+  /**
+   * Creates a conversation of Ben's in spring with transcript, audio and recording; `said` is contained in all its
+   * readable texts.
+   */
   createRich(said: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -45,8 +48,22 @@ const journey = (slug: string) => ({
 });
 const workspace = {
   classes: [
-    { slug: 'group', object_kind: 'holon', parent: null, label: 'Group', plural_label: 'Groups', allowed_children: ['event'] },
-    { slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true },
+    {
+      slug: 'group',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Group',
+      plural_label: 'Groups',
+      allowed_children: ['event'],
+    },
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
   ],
   journeys: ['circle', 'other'].map(journey),
   people: ['ada', 'ben', 'carl', 'dora', 'gina', 'eve'].map(person),

@@ -3,7 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
-import { countRefused, head, measureOther, openWire, readCost, readMetric, statusesOf, type Wire, startTarget } from './attacker.ts';
+import {
+  countRefused,
+  head,
+  measureOther,
+  openWire,
+  readCost,
+  readMetric,
+  statusesOf,
+  type Wire,
+  startTarget,
+} from './attacker.ts';
 
 const mebibyte = 1_048_576;
 
@@ -12,7 +22,11 @@ let conversation: string;
 let user: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
-  platform = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
+  platform = await startTarget(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'conversations', 'directory', 'media'] },
+  );
   const demo = await applyDemo(platform, 'wires');
   conversation = `/api/coherence/conversations/${(await createConversation(platform, demo)).id}`;
   user = await platform.login('ada-wires@example.org', 'secret-of-ada-wires');
@@ -38,13 +52,18 @@ describe('request headers', () => {
     const path = headers === undefined ? `/${'p'.repeat(20_000)}` : '/api/v1/people';
     const wire = await open(head('GET', path, headers));
     await wire.closed;
-    expect([statusesOf(wire), wire.received.includes('{"detail":"Request header fields too large"}')]).toEqual([[431], true]);
+    expect([statusesOf(wire), wire.received.includes('{"detail":"Request header fields too large"}')]).toEqual([
+      [431],
+      true,
+    ]);
   });
 
   it('log a short line, however long the path is', async () => {
     const path = `/${'q'.repeat(15_000)}`;
     expect((await platform.call('GET', path)).status).toBe(404);
-    const line = await waitFor(async () => (await platform.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')));
+    const line = await waitFor(async () =>
+      (await platform.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')),
+    );
     expect(line.length).toBeLessThan(2_000);
   });
 });
@@ -84,7 +103,9 @@ describe('pipelining', () => {
   });
 
   it('of a few requests is served in order', async () => {
-    const requests = [conversation, '/nowhere', conversation].map((path) => head('GET', path, authorization())).join('');
+    const requests = [conversation, '/nowhere', conversation]
+      .map((path) => head('GET', path, authorization()))
+      .join('');
     const wire = await open(requests);
     await waitFor(() => statusesOf(wire).length === 3);
     expect(statusesOf(wire)).toEqual([200, 404, 200]);
@@ -105,10 +126,11 @@ describe('responses that clients do not read', () => {
     };
     await Promise.all(Array.from({ length: 20 }, openGreedy));
     await measureOther(platform, '/api/openapi.json');
-    // Responses aborted to free memory; data in kernel buffers does not count. While the gateway is overloaded, further requests get 503,
-    // so more are sent.
+    // Responses aborted to free memory; data in kernel buffers does not count. While the gateway is overloaded, further
+    // requests get 503, so more are sent.
     const isFull = async (): Promise<boolean> => (await countRefused(platform, 'no_room_for_answer')) > 0;
-    for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++) await openGreedy();
+    for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++)
+      await openGreedy();
     expect(await isFull()).toBe(true);
     await waitFor(async () => (await readCost(platform)).residentBytes - before.residentBytes < 400 * mebibyte);
     // The queued requests are processed first; then other clients are served again.
@@ -181,7 +203,11 @@ describe('slow and aborted uploads', () => {
 
 describe('response headers (D73)', () => {
   const nosniff = 'nosniff';
-  const cases: [string, string, { token?: string | null; method?: string; body?: string; headers?: Record<string, string> }][] = [
+  const cases: [
+    string,
+    string,
+    { token?: string | null; method?: string; body?: string; headers?: Record<string, string> },
+  ][] = [
     ['a read', 'CONVERSATION', {}],
     ['a read of what is known already', 'CONVERSATION', { headers: { 'if-none-match': '*' } }],
     ['a refused credential', 'CONVERSATION', { token: null }],
@@ -210,7 +236,11 @@ describe('response headers (D73)', () => {
       headers: { 'x-svc-api-key': platform.loginSecret },
       json: { email: 'ada-wires@example.org', password: 'secret-of-ada-wires' },
     });
-    expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([200, 'no-store', nosniff]);
+    expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+      200,
+      'no-store',
+      nosniff,
+    ]);
   });
 
   it('allow clients to revalidate what they have', async () => {
@@ -218,14 +248,19 @@ describe('response headers (D73)', () => {
     expect((await platform.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
-  it.each(['/api/openapi.json', '/api/docs', '/api/docs/assets/start.js', '/media/none', '/nowhere', '/api/nowhere', '/api/v1/nowhere'])(
-    'declare the type of %s, and allow caching of public documents',
-    async (path) => {
-      const { status, headers } = await platform.call('GET', path, { token: null });
-      expect(headers.get('x-content-type-options')).toBe(nosniff);
-      expect(headers.get('cache-control') === 'no-store').toBe(status >= 400);
-    },
-  );
+  it.each([
+    '/api/openapi.json',
+    '/api/docs',
+    '/api/docs/assets/start.js',
+    '/media/none',
+    '/nowhere',
+    '/api/nowhere',
+    '/api/v1/nowhere',
+  ])('declare the type of %s, and allow caching of public documents', async (path) => {
+    const { status, headers } = await platform.call('GET', path, { token: null });
+    expect(headers.get('x-content-type-options')).toBe(nosniff);
+    expect(headers.get('cache-control') === 'no-store').toBe(status >= 400);
+  });
 
   it('are also present on errors of the parser', async () => {
     const wire = await open('NO HTTP\r\n\r\n');

@@ -1,6 +1,6 @@
 /**
- * Attacks on conversation data: a conversation cannot grow until reads are huge (D63), deleted data cannot be read (D67), and with
- * CONVERSATION_ACCESS=members only members read and write it (D69; OWASP API1, API4).
+ * Attacks on conversation data: a conversation cannot grow until reads are huge (D63), deleted data cannot be read
+ * (D67), and with CONVERSATION_ACCESS=members only members read and write it (D69; OWASP API1, API4).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Route } from '#libs/contract';
@@ -32,7 +32,10 @@ const requests: Readonly<Record<string, () => Call>> = {
   markRecorded: () => ({ json: {} }),
   writeRoom: () => ({ json: { phase: 'probe' } }),
   readRoom: () => ({}),
-  recordQuestionChange: () => ({ json: { questionId: 1, occurredAt: '2020-01-01T10:00:00Z' }, headers: { 'idempotency-key': 'probe' } }),
+  recordQuestionChange: () => ({
+    json: { questionId: 1, occurredAt: '2020-01-01T10:00:00Z' },
+    headers: { 'idempotency-key': 'probe' },
+  }),
   getConversationSummary: () => ({}),
   uploadAudio: () => {
     const form = new FormData();
@@ -56,7 +59,10 @@ const listings = [
 /** Operations of these services without conversation data; `/media` is tested separately. */
 const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
 
-/** Operators see job data, not conversation content, and are authorized by their groups (test/e2e/auth-table.drill.test.ts). */
+/**
+ * Operators see job data, not conversation content, and are authorized by their groups
+ * (test/e2e/auth-table.drill.test.ts).
+ */
 const ofMembers = routes.filter(({ path }) => !path.startsWith('/api/ops/'));
 const naming = ofMembers.filter(({ path }) => path.includes('{conversation_id}'));
 const isRead = ({ method }: Route): boolean => method === 'GET';
@@ -95,11 +101,17 @@ describe('the route table and conversations (D67, D69)', () => {
     expect(naming.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(requests).toSorted());
     const holding = ofMembers.filter(
       ({ rpc, handler, path }) =>
-        /^(conversations|transcripts|media)\./.test(rpc?.subject ?? '') || handler === 'media' || path.includes('/conversations'),
+        /^(conversations|transcripts|media)\./.test(rpc?.subject ?? '') ||
+        handler === 'media' ||
+        path.includes('/conversations'),
     );
     const known = [...Object.keys(requests), ...listings, ...others];
     const logo = (route: Route): boolean => route.path.includes('logo');
-    expect(holding.filter((route) => !logo(route) && !known.includes(route.operationId)).map(({ operationId }) => operationId)).toEqual([]);
+    expect(
+      holding
+        .filter((route) => !logo(route) && !known.includes(route.operationId))
+        .map(({ operationId }) => operationId),
+    ).toEqual([]);
   });
 });
 
@@ -131,11 +143,15 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
   });
 
   it('is visible to operators: a metric counts the denials, and the log names the account', async () => {
-    expect(await readMetric(platform, 'conversations', 'coherence_conversation_access_refused_total')).toBeGreaterThanOrEqual(
-      naming.length,
+    expect(
+      await readMetric(platform, 'conversations', 'coherence_conversation_access_refused_total'),
+    ).toBeGreaterThanOrEqual(naming.length);
+    const [account] = await platform.sql<{ id: number }>(
+      `select id from directory.accounts where email = 'carl@example.org'`,
     );
-    const [account] = await platform.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
-    const lines = (await platform.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
+    const lines = (await platform.readLogs())
+      .split('\n')
+      .filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining({ msg: 'request', status: 404, accountId: account?.id }),
     );
@@ -160,7 +176,8 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
 
   it('loses access when the authority over the event ends', async () => {
     const path = `${api}/${id}/infos`;
-    const deactivate = (active: boolean) => platform.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
+    const deactivate = (active: boolean) =>
+      platform.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
     expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(200);
     await deactivate(false);
     expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(404);
@@ -178,13 +195,12 @@ describe('callers with access, with member-only conversations (D69)', () => {
   const members = ['ben', 'dora', 'ada', 'eve', 'shared'] as const;
   const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? platform.sharedToken : tokens[key]);
 
-  it.each(naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))))(
-    '$title is allowed for: $member',
-    async ({ route, member }) => {
-      const answer = await ask(route, id, tokenOf(member));
-      expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
-    },
-  );
+  it.each(
+    naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))),
+  )('$title is allowed for: $member', async ({ route, member }) => {
+    const answer = await ask(route, id, tokenOf(member));
+    expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
+  });
 
   it.each(members)('lists the conversation for: %s', async (member) => {
     expect(await readListings(tokenOf(member))).toContain('told in the circle');
@@ -213,7 +229,11 @@ describe('traces of a deleted conversation (D67)', () => {
        insert into conversations.booking_identifiers (identifier, booking_id) select 'uid:traces', id from booking`,
       [id],
     );
-    const body = JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', createdAt: new Date().toISOString(), payload: { uid: 'traces' } });
+    const body = JSON.stringify({
+      triggerEvent: 'BOOKING_CANCELLED',
+      createdAt: new Date().toISOString(),
+      payload: { uid: 'traces' },
+    });
     const headers = { 'content-type': 'application/json', ...signBooking(body) };
     await platform.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
     await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
@@ -259,7 +279,12 @@ describe('traces of a deleted conversation (D67)', () => {
     }
     const listed = JSON.parse((await platform.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
     expect(listed).toContainEqual(
-      expect.objectContaining({ id, title: said, reason: 'booking_cancelled', by: expect.stringMatching(/^receipt \d+$/) }),
+      expect.objectContaining({
+        id,
+        title: said,
+        reason: 'booking_cancelled',
+        by: expect.stringMatching(/^receipt \d+$/),
+      }),
     );
   });
 
@@ -269,9 +294,15 @@ describe('traces of a deleted conversation (D67)', () => {
     for (const route of naming.filter(isRead)) {
       const { status, text } = await ask(route, id, tokens.ben);
       const without = (body = ''): string => body.replace(/"updated_at":"[^"]*"/, '');
-      expect([route.operationId, status, without(text)]).toEqual([route.operationId, 200, without(shown.get(route.operationId))]);
+      expect([route.operationId, status, without(text)]).toEqual([
+        route.operationId,
+        200,
+        without(shown.get(route.operationId)),
+      ]);
     }
-    await eventually(async () => expect(await (await fetch(`${platform.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`));
+    await eventually(async () =>
+      expect(await (await fetch(`${platform.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`),
+    );
     expect(await readListings(tokens.ben)).toContain(said);
     const again = await platform.cli('conversations', 'restore', String(id));
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not deleted')]);
@@ -286,12 +317,19 @@ describe('traces of a deleted conversation (D67)', () => {
     const headers = { 'content-type': 'application/json', ...signBooking(body) };
     await platform.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
     await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
-    await platform.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`, [id]);
+    await platform.sql(
+      `update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`,
+      [id],
+    );
     await eventually(async () => {
       expect(await platform.findInDatabase(said)).toEqual([]);
-      expect(await platform.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id])).toEqual([]);
+      expect(
+        await platform.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id]),
+      ).toEqual([]);
     }, 90_000);
-    expect((await platform.cli('conversations', 'restore', String(id))).stderr).toBe(`There is no conversation ${id}.\n`);
+    expect((await platform.cli('conversations', 'restore', String(id))).stderr).toBe(
+      `There is no conversation ${id}.\n`,
+    );
   });
 });
 
@@ -302,7 +340,8 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
     message: expect.stringContaining('1 MiB'),
   };
   const text = 'x'.repeat(900_000);
-  const readBytes = async (id: number): Promise<number> => (await platform.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
+  const readBytes = async (id: number): Promise<number> =>
+    (await platform.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
 
   it('rejects five PATCHes of 4 MB each without a change', async () => {
     const id = await circle.createRich('small');
@@ -325,7 +364,11 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
       '/enter-coherence',
       (index: number) => ({ claims: { [`${index}${text}`]: { personId: 1, claimedAt: '2030-01-01T10:00:00Z' } } }),
     ],
-    ['POST', '/enter-coherence', (index: number) => ({ participants: [{ customParticipantId: `${index}`, displayName: text }] })],
+    [
+      'POST',
+      '/enter-coherence',
+      (index: number) => ({ participants: [{ customParticipantId: `${index}`, displayName: text }] }),
+    ],
   ])('%s %s stores one part of many', async (method, path, body) => {
     const id = await circle.createRich('small');
     const statuses = [];
@@ -341,16 +384,19 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
   it.each([
     ['conversation', 2_000, tooLarge],
     ['body', 500_000, { detail: 'The exponents of its numbers stand for more than 16777216 digits' }],
-  ])('rejects numbers of a thousand digits before they are expanded beyond the size of a %s', async (_what, count, refusal) => {
-    const id = await circle.createRich('small');
-    const before = await readBytes(id);
-    const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
-    const answer = await platform.call('PATCH', `${api}/${id}`, {
-      token: tokens.ben,
-      body,
-      headers: { 'content-type': 'application/json' },
-    });
-    expect([answer.status, answer.json]).toEqual([413, refusal]);
-    expect(await readBytes(id)).toBe(before);
-  });
+  ])(
+    'rejects numbers of a thousand digits before they are expanded beyond the size of a %s',
+    async (_what, count, refusal) => {
+      const id = await circle.createRich('small');
+      const before = await readBytes(id);
+      const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
+      const answer = await platform.call('PATCH', `${api}/${id}`, {
+        token: tokens.ben,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([answer.status, answer.json]).toEqual([413, refusal]);
+      expect(await readBytes(id)).toBe(before);
+    },
+  );
 });

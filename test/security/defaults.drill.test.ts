@@ -98,7 +98,9 @@ describe('npm start with default settings', () => {
     });
 
     it('finds no settings of the caller in the servers either', () => {
-      const found = pad.readRecord().filter(({ identity }) => Object.values(readEnvironment(identity.pid)).includes('of-another-program'));
+      const found = pad
+        .readRecord()
+        .filter(({ identity }) => Object.values(readEnvironment(identity.pid)).includes('of-another-program'));
       expect(found.map(({ name }) => name)).toEqual([]);
     });
   });
@@ -113,7 +115,9 @@ describe('npm start with default settings', () => {
     };
     look(pad.dataDir);
     expect(open).toEqual([]);
-    expect(readdirSync(pad.dataDir)).toEqual(expect.arrayContaining(['environment.json', 'logs', 'postgres', 'service-secret']));
+    expect(readdirSync(pad.dataDir)).toEqual(
+      expect.arrayContaining(['environment.json', 'logs', 'postgres', 'service-secret']),
+    );
   });
 
   describe('opened to other machines with HOST, with the data of a closed installation', () => {
@@ -144,7 +148,11 @@ describe('npm start with default settings', () => {
         { email: 'admin@example.org', password: publicPassword },
       );
       const { token } = (await login.json()) as { token: string };
-      const issued = await ask('/api/v1/keys', { authorization: `Bearer ${token}` }, { name: 'Of the trial', scopes: ['*'] });
+      const issued = await ask(
+        '/api/v1/keys',
+        { authorization: `Bearer ${token}` },
+        { name: 'Of the trial', scopes: ['*'] },
+      );
       const session = await signIn(publicPassword);
       made = {
         token,
@@ -183,15 +191,20 @@ describe('npm start with default settings', () => {
     it('accepts webhooks from other machines only with a signature (D64)', async () => {
       for (const name of ['conversations', 'agents'])
         expect(readEnvironment(pad.findIdentity(name).pid)['ALLOW_UNSIGNED_WEBHOOKS'] ?? 'false').toBe('false');
-      expect(readEnvironment(pad.findIdentity('conversations').pid)['BOOKING_WEBHOOK_SECRET']).toBe(secrets['BOOKING_WEBHOOK_SECRET']);
+      expect(readEnvironment(pad.findIdentity('conversations').pid)['BOOKING_WEBHOOK_SECRET']).toBe(
+        secrets['BOOKING_WEBHOOK_SECRET'],
+      );
       expect(secrets['BOOKING_WEBHOOK_SECRET']?.length).toBeGreaterThanOrEqual(24);
     });
 
     it('exposes the API to the network, and no other port', () => {
-      const open = pad.readRecord().filter(({ identity }) => readListening(identity.pid).some((address) => !loopback.test(address)));
+      const open = pad
+        .readRecord()
+        .filter(({ identity }) => readListening(identity.pid).some((address) => !loopback.test(address)));
       expect(open.map(({ name }) => name)).toEqual(['api-gateway']);
       for (const list of Object.values(networkInterfaces()))
-        for (const { address, family } of list ?? []) if (family === 'IPv4') expect(reached(address, pad.port)).toBe(true);
+        for (const { address, family } of list ?? [])
+          if (family === 'IPv4') expect(reached(address, pad.port)).toBe(true);
     });
 
     it('reports the location of its secrets, and does not start with weak custom ones', async () => {
@@ -202,7 +215,9 @@ describe('npm start with default settings', () => {
       await platform.status;
       const weak = pad.launch({ HOST: '0.0.0.0', API_TOKEN: 'too-short', API_LOGIN_SECRET: publicKey });
       await expect(weak.status).resolves.toBe(1);
-      expect(weak.output()).toContain('API_TOKEN is shorter than 24 characters: make one with: npm run --silent cli -- secrets generate');
+      expect(weak.output()).toContain(
+        'API_TOKEN is shorter than 24 characters: make one with: npm run --silent cli -- secrets generate',
+      );
       expect(weak.output()).toContain('API_LOGIN_SECRET is, or holds, a password that anybody knows');
       expect(weak.output()).not.toContain('too-short');
     });
@@ -240,7 +255,8 @@ describe('a service of the image with documented secrets', () => {
         encoding: 'utf8',
       });
       expect(status).toBe(1);
-      for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run --silent cli -- secrets generate`));
+      for (const name of names)
+        expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run --silent cli -- secrets generate`));
       expect(stderr).not.toMatch(/ECONNREFUSED|minioadmin|demo-api-token/);
     },
   );

@@ -1,6 +1,6 @@
 /**
- * Limits on texts that an editor stores for others (OWASP API3, API4, API8:2023; D72, D74): no executable links, no names that hide or
- * forge adjacent text, no texts that overload the database. A rejected write changes nothing.
+ * Limits on texts that an editor stores for others (OWASP API3, API4, API8:2023; D72, D74): no executable links, no
+ * names that hide or forge adjacent text, no texts that overload the database. A rejected write changes nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
@@ -81,11 +81,20 @@ describe('links that run code in a browser (D72)', () => {
     const before = await peopleAndHolons();
     const file = {
       holons: evil.map((website, index) => ({ slug: `new-${index}`, name: 'New', class: 'place', links: { website } })),
-      people: evil.map((website, index) => ({ key: `new-${index}`, name: 'New', contact: { website }, photo_url: website })),
+      people: evil.map((website, index) => ({
+        key: `new-${index}`,
+        name: 'New',
+        contact: { website },
+        photo_url: website,
+      })),
     };
     const failure = await platform.apply(file).catch(String);
     for (const index of evil.keys()) {
-      for (const place of [`holons[${index}].links.website`, `people[${index}].contact.website`, `people[${index}].photo_url`])
+      for (const place of [
+        `holons[${index}].links.website`,
+        `people[${index}].contact.website`,
+        `people[${index}].photo_url`,
+      ])
         expect(failure).toContain(`:1: ${place}: must `);
     }
     await expect(platform.apply({ holons: [{ slug: 'plaza', infos: { home: evil[0] } }] })).rejects.toThrow(
@@ -101,7 +110,10 @@ describe('links that run code in a browser (D72)', () => {
       name: 'Plain',
       contact: { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' },
     });
-    expect([status, json.person.contact]).toEqual([201, { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' }]);
+    expect([status, json.person.contact]).toEqual([
+      201,
+      { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' },
+    ]);
   });
 
   it('removes scripts and such links from rich text, however they are nested', async () => {
@@ -147,8 +159,14 @@ describe('deceptive names (D74)', () => {
       [bad, await update({ links: { [bad]: 'https://example.org' } })],
       ['name', await post('/experiences', { parent_id: plaza, name: bad, description: 'x' })],
       ['svc_class', await post('/experiences', { parent_id: plaza, name: 'X', description: 'x', svc_class: bad })],
-      ['journey_slug', await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed }], journey_slug: bad })],
-      ['step_slug', await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed, step_slug: bad }] })],
+      [
+        'journey_slug',
+        await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed }], journey_slug: bad }),
+      ],
+      [
+        'step_slug',
+        await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed, step_slug: bad }] }),
+      ],
       ['step_slug', await post('/memberships/1/update', { note: 'x', step_slug: bad })],
       ['displayName', await room({ participants: [{ customParticipantId: 'c', displayName: bad }] })],
       [bad, await room({ claims: { [bad]: { personId: demo.ada, claimedAt: '2026-05-01T10:00:00Z' } } })],
@@ -164,8 +182,13 @@ describe('deceptive names (D74)', () => {
   it.each(['%00', '%07', '%0A', '%1B', '%7F', '%C2%85', '%C2%9B', '%E2%80%AE', '%E2%80%8B', '%F3%A0%81%81'])(
     'returns 404 for a slug with %s in a path',
     async (character) => {
-      const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
-      for (const path of paths) expect([path, (await platform.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
+      const paths = [
+        `/holons/by-slug/plaza${character}`,
+        `/classes/holon/place${character}`,
+        `/journeys/joining${character}`,
+      ];
+      for (const path of paths)
+        expect([path, (await platform.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
       expect((await platform.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
       expect((await platform.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
     },
@@ -181,7 +204,9 @@ describe('deceptive names (D74)', () => {
         await post('/experiences', { parent_id: plaza, name: blank, description: 'x' }),
         await post('/people', { name: 'X', note: `\u200b${blank}` }),
       ];
-      expect(answers.map(({ status, json }) => [status, json.code])).toEqual(answers.map(() => [400, 'validation_error']));
+      expect(answers.map(({ status, json }) => [status, json.code])).toEqual(
+        answers.map(() => [400, 'validation_error']),
+      );
     }
   });
 
@@ -208,16 +233,24 @@ describe('texts that are expensive for the database', () => {
     'marks that are out of order': `a${'\u0591'.repeat(50_000)}${'\u05b0'.repeat(49_999)}`,
   };
 
-  it.each(Object.entries(dear))('stores the longest description of %s without delaying other requests', async (_name, description) => {
-    const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
-    for (let round = 0; round < 3; round += 1) expect((await platform.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
-    expect((await stored).map(({ status }) => status)).toEqual([200, 201]);
-  });
+  it.each(Object.entries(dear))(
+    'stores the longest description of %s without delaying other requests',
+    async (_name, description) => {
+      const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
+      for (let round = 0; round < 3; round += 1)
+        expect((await platform.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
+      expect((await stored).map(({ status }) => status)).toEqual([200, 201]);
+    },
+  );
 
   it('rejects one character more', async () => {
     const description = 'a'.repeat(100_001);
     for (const answer of [await update({ description }), await post('/people', { name: 'Long', description })]) {
-      expect([answer.status, answer.json.detail[0].type, answer.text.length < 1_000]).toEqual([422, 'string_too_long', true]);
+      expect([answer.status, answer.json.detail[0].type, answer.text.length < 1_000]).toEqual([
+        422,
+        'string_too_long',
+        true,
+      ]);
     }
   });
 });

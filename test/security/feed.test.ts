@@ -1,4 +1,7 @@
-/** An attacker with a compromised service publishes arbitrary messages to the feed's stream (docs/adr/service-accounts.md; V2, V4). */
+/**
+ * An attacker with a compromised service publishes arbitrary messages to the feed's stream
+ * (docs/adr/service-accounts.md; V2, V4).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
 import { startService, waitFor } from '#libs/testing';
@@ -76,9 +79,12 @@ describe('events published by a compromised service', () => {
     const { id, about } = await begin();
     const stream = `${fixture.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
     const pull = { batch: 1, expires: nanos(10) };
-    const settledUpTo = async (): Promise<number> => (await fixture.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
+    const settledUpTo = async (): Promise<number> =>
+      (await fixture.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
     const before = await settledUpTo();
-    await media.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_send-captions`, pull, { reply: media.subject('feed.directory') });
+    await media.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_send-captions`, pull, {
+      reply: media.subject('feed.directory'),
+    });
     await waitFor(async () => (await settledUpTo()) > before);
     await fixture.patch(id, { infos: { n: 1 } });
     expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
@@ -100,7 +106,10 @@ describe('events published by a compromised service', () => {
   it('can neither change the readers of a subject of another service nor mark it as deleted', async () => {
     const { id, about } = await begin();
     const readSubject = (): Promise<unknown> =>
-      fixture.env.sql(`select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`, [id]);
+      fixture.env.sql(
+        `select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`,
+        [id],
+      );
     const before = await readSubject();
     await tell(write({ number: 3, subject_id: id, access: { holons: [], people: [7] }, farewell: true }));
     expect(await feed.told(3, about)).toContainEqual(['video.available', {}]);

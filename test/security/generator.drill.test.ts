@@ -1,6 +1,7 @@
 /**
- * Every documented operation with requests that are large in every dimension (OWASP API4:2023; D60): rejections are small, memory is
- * released, and other clients are unaffected. `LARGE_REQUESTS=all` sends each dimension to each position, for hours.
+ * Every documented operation with requests that are large in every dimension (OWASP API4:2023; D60): rejections are
+ * small, memory is released, and other clients are unaffected. `LARGE_REQUESTS=all` sends each dimension to each
+ * position, for hours.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -17,7 +18,10 @@ const mebibyte = 1_048_576;
 const maxHeapGrowth = 50 * mebibyte;
 /** Maximum heap growth during a request, including garbage: the gateway's container has 512 MiB in total. */
 const maxPeakGrowth = 256 * mebibyte;
-/** Maximum latency of another client. On a busy machine, a multiple of the time to parse 4 MiB, measured at the same time. */
+/**
+ * Maximum latency of another client. On a busy machine, a multiple of the time to parse 4 MiB, measured at the same
+ * time.
+ */
 const maxOtherMs = 1_000;
 const maxOtherParses = 8;
 /** Minimum interval between heap readings, because each one renders all metrics. */
@@ -41,7 +45,11 @@ let heapAtStart: number;
 const worst = new Map<string, Worst>();
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents', 'events'];
-  const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
+  const limits = {
+    RATE_LIMIT_LOGIN_PER_MINUTE: '0',
+    RATE_LIMIT_CHAT_PER_MINUTE: '0',
+    RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
+  };
   platform = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services });
   const demo = await applyDemo(platform, 'large');
   await platform.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
@@ -67,19 +75,28 @@ function describeWorst(): string {
       otherName,
     ].join('  '),
   );
-  const heads = ['operation'.padEnd(28), ' refusal', '    heap', '    peak', '   other', 'longest wait with'].join('  ');
+  const heads = ['operation'.padEnd(28), ' refusal', '    heap', '    peak', '   other', 'longest wait with'].join(
+    '  ',
+  );
   return [heads, `${''.padEnd(28)}     bytes       MiB       MiB        ms`, ...rows].join('\n');
 }
 
 function send({ method, id, security }: DocumentedOperation, { path, headers, body }: LargeRequest): Promise<Answer> {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
   // A logout ends its session.
-  const token = schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
+  const token =
+    schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
   const gate = schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {};
-  return platform.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
+  return platform.call(method, path, {
+    token,
+    headers: { ...headers, ...gate },
+    ...(body === undefined ? {} : { body: body() }),
+  });
 }
 
-/** One in this many dimensions of an operation is tested; neighbouring operations test the others. Bodies are megabytes. */
+/**
+ * One in this many dimensions of an operation is tested; neighbouring operations test the others. Bodies are megabytes.
+ */
 const everyBody = sized({ smoke: 32, release: 2 });
 const everyParameter = sized({ smoke: 8, release: 1 });
 
@@ -95,8 +112,8 @@ function choose(operation: DocumentedOperation): readonly LargeRequest[] {
 }
 
 /**
- * Returns the maximum latency of another client and the maximum heap of the gateway during an attack. The heap is read right after a few
- * milliseconds of gateway work, before garbage collection.
+ * Returns the maximum latency of another client and the maximum heap of the gateway during an attack. The heap is read
+ * right after a few milliseconds of gateway work, before garbage collection.
  */
 async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number; heapBytes: number }> {
   const state = { isOver: false };

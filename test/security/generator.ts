@@ -1,6 +1,7 @@
 /**
- * Generates requests that are large in every dimension of an operation, from its document alone: long texts, lists, names and numbers, many
- * invalid items and undeclared fields, deep nesting, at every position of the body; and parameters up to the head limit.
+ * Generates requests that are large in every dimension of an operation, from its document alone: long texts, lists,
+ * names and numbers, many invalid items and undeclared fields, deep nesting, at every position of the body; and
+ * parameters up to the head limit.
  */
 import type { DocumentedOperation, Json } from '../e2e/contract/served-documents.ts';
 
@@ -35,7 +36,8 @@ const dimensions: Readonly<Record<string, (length: number) => string>> = {
   'wrong fields': (length) => `{${join(length, (index) => `"k${index}":[]`)}}`,
   'one field many times': (length) => `{${join(length, () => '"k":{}')}}`,
   'a long name': (length) => `{"${'k'.repeat(length)}":[1]}`,
-  'long names with U+0000': (length) => `{${join(length, (index) => String.raw`"\u0000${index}${'k'.repeat(500)}":[]`)}}`,
+  'long names with U+0000': (length) =>
+    `{${join(length, (index) => String.raw`"\u0000${index}${'k'.repeat(500)}":[]`)}}`,
   'the deepest nesting': () => `${'['.repeat(50)}1${']'.repeat(50)}`,
   'nesting that is too deep': (length) => '['.repeat(length),
 };
@@ -122,7 +124,9 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
   const isText = ({ type, format }: Json): boolean => type === 'string' && format === undefined;
   const of = (sign: string, { maxLength }: Json): string =>
     sign.repeat(Math.min(fullLength, Number(maxLength ?? fullLength)) / sign.length);
-  const queries = operation.parameters.filter(({ in: place, schema }) => place === 'query' && isText(branchOf(schema, components)));
+  const queries = operation.parameters.filter(
+    ({ in: place, schema }) => place === 'query' && isText(branchOf(schema, components)),
+  );
   for (const [turn, { name, schema }] of queries.entries()) {
     for (const sign of signs.filter((_sign, index) => index % queries.length === turn)) {
       const text = encodeURIComponent(of(JSON.parse(`"${sign}"`) as string, schema))
@@ -137,7 +141,8 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
   for (const [index, sign] of signs.entries()) {
     const place = places[index % places.length];
     if (place === undefined) return;
-    const body = (): string => write(example(schema, components), place.steps).replace(hole, () => `"${of(sign, place.schema)}"`);
+    const body = (): string =>
+      write(example(schema, components), place.steps).replace(hole, () => `"${of(sign, place.schema)}"`);
     yield { dimension: sign, place: ['body', ...place.steps].join('.'), ...smallRequest(operation), body };
   }
 }
@@ -163,7 +168,8 @@ const hole = '"\u0001"';
 /** Returns the value as JSON with a gap at one position. */
 function write(value: unknown, [step, ...rest]: readonly (string | number)[]): string {
   if (step === undefined) return hole;
-  const inner = typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[step] : undefined;
+  const inner =
+    typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[step] : undefined;
   const text = write(inner, rest);
   if (typeof step === 'number') return `[${text}]`;
   const others = Object.entries((value ?? {}) as Json).filter(([key]) => key !== step);
@@ -179,7 +185,8 @@ function* listPlaces(given: Json, components: Json, steps: readonly (string | nu
   }
   const { items, additionalProperties } = schema;
   if (typeof items === 'object') yield* listPlaces(items as Json, components, [...steps, 0]);
-  if (typeof additionalProperties === 'object') yield* listPlaces(additionalProperties as Json, components, [...steps, 'any']);
+  if (typeof additionalProperties === 'object')
+    yield* listPlaces(additionalProperties as Json, components, [...steps, 'any']);
 }
 
 /** Returns the schema itself, or the first non-null branch of its union, with references resolved. */
@@ -224,8 +231,10 @@ function smallRequest(
   path: string;
   headers: Record<string, string>;
 } {
-  const valueOf = (name: string, schema: Json): string => (name === long.name ? (long.text ?? '') : String(example(schema, components)));
-  const of = (place: string) => parameters.filter(({ in: own, name, required }) => own === place && (required || name === long.name));
+  const valueOf = (name: string, schema: Json): string =>
+    name === long.name ? (long.text ?? '') : String(example(schema, components));
+  const of = (place: string) =>
+    parameters.filter(({ in: own, name, required }) => own === place && (required || name === long.name));
   const filled = path.replace(/\{([^}]+)\}/g, (_all, name: string) => {
     const schema = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema ?? {};
     return encodeURIComponent(valueOf(name, schema));
@@ -251,7 +260,12 @@ function* largeParameters(operation: DocumentedOperation): Generator<LargeReques
   const body = schema === undefined ? {} : { body: () => JSON.stringify(example(schema, operation.components)) };
   for (const { in: place, name } of operation.parameters) {
     for (const [what, text] of Object.entries(parameterTexts)) {
-      yield { dimension: `${what} as a parameter`, place: `${place}.${name}`, ...smallRequest(operation, { name, text }), ...body };
+      yield {
+        dimension: `${what} as a parameter`,
+        place: `${place}.${name}`,
+        ...smallRequest(operation, { name, text }),
+        ...body,
+      };
     }
   }
   const undeclared = Array.from({ length: 1_500 }, (_value, index) => `u${index}=1`).join('&');

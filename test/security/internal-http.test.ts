@@ -1,6 +1,6 @@
 /**
- * Unauthorized access to the media service's ports, from inside the network and through the gateway (docs/adr/internal-http.md; OWASP API1,
- * API2 and API5:2023).
+ * Unauthorized access to the media service's ports, from inside the network and through the gateway
+ * (docs/adr/internal-http.md; OWASP API1, API2 and API5:2023).
  */
 import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
@@ -30,7 +30,8 @@ const refused = [401, { detail: 'The caller cannot be verified' }];
 /** Unsigned actor, in the format used before signing. */
 const unsigned: Readonly<Record<string, string>> = {
   'the platform itself': '{"kind":"system","name":"maintenance"}',
-  'a superuser': '{"kind":"user","accountId":1,"personId":1,"superuser":true,"globalEditor":true,"coherenceAccess":true}',
+  'a superuser':
+    '{"kind":"user","accountId":1,"personId":1,"superuser":true,"globalEditor":true,"coherenceAccess":true}',
 };
 
 describe('ports of the media service', () => {
@@ -54,11 +55,15 @@ describe('ports of the media service', () => {
     });
     holon = ids['holons']?.['walk'] ?? 0;
     signer = createActorSigner(setting('ACTOR_SIGNING_KEY'));
-    const [row] = await platform.sql<{ id: number }>(`select id from directory.accounts where email = 'ada@example.org'`);
+    const [row] = await platform.sql<{ id: number }>(
+      `select id from directory.accounts where email = 'ada@example.org'`,
+    );
     const rights = { superuser: false, globalEditor: false, coherenceAccess: true };
     ada = { kind: 'user', accountId: row?.id ?? 0, personId: people['ada'] ?? 0, ...rights };
     conversation = await circle.createRich(kept);
-    video = (await platform.call('GET', `/api/coherence/conversations/${conversation}/video`, { token: circle.tokens.ben })).json.url;
+    video = (
+      await platform.call('GET', `/api/coherence/conversations/${conversation}/video`, { token: circle.tokens.ben })
+    ).json.url;
     const picture = sharp({ create: { width: 12, height: 8, channels: 3, background: '#c02060' } });
     logo = Buffer.from(await picture.png().toBuffer());
   });
@@ -85,9 +90,16 @@ describe('ports of the media service', () => {
     const sent = new Response(body ?? null);
     const bytes = Buffer.from(await sent.arrayBuffer());
     const type = sent.headers.get('content-type');
-    const own = { ...(type === null ? {} : { 'content-type': type }), ...(body === undefined ? {} : { 'content-length': bytes.length }) };
+    const own = {
+      ...(type === null ? {} : { 'content-type': type }),
+      ...(body === undefined ? {} : { 'content-length': bytes.length }),
+    };
     return new Promise((resolve, reject) => {
-      const request = sendRequest(new URL(path, setting(port)), { method, headers: { ...own, ...headers }, agent: false });
+      const request = sendRequest(new URL(path, setting(port)), {
+        method,
+        headers: { ...own, ...headers },
+        agent: false,
+      });
       request.once('error', reject);
       request.once('response', (response) => {
         readText(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
@@ -95,7 +107,8 @@ describe('ports of the media service', () => {
       request.end(body === undefined ? undefined : bytes);
     });
   }
-  const askInside = (method: string, path: string, given?: Given): Promise<Reply> => ask('MEDIA_INTERNAL_URL', method, path, given);
+  const askInside = (method: string, path: string, given?: Given): Promise<Reply> =>
+    ask('MEDIA_INTERNAL_URL', method, path, given);
   const told = ({ status, text }: Reply): unknown[] => [status, JSON.parse(text)];
   const takeAccount = async (service: string): Promise<Intruder> => {
     const intruder = await takeOver(service, circle.platform.runtime.settings);
@@ -113,7 +126,9 @@ describe('ports of the media service', () => {
   /** Checks that the attacked data is unchanged. */
   async function expectUntouched(): Promise<void> {
     const { platform, tokens } = circle;
-    const audio = await platform.call('GET', `/api/coherence/conversations/${conversation}/audio`, { token: tokens.ben });
+    const audio = await platform.call('GET', `/api/coherence/conversations/${conversation}/audio`, {
+      token: tokens.ben,
+    });
     expect([audio.status, audio.text]).toEqual([200, `${kept} talk.mp3`]);
     expect(await (await fetch(new URL(video, platform.baseUrl))).text()).toBe(`${kept} film.mp4`);
     const [{ logo_url } = { logo_url: 'no row' }] = await platform.sql<{ logo_url: string | null }>(
@@ -145,7 +160,11 @@ describe('ports of the media service', () => {
     it('rejects writes in the name of another actor', async () => {
       const body = (): FormData => formOf('audio', 'forged.mp3', forged);
       const assertions: Record<string, string> = {
-        'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).encodeFor(ada, 'POST', audioPath()),
+        'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).encodeFor(
+          ada,
+          'POST',
+          audioPath(),
+        ),
         'seen in a call over NATS': signer.encode(ada),
         'seen three minutes ago': createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() - 180_000).encodeFor(
           ada,
@@ -157,7 +176,10 @@ describe('ports of the media service', () => {
         'seen with a logo': signer.encodeFor(ada, 'POST', logoPath()),
       };
       for (const [what, actor] of Object.entries(assertions)) {
-        expect({ what, told: told(await askInside('POST', audioPath(), { headers: { actor }, body: body() })) }).toEqual({
+        expect({
+          what,
+          told: told(await askInside('POST', audioPath(), { headers: { actor }, body: body() })),
+        }).toEqual({
           what,
           // The clock of this replica may also be the cause.
           told: what.includes('ago') ? [503, refused[1]] : refused,
@@ -187,7 +209,9 @@ describe('ports of the media service', () => {
         expect(told(await askInside(method, path, { headers }))).toEqual(refused);
       // Requires a ticket.
       const put = { actor: signer.encodeFor(ada, 'PUT', audioPath()) };
-      expect(told(await askInside('PUT', `${audioPath()}?name=forged.mp3`, { headers: put, body: forged }))).toEqual(refused);
+      expect(told(await askInside('PUT', `${audioPath()}?name=forged.mp3`, { headers: put, body: forged }))).toEqual(
+        refused,
+      );
       await expectUntouched();
     });
 
@@ -203,7 +227,9 @@ describe('ports of the media service', () => {
       socket.setEncoding('latin1').on('data', (text: string) => (received += text));
       socket.on('error', () => undefined);
       const ended = once(socket, 'close');
-      socket.write(`PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\n${credential}Content-Length: 1000000000\r\n\r\n`);
+      socket.write(
+        `PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\n${credential}Content-Length: 1000000000\r\n\r\n`,
+      );
       await ended; // without any body byte, and without waiting for one
       expect(received).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} [\s\S]*connection: close`, 'i'));
       await expectUntouched();
@@ -212,15 +238,20 @@ describe('ports of the media service', () => {
 
   describe('media ticket', () => {
     const issueDownload = async (): Promise<string> => {
-      const answer = await (await takeAccount('transcripts')).ask('media.tickets.issue-download', { conversation_id: conversation });
+      const answer = await (
+        await takeAccount('transcripts')
+      ).ask('media.tickets.issue-download', { conversation_id: conversation });
       return (answer as { body: { ticket: string } }).body.ticket;
     };
 
     it.each(['agents', 'conversations', 'directory', 'media'])('is not issued to a compromised %s', async (service) => {
       const intruder = await takeAccount(service);
       // A service may respond on its own subjects, but not call them as another.
-      if (service !== 'media') expect(await intruder.ask('media.tickets.issue-download', { conversation_id: conversation })).toBe('denied');
-      expect(await intruder.ask('admin.media.tickets.issue-upload', { conversation_id: conversation, kind: 'full' })).toBe('denied');
+      if (service !== 'media')
+        expect(await intruder.ask('media.tickets.issue-download', { conversation_id: conversation })).toBe('denied');
+      expect(
+        await intruder.ask('admin.media.tickets.issue-upload', { conversation_id: conversation, kind: 'full' }),
+      ).toBe('denied');
     });
 
     it('for an upload is not issued to any service', async () => {
@@ -247,7 +278,9 @@ describe('ports of the media service', () => {
         ['POST', audioPath()],
         ['PUT', `${recordingPath()}?name=forged.mp4`],
       ] as const)
-        expect(told(await askInside(method, path, { headers, ...(method === 'GET' ? {} : { body: forged }) }))).toEqual(refused);
+        expect(told(await askInside(method, path, { headers, ...(method === 'GET' ? {} : { body: forged }) }))).toEqual(
+          refused,
+        );
       // The failed attempts elsewhere did not use up the ticket.
       expect((await askInside('GET', audioPath(), { headers })).text).toBe(`${kept} talk.mp3`);
       await expectUntouched();
@@ -293,7 +326,13 @@ describe('ports of the media service', () => {
       // Carl does not take part in the conversation.
       expect((await platform.call('GET', path(), { token: tokens.carl, headers })).status).toBe(404);
       expect(
-        (await platform.call('POST', path(), { token: tokens.carl, headers, body: formOf('audio', 'forged.mp3', forged) })).status,
+        (
+          await platform.call('POST', path(), {
+            token: tokens.carl,
+            headers,
+            body: formOf('audio', 'forged.mp3', forged),
+          })
+        ).status,
       ).toBe(404);
       await expectUntouched();
       const own = { ...headers, actor: signer.encodeFor(ada, 'POST', audioPath()) };

@@ -11,7 +11,11 @@ export interface Intruder {
   subject(name: string): string;
   ask(subject: string, body: unknown, actor?: string): Promise<Answer>;
   /** Sends without waiting; true when the broker accepted it. */
-  send(subject: string, body: unknown, given?: { reply?: string; headers?: Readonly<Record<string, string>> }): Promise<boolean>;
+  send(
+    subject: string,
+    body: unknown,
+    given?: { reply?: string; headers?: Readonly<Record<string, string>> },
+  ): Promise<boolean>;
 }
 
 const answerMs = 10_000;
@@ -34,7 +38,8 @@ export async function takeOver(service: string, settings: Readonly<Record<string
       if (status.type === 'error') denied.add(String((status.error as { subject?: string }).subject));
     }
   })();
-  const subject = (bare: string): string => (bare.startsWith('_INBOX.') || bare.startsWith('$') ? bare : `${prefix}.${bare}`);
+  const subject = (bare: string): string =>
+    bare.startsWith('_INBOX.') || bare.startsWith('$') ? bare : `${prefix}.${bare}`;
 
   /** The broker reports a rejection before this reply; the client emits it in a separate event loop turn. */
   const hear = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * Denial of login (OWASP API4:2023, API2:2023; D76): a client that guesses keys or passwords delays only itself. The attacker shares an
- * address with all clients (a proxy that appends no address), has the gate key, has many addresses, or many connections.
+ * Denial of login (OWASP API4:2023, API2:2023; D76): a client that guesses keys or passwords delays only itself. The
+ * attacker shares an address with all clients (a proxy that appends no address), has the gate key, has many addresses,
+ * or many connections.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
@@ -54,7 +55,9 @@ describe('POST /auth/login under attack (D76)', () => {
     const statuses = await postMany(times(40, (index) => ({ from: `203.0.113.${index % 20}` })));
     expect(statuses.filter((status) => status === 401).length).toBe(40);
     const one = await postMany(times(10, () => ({ from: '203.0.113.99', email: ' ADA-door@example.org' })));
-    expect([one.filter((status) => status === 401).length, one.filter((status) => status === 429).length]).toEqual([5, 5]);
+    expect([one.filter((status) => status === 401).length, one.filter((status) => status === 429).length]).toEqual([
+      5, 5,
+    ]);
     expect((await owner('198.51.100.8')).status).toBe(200);
   });
 
@@ -65,7 +68,9 @@ describe('POST /auth/login under attack (D76)', () => {
     expect(passwords).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
     expect((await owner('2001:db8:0:8::1')).status).toBe(200);
     const keys = await postMany(times(30, (index) => ({ from: from(index), key: null })));
-    expect([keys.filter((status) => status === 401).length, keys.filter((status) => status === 429).length]).toEqual([20, 10]);
+    expect([keys.filter((status) => status === 401).length, keys.filter((status) => status === 429).length]).toEqual([
+      20, 10,
+    ]);
   });
 
   it('does not reveal what was wrong, including for an unknown email that is tried too often (D40)', async () => {
@@ -76,7 +81,12 @@ describe('POST /auth/login under attack (D76)', () => {
       post({ from }),
       post({ from, email: 'nobody@example.org' }),
     ]);
-    const shown = wrong.map(({ status, text, headers }) => [status, text, headers.get('www-authenticate'), headers.get('cache-control')]);
+    const shown = wrong.map(({ status, text, headers }) => [
+      status,
+      text,
+      headers.get('www-authenticate'),
+      headers.get('cache-control'),
+    ]);
     expect(new Set(shown.map((answer) => JSON.stringify(answer))).size).toBe(1);
     for (const email of ['ben-door@example.org', 'nobody-else@example.org']) {
       const statuses: number[] = [];

@@ -19,7 +19,9 @@ beforeAll(async () => {
     LLM_BASE_URL: llm.baseUrl,
     LLM_API_KEY: llm.apiKey,
   };
-  platform = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'] });
+  platform = await startTarget(import.meta.url, settings, {
+    services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'],
+  });
   await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   await applyDemo(platform, 'polls');
   [ada, ben] = await Promise.all([login('ada'), login('ben')]);
@@ -31,7 +33,8 @@ afterAll(async () => {
 });
 
 const login = (who: string): Promise<string> => platform.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
-const ask = (token: string, query: string): Promise<Answer> => platform.call('GET', `/api/v1/events?${query}`, { token });
+const ask = (token: string, query: string): Promise<Answer> =>
+  platform.call('GET', `/api/v1/events?${query}`, { token });
 
 /** Starts requests of one account that wait half a minute for an event that never occurs. */
 async function wait(token: string, count: number): Promise<Wire[]> {
@@ -43,7 +46,8 @@ async function wait(token: string, count: number): Promise<Wire[]> {
   return opened;
 }
 
-const refusedOf = (opened: readonly Wire[], status: number): number => opened.filter((wire) => statusesOf(wire).includes(status)).length;
+const refusedOf = (opened: readonly Wire[], status: number): number =>
+  opened.filter((wire) => statusesOf(wire).includes(status)).length;
 
 describe('requests that wait for events', () => {
   it('are limited to EVENTS_WAITING_PER_ACCOUNT per account, and do not occupy slots of other requests', async () => {
@@ -95,7 +99,8 @@ describe('visitor messages that wait for the language model or for their turn', 
     const waiting = Array.from({ length: maxInFlight + 5 }, (_value, index) => say(`Word ${index}`, visitor));
     await waitFor(async () => (await countRefused(platform, 'too_many_chats')) === 5, { what: 'the refusals' });
     const others = ['/api/v1/openapi.json', '/console/', '/api/openapi.json'];
-    for (const path of others) expect([path, (await platform.call('GET', path, { token: null })).status]).toEqual([path, 200]);
+    for (const path of others)
+      expect([path, (await platform.call('GET', path, { token: null })).status]).toEqual([path, 200]);
     expect(await login('ada')).toMatch(/^svc_agentic_/);
     tell('An answer');
     const answers = await Promise.all(waiting);

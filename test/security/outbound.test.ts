@@ -1,6 +1,7 @@
 /**
- * Server-side request forgery (OWASP API7:2023): an address chosen by an attacker must not reach the internal network. The attackers are a
- * meeting provider with misleading download links, an identity provider with a misleading key URL, and every provider that redirects.
+ * Server-side request forgery (OWASP API7:2023): an address chosen by an attacker must not reach the internal network.
+ * The attackers are a meeting provider with misleading download links, an identity provider with a misleading key URL,
+ * and every provider that redirects.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -69,22 +70,38 @@ afterAll(async () => {
 /** Creates a conversation that was held in a room of the provider and has reached the import. */
 async function meet(): Promise<number> {
   count += 1;
-  const { id } = await createConversation(platform, demo, new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString());
+  const { id } = await createConversation(
+    platform,
+    demo,
+    new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString(),
+  );
   const meetingId = `m-${count}`;
-  provider.addSession({ id: `s-${count}`, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+  provider.addSession({
+    id: `s-${count}`,
+    meetingId,
+    startedAt: '2026-05-01T09:50:00.000Z',
+    endedAt: '2026-05-01T11:10:00.000Z',
+  });
   const content = playBytes(Buffer.from('film'), '"film"');
   const times = { startedAt: '2026-05-01T09:50:00.000Z', stoppedAt: '2026-05-01T11:10:00.000Z' };
   const downloadUrl = `http://127.0.0.1:${inner.port}/film`;
   provider.setRecording({ id: `r-${count}`, meetingId, status: 'UPLOADED', ...times, content, downloadUrl });
   provider.setArtifact(`s-${count}`, { rows: [] });
   const window = { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' };
-  const json = { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window };
+  const json = {
+    meetingId,
+    participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }],
+    ...window,
+  };
   await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json });
-  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
+    headers: { 'idempotency-key': 'once' },
+  });
   return id;
 }
 
-const countRefused = (service: string): Promise<number> => readMetric(platform, service, 'coherence_outbound_refused_total');
+const countRefused = (service: string): Promise<number> =>
+  readMetric(platform, service, 'coherence_outbound_refused_total');
 
 /** Notations of an internal address; `PORT` is the port of the internal server. */
 const addresses = [
@@ -107,7 +124,11 @@ const addresses = [
 describe('internal addresses named by a provider (D64 to D77; architecture#outgoing-calls)', () => {
   it.each(addresses)('are not connected to for a transcript located at %s', async (address) => {
     const url = address.replace('PORT', String(inner.port));
-    const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };
+    const data = {
+      sessionId: 's',
+      transcript_download_url: url,
+      transcript_download_url_expiry: '2040-01-01T00:00:00Z',
+    };
     provider.addFault('transcript', { status: 200, body: JSON.stringify({ success: true, data }) });
     const id = await meet();
     const error = await imports.waitForError(id);
@@ -119,25 +140,38 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
 
   it('are not connected to for a recording located there', async () => {
     const id = await meet();
-    await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
+    await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
+      headers: { 'idempotency-key': 'twice' },
+    });
     expect(await recordings.waitForError(id)).toContain('is not public');
     expect(inner.seen).toEqual([]);
   });
 
-  it.each(['download', 'transcript', 'sessions'] as const)('are not followed when %s answers with a redirect', async (place) => {
-    provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
-    const id = await meet();
-    expect(await imports.waitForError(id)).toContain('answered with status 302');
-    provider.clearFaults();
-    expect(inner.seen).toEqual([]);
-  });
+  it.each(['download', 'transcript', 'sessions'] as const)(
+    'are not followed when %s answers with a redirect',
+    async (place) => {
+      provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
+      const id = await meet();
+      expect(await imports.waitForError(id)).toContain('answered with status 302');
+      provider.clearFaults();
+      expect(inner.seen).toEqual([]);
+    },
+  );
 
   it('are not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
     const messaging = { bot_token: '77:inside', webhook_secret: 'inside-inside-inside-inside' };
-    await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+    await platform.apply({
+      agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }],
+    });
     const visitor = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Hello' } });
     expect(visitor.status).toBe(503);
-    const message = { message_id: 1, date: 1, from: { id: 5, is_bot: false }, chat: { id: 5, type: 'private' }, text: 'Hello' };
+    const message = {
+      message_id: 1,
+      date: 1,
+      from: { id: 5, is_bot: false },
+      chat: { id: 5, type: 'private' },
+      text: 'Hello',
+    };
     const headers = { 'x-telegram-bot-api-secret-token': messaging.webhook_secret };
     await platform.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: 1, message }, headers });
     await platform.call('POST', '/api/hook/meetings', {
@@ -146,7 +180,9 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
       headers: { 'rtk-signature': 'x' },
     });
     await eventually(async () => {
-      const [row] = await platform.sql<{ error: string | null }>(`select error from agents.jobs where type = 'agents.work-chat'`);
+      const [row] = await platform.sql<{ error: string | null }>(
+        `select error from agents.jobs where type = 'agents.work-chat'`,
+      );
       const rows = await platform.sql('select 1 from conversations.webhook_receipts');
       if (row === undefined || rows.length === 0) throw new Error('the webhooks are still under way');
     });

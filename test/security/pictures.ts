@@ -20,12 +20,21 @@ export function hugePng(size: number, rows = size, extra: readonly Buffer[] = []
   header.writeUInt32BE(size, 4);
   header[8] = 1;
   const pixels = deflateSync(Buffer.alloc(rows * (1 + Math.ceil(size / 8))), { level: 9 });
-  return Buffer.concat([signature, pngChunk('IHDR', header), ...extra, pngChunk('IDAT', pixels), pngChunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    pngChunk('IHDR', header),
+    ...extra,
+    pngChunk('IDAT', pixels),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 /** A small image with a compressed comment. */
 export function pngWithText(length: number): Bytes {
-  const text = Buffer.concat([Buffer.from('Comment\0\0', 'latin1'), deflateSync(Buffer.alloc(length, 'x'), { level: 9 })]);
+  const text = Buffer.concat([
+    Buffer.from('Comment\0\0', 'latin1'),
+    deflateSync(Buffer.alloc(length, 'x'), { level: 9 }),
+  ]);
   return hugePng(16, 16, [pngChunk('zTXt', text)]);
 }
 
@@ -71,7 +80,10 @@ export async function animatedGif(frames: number, size: number): Promise<Bytes> 
 }
 
 export function hugeSvg(): Bytes {
-  const entities = Array.from({ length: 10 }, (_value, index) => `<!ENTITY a${index + 1} "${`&a${index};`.repeat(10)}">`).join('');
+  const entities = Array.from(
+    { length: 10 },
+    (_value, index) => `<!ENTITY a${index + 1} "${`&a${index};`.repeat(10)}">`,
+  ).join('');
   const text = `<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a0 "ha">${entities}]><svg xmlns="http://www.w3.org/2000/svg" width="100000" height="100000"><text>&a10;</text></svg>`;
   return new TextEncoder().encode(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Bodies that arrive at the minimum rate and do not end, over real connections; with a fake clock: libs/http/incoming.test.ts (OWASP
- * API4:2023; D62, D77).
+ * Bodies that arrive at the minimum rate and do not end, over real connections; with a fake clock:
+ * libs/http/incoming.test.ts (OWASP API4:2023; D62, D77).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
@@ -26,9 +26,15 @@ beforeAll(async () => {
   startedAt = performance.now();
   unreadMs = unread.closed.then(() => performance.now() - startedAt);
   read = await Promise.all([
-    openWire(platform, `${head('PATCH', conversation, { Authorization: `Bearer ${platform.sharedToken}`, ...size })}{"infos":{"a":"`),
+    openWire(
+      platform,
+      `${head('PATCH', conversation, { Authorization: `Bearer ${platform.sharedToken}`, ...size })}{"infos":{"a":"`,
+    ),
     openWire(platform, `${head('POST', '/api/coherence/hook/booking/1', size)}{"a":"`),
-    openWire(platform, `${head('POST', '/api/chat/guide/message/', { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
+    openWire(
+      platform,
+      `${head('POST', '/api/chat/guide/message/', { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`,
+    ),
   ]);
   const part = 'x'.repeat(0x320);
   drip = setInterval(() => {
@@ -44,7 +50,9 @@ afterAll(async () => {
 describe('bodies that keep the minimum pace and never end', () => {
   it('get 408 after half a minute, and the connection is closed (D62)', async () => {
     const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
-    expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(read.map(() => [[408], true]));
+    expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(
+      read.map(() => [[408], true]),
+    );
     expect(Math.min(...tookMs)).toBeGreaterThan(least);
     const [late = 0, slow = 0] = before;
     expect(await countLate()).toEqual([late + 3, slow]);

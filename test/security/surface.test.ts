@@ -1,6 +1,6 @@
 /**
- * Unexpected input: fields, paths, raw HTTP (OWASP API1, API3, API5, API8 and API9:2023). Read access over the whole route table is tested
- * in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.drill.test.ts.
+ * Unexpected input: fields, paths, raw HTTP (OWASP API1, API3, API5, API8 and API9:2023). Read access over the whole
+ * route table is tested in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.drill.test.ts.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,7 +13,11 @@ let demo: Demo;
 let stranger: string;
 let superuser: string;
 beforeAll(async () => {
-  platform = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
+  platform = await startTarget(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'conversations', 'directory', 'media'] },
+  );
   demo = await applyDemo(platform, 'surface');
   stranger = await platform.login('ben-surface@example.org', 'secret-of-ben-surface');
   superuser = await platform.login('root-surface@example.org', 'secret-of-root-surface');
@@ -35,7 +39,14 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
 
   it('cannot give a new person an account, rights or a chosen id', async () => {
     const before = await readRights();
-    const json = { ...rights, name: 'Mallory', id: 1, person_id: demo.ada, created_at: '2001-01-01T00:00:00Z', infos: { admin: true } };
+    const json = {
+      ...rights,
+      name: 'Mallory',
+      id: 1,
+      person_id: demo.ada,
+      created_at: '2001-01-01T00:00:00Z',
+      infos: { admin: true },
+    };
     const answer = await platform.call('POST', '/api/v1/people', { token: superuser, json });
     expect(answer.status).toBe(201);
     expect(answer.json.person.id).toBeGreaterThan(demo.ben);
@@ -57,7 +68,10 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
       const [field = '', inner] = path.split('.');
       const { id } = await createConversation(platform, demo);
       const read = () =>
-        platform.sql('select to_jsonb(c) - $2 as row from conversations.conversations c where id = $1', [id, 'updated_at']);
+        platform.sql('select to_jsonb(c) - $2 as row from conversations.conversations c where id = $1', [
+          id,
+          'updated_at',
+        ]);
       const before = await read();
       const answer = await platform.call('PATCH', `/api/coherence/conversations/${id}`, {
         json: { [field]: inner === undefined ? { taken: true } : { [inner]: {} } },
@@ -82,7 +96,11 @@ describe('functions of other roles (OWASP API5:2023)', () => {
   it.each([
     ['POST', '/api/v1/people', { name: 'Mallory' }],
     ['POST', '/api/v1/holons/EVENT/update', { name: 'Taken' }],
-    ['POST', '/api/v1/holons/EVENT/memberships:bulk-add', { memberships: [{ person_id: 1, journey_slug: 'journey-surface' }] }],
+    [
+      'POST',
+      '/api/v1/holons/EVENT/memberships:bulk-add',
+      { memberships: [{ person_id: 1, journey_slug: 'journey-surface' }] },
+    ],
   ])('are denied to an account without rights: %s %s', async (method, path, json) => {
     const rows = () =>
       platform.sql(`select (select count(*) from directory.people) people, (select max(updated_at) from directory.holons) holons,
@@ -93,15 +111,18 @@ describe('functions of other roles (OWASP API5:2023)', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])('cannot be reached by %s', async (header) => {
-    const { id } = await createConversation(platform, demo);
-    const path = `/api/coherence/conversations/${id}`;
-    const plain = await platform.call('GET', path);
-    for (const method of ['DELETE', 'PATCH']) {
-      const answer = await platform.call('GET', path, { headers: { [header]: method } });
-      expect([answer.status, answer.text]).toEqual([200, plain.text]);
-    }
-  });
+  it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])(
+    'cannot be reached by %s',
+    async (header) => {
+      const { id } = await createConversation(platform, demo);
+      const path = `/api/coherence/conversations/${id}`;
+      const plain = await platform.call('GET', path);
+      for (const method of ['DELETE', 'PATCH']) {
+        const answer = await platform.call('GET', path, { headers: { [header]: method } });
+        expect([answer.status, answer.text]).toEqual([200, plain.text]);
+      }
+    },
+  );
 
   it.each([
     ['x-forwarded-for', '127.0.0.1'],
@@ -192,6 +213,8 @@ describe('undeclared paths and methods (OWASP API8 and API9:2023)', () => {
     const hidden = routes.filter(({ documented, path }) => documented === false && path !== '/mcp');
     expect(hidden.filter(({ auth }) => auth !== 'none').map(({ path }) => path)).toEqual([]);
     // The console's own routes only accept requests from its pages (test/e2e/console-door.test.ts).
-    expect(hidden.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/console/')).map(({ path }) => path)).toEqual([]);
+    expect(
+      hidden.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/console/')).map(({ path }) => path),
+    ).toEqual([]);
   });
 });

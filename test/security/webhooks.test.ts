@@ -1,6 +1,6 @@
 /**
- * Any client that knows the address of a hook can post to it: unauthenticated content is neither applied nor stored (D64 to D66, D68; OWASP
- * API2, API4).
+ * Any client that knows the address of a hook can post to it: unauthenticated content is neither applied nor stored
+ * (D64 to D66, D68; OWASP API2, API4).
  */
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,7 +31,11 @@ const sign = (body: string): Record<string, string> => ({
 
 async function post({ platform, demo }: Place, body: string, headers: Record<string, string> = {}): Promise<void> {
   const path = `/api/coherence/hook/booking/${demo.ada}`;
-  const answer = await platform.call('POST', path, { token: null, body, headers: { 'content-type': 'application/json', ...headers } });
+  const answer = await platform.call('POST', path, {
+    token: null,
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
 
@@ -73,7 +77,8 @@ function countHours(): () => number {
   return () => hour() - first + 1;
 }
 
-const strangers = (count: number) => Array.from({ length: count }, (_value, n) => ({ name: `Stranger ${n}`, email: `s${n}@example.net` }));
+const strangers = (count: number) =>
+  Array.from({ length: count }, (_value, n) => ({ name: `Stranger ${n}`, email: `s${n}@example.net` }));
 
 describe('an installation with hooks without a secret (D64)', () => {
   let place: Place;
@@ -107,7 +112,10 @@ describe('an installation with hooks without a secret (D64)', () => {
   it('stores no byte of 60 MB of anonymous bodies', async () => {
     const noise = randomBytes(1_500_000).toString('base64');
     for (let n = 0; n < 15; n++) {
-      await post(place, n % 2 === 0 ? `${n}${noise}${noise}` : booking('BOOKING_CREATED', { uid: `noise-${n}`, title: noise + noise }));
+      await post(
+        place,
+        n % 2 === 0 ? `${n}${noise}${noise}` : booking('BOOKING_CREATED', { uid: `noise-${n}`, title: noise + noise }),
+      );
       const headers = { 'rtk-uuid': `forged-${n}`, 'rtk-signature': randomBytes(256).toString('base64') };
       const meeting = { event: 'recording.statusUpdate', n, noise: n % 2 === 0 ? noise : '' };
       const forged = await place.platform.call('POST', '/api/hook/meetings', { token: null, json: meeting, headers });
@@ -127,7 +135,8 @@ describe('an installation with hooks without a secret (D64)', () => {
     const hours = countHours();
     const before = await count();
     const posts = 400;
-    for (let n = 0; n < posts; n += 20) await Promise.all(Array.from({ length: 20 }, (_value, more) => post(place, `small ${n + more}`)));
+    for (let n = 0; n < posts; n += 20)
+      await Promise.all(Array.from({ length: 20 }, (_value, more) => post(place, `small ${n + more}`)));
     delivered += posts;
     await settled(place, delivered);
     expect((await count()) - before).toBeLessThanOrEqual(101 * hours());
@@ -154,9 +163,13 @@ describe('a development platform that accepts unsigned webhooks (D64, D65, D66)'
 
   it('does not join a conversation to that of a booking whose uid the sender knows', async () => {
     const [mine, theirs] = [await book(place, 701, 'mine'), await book(place, 702, 'theirs')];
-    const read = () => place.platform.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
+    const read = () =>
+      place.platform.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
     const before = await read();
-    await post(place, booking('BOOKING_RESCHEDULED', { uid: 'mine', bookingId: 702, startTime: '2031-03-01T10:00:00Z' }));
+    await post(
+      place,
+      booking('BOOKING_RESCHEDULED', { uid: 'mine', bookingId: 702, startTime: '2031-03-01T10:00:00Z' }),
+    );
     await post(place, booking('BOOKING_CANCELLED', { uid: 'mine', bookingId: 702 }));
     delivered += 2;
     await settled(place, delivered);
@@ -171,7 +184,9 @@ describe('a development platform that accepts unsigned webhooks (D64, D65, D66)'
     const rows = await settled(place, ++delivered);
     expect(rows.at(-1)).toMatchObject({ outcome: 'refused_too_many_attendees' });
     expect(await countPeople(place)).toBe(before);
-    expect(await place.platform.sql(`select 1 from conversations.conversations where config #>> '{booking,uid}' = 'crowd'`)).toEqual([]);
+    expect(
+      await place.platform.sql(`select 1 from conversations.conversations where config #>> '{booking,uid}' = 'crowd'`),
+    ).toEqual([]);
   });
 });
 
@@ -199,7 +214,10 @@ describe('an installation with a webhook secret', () => {
   });
 
   it('stores few, small bodies of the meeting hook while the key of the provider cannot be read', async () => {
-    const headers = (n: number) => ({ 'rtk-uuid': `unknown-${n}`, 'rtk-signature': randomBytes(256).toString('base64') });
+    const headers = (n: number) => ({
+      'rtk-uuid': `unknown-${n}`,
+      'rtk-signature': randomBytes(256).toString('base64'),
+    });
     const hours = countHours();
     const forge = (n: number, noise: string) =>
       place.platform.call('POST', '/api/hook/meetings', { token: null, json: { n, noise }, headers: headers(n) });
@@ -220,12 +238,18 @@ describe('an installation with a webhook secret', () => {
 
   it('loses no booking when the stream is filled through the hook of an unavailable service', async () => {
     const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = place.platform.runtime.settings;
-    const bus = await connectBus({ url, name: 'operator', prefix, logger: createLogger({ service: 'test', level: 'silent' }) });
+    const bus = await connectBus({
+      url,
+      name: 'operator',
+      prefix,
+      logger: createLogger({ service: 'test', level: 'silent' }),
+    });
     const limit = 1_000_000;
     try {
       await bus.ensureStreams({ WEBHOOKS: limit });
       const noise = 'x'.repeat(90_000);
-      const flood = (n: number) => place.platform.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: n, noise } });
+      const flood = (n: number) =>
+        place.platform.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: n, noise } });
       for (let n = 0; n < 30; n++) expect((await flood(n)).status).toBe(200);
       const uids = Array.from({ length: 5 }, (_value, n) => `kept-${n}`);
       const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
@@ -235,7 +259,9 @@ describe('an installation with a webhook secret', () => {
       }
       expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(limit);
       // The service restarts and processes its backlog.
-      const worker = await bus.consume({ ...agents.consumers.updates, concurrency: 4 }, (delivery) => Promise.resolve(delivery.ack()));
+      const worker = await bus.consume({ ...agents.consumers.updates, concurrency: 4 }, (delivery) =>
+        Promise.resolve(delivery.ack()),
+      );
       const booked = () =>
         place.platform.sql<{ uid: string }>(
           `select config #>> '{booking,uid}' as uid from conversations.conversations where config #>> '{booking,uid}' like 'kept-%' order by 1`,

@@ -12,8 +12,8 @@ export interface Step {
 }
 
 /**
- * A worker retains the modules of all its test files, and marking them takes half a second. These flags delay the marking until much
- * garbage exists, and prevent it while tests wait and for every 64 MB of memory outside the heap.
+ * A worker retains the modules of all its test files, and marking them takes half a second. These flags delay the
+ * marking until much garbage exists, and prevent it while tests wait and for every 64 MB of memory outside the heap.
  */
 const heapOptions = [
   '--initial-old-space-size=512',
@@ -22,7 +22,11 @@ const heapOptions = [
   '--no-memory-reducer',
 ];
 
-export const jestCommand: readonly [string, ...string[]] = ['node', ...heapOptions, join('node_modules', 'jest', 'bin', 'jest.js')];
+export const jestCommand: readonly [string, ...string[]] = [
+  'node',
+  ...heapOptions,
+  join('node_modules', 'jest', 'bin', 'jest.js'),
+];
 
 /** Runs all steps in sequence. @returns the titles of the failed steps */
 export async function runSteps(steps: readonly Step[]): Promise<string[]> {
@@ -76,7 +80,8 @@ export function runCommand(
   const command = program === 'node' ? process.execPath : join(repoDir, 'node_modules', '.bin', program);
   const stdio: StdioOptions = output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(command, args, { cwd: repoDir, stdio, env: { ...process.env, ...env } });
-  if (output !== 'inherit') for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output);
+  if (output !== 'inherit')
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output);
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on('SIGINT', forward).on('SIGTERM', forward);
   return new Promise((resolve) => {

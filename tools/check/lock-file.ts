@@ -1,6 +1,6 @@
 /**
- * `node tools/check/lock-file.ts` rejects dependencies that `npm ci` cannot verify: without a hash, from outside the registry, or with a missing
- * platform (docs/adr/no-build-step.md).
+ * `node tools/check/lock-file.ts` rejects dependencies that `npm ci` cannot verify: without a hash, from outside the
+ * registry, or with a missing platform (docs/adr/no-build-step.md).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,10 @@ export function findLockProblems({ packages }: LockFile): string[] {
       .map(([name, spec]) => `${path || 'package.json'}: ${name} is "${spec}", which is not a version of the registry`),
     ...Object.keys(item.optionalDependencies ?? {})
       .filter((name) => !isLocked(packages, path, name))
-      .map((name) => `${path}: its optional package ${name} is missing; choose a version of which the registry has every platform`),
+      .map(
+        (name) =>
+          `${path}: its optional package ${name} is missing; choose a version of which the registry has every platform`,
+      ),
   ]);
 }
 
@@ -40,7 +43,9 @@ function findOwnProblems(path: string, { resolved, integrity, link }: LockedPack
   if (link === true) return [`${path}: is a link to a folder`];
   return [
     ...(/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '') ? [] : [`${path}: has no sha512 integrity`]),
-    ...(resolved === undefined || resolved.startsWith(registry) ? [] : [`${path}: comes from ${resolved}, not from ${registry}`]),
+    ...(resolved === undefined || resolved.startsWith(registry)
+      ? []
+      : [`${path}: comes from ${resolved}, not from ${registry}`]),
   ];
 }
 

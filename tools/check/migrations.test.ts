@@ -20,9 +20,24 @@ const validate = `alter table app.old validate constraint old__c__check`;
 
 describe('the check of migrations', () => {
   it.each([
-    ['an index that blocks writes', 'transaction', ['create index old__a on app.old (a)'], ['require-concurrent-index-creation']],
-    ['the same in an online migration', 'online', ['create unique index old__a on app.old (a)'], ['require-concurrent-index-creation']],
-    ['an index that is dropped under a lock', 'transaction', ['drop index app.old__a'], ['require-concurrent-index-deletion']],
+    [
+      'an index that blocks writes',
+      'transaction',
+      ['create index old__a on app.old (a)'],
+      ['require-concurrent-index-creation'],
+    ],
+    [
+      'the same in an online migration',
+      'online',
+      ['create unique index old__a on app.old (a)'],
+      ['require-concurrent-index-creation'],
+    ],
+    [
+      'an index that is dropped under a lock',
+      'transaction',
+      ['drop index app.old__a'],
+      ['require-concurrent-index-deletion'],
+    ],
     [
       'a concurrent index in a transaction',
       'transaction',
@@ -35,7 +50,12 @@ describe('the check of migrations', () => {
       ['alter table app.old add constraint c check (c > 0)'],
       ['constraint-missing-not-valid'],
     ],
-    ['a constraint that is validated in the same transaction', 'transaction', [notValid, validate], ['constraint-missing-not-valid']],
+    [
+      'a constraint that is validated in the same transaction',
+      'transaction',
+      [notValid, validate],
+      ['constraint-missing-not-valid'],
+    ],
     [
       'a foreign key in one step',
       'online',
@@ -60,17 +80,37 @@ describe('the check of migrations', () => {
       ['alter table app.old add column d text generated always as (lower(a)) stored'],
       ['adding-field-with-default'],
     ],
-    ['another type of a column', 'transaction', ['alter table app.old alter column a type text'], ['changing-column-type']],
-    ['a column that becomes required', 'transaction', ['alter table app.old alter column a set not null'], ['adding-not-nullable-field']],
+    [
+      'another type of a column',
+      'transaction',
+      ['alter table app.old alter column a type text'],
+      ['changing-column-type'],
+    ],
+    [
+      'a column that becomes required',
+      'transaction',
+      ['alter table app.old alter column a set not null'],
+      ['adding-not-nullable-field'],
+    ],
     ['a lock timeout that is taken away', 'transaction', ['set local lock_timeout = 0'], ['keep-lock-timeout']],
-    ['rows that are changed in one transaction', 'transaction', ['update app.old set a = 1'], ['batch-changes-of-rows']],
+    [
+      'rows that are changed in one transaction',
+      'transaction',
+      ['update app.old set a = 1'],
+      ['batch-changes-of-rows'],
+    ],
     [
       'rows that are copied in one transaction',
       'online',
       ['insert into app.made select a from app.old', 'create table app.made (a text)'],
       ['batch-changes-of-rows'],
     ],
-    ['statements that cannot be seen', 'transaction', ['do $$ begin update app.old set a = 1; end $$'], ['no-anonymous-block']],
+    [
+      'statements that cannot be seen',
+      'transaction',
+      ['do $$ begin update app.old set a = 1; end $$'],
+      ['no-anonymous-block'],
+    ],
   ] as const)('rejects %s', async (_title, kind, statements, rules) => {
     expect(await rulesOf(kind, ...statements)).toEqual(rules);
   });

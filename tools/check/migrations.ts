@@ -1,6 +1,7 @@
 /**
- * `node tools/check/migrations.ts` rejects migrations that would block requests on tables with rows. It checks the statements of all migrations since
- * the last release with squawk (https://squawkhq.com) and rules of this project (CONTRIBUTING.md#migrations).
+ * `node tools/check/migrations.ts` rejects migrations that would block requests on tables with rows. It checks the
+ * statements of all migrations since the last release with squawk (https://squawkhq.com) and rules of this project
+ * (CONTRIBUTING.md#migrations).
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,7 +49,9 @@ export async function findMigrationProblems(migrations: readonly CheckedMigratio
   const all = units.flatMap(({ statements }) => statements.map(({ sql }) => sql));
   const tables = new Set(all.flatMap((sql) => [...sql.matchAll(createTable)].map(([, name = '']) => name)));
   const indexes = all.flatMap((sql) =>
-    [...sql.matchAll(createIndex)].flatMap(([, index, table = '', schema]) => (tables.has(table) ? [`${schema}.${index}`] : [])),
+    [...sql.matchAll(createIndex)].flatMap(([, index, table = '', schema]) =>
+      tables.has(table) ? [`${schema}.${index}`] : [],
+    ),
   );
   const created = new Set([...tables, ...indexes]);
   for (const [, schema, name, now] of all.flatMap((sql) => [...sql.matchAll(renameIndex)])) {
@@ -88,14 +91,23 @@ function findOwnProblems(unit: Unit, schemas: ReadonlySet<string>, created: Read
     if (/\bset\s+(local\s+|session\s+)?(lock|statement)_timeout\b/i.test(sql) && !/^\s*create\b/i.test(sql)) {
       return [problem('keep-lock-timeout', 'The session of a migration has a lock timeout already.', sql)];
     }
-    if (/^\s*do\b/i.test(sql)) return [problem('no-anonymous-block', 'This check does not see the statements of a DO block.', sql)];
+    if (/^\s*do\b/i.test(sql))
+      return [problem('no-anonymous-block', 'This check does not see the statements of a DO block.', sql)];
     if (isBackfill && !(/>\s*\$1\b/.test(sql) && /<=\s*\$2\b/.test(sql))) {
       return [problem('bound-batches', 'A batch must change the rows with a key > $1 and <= $2 alone.', sql)];
     }
     if (!/^\s*(insert|update|delete|merge|with|truncate)\b/i.test(sql) || isBackfill) return [];
-    const used = [...sql.matchAll(/\b(\w+)\.(\w+)\b(?!\s*\()/g)].filter(([name, schema = '']) => schemas.has(schema) && !created.has(name));
+    const used = [...sql.matchAll(/\b(\w+)\.(\w+)\b(?!\s*\()/g)].filter(
+      ([name, schema = '']) => schemas.has(schema) && !created.has(name),
+    );
     if (used.length === 0) return [];
-    return [problem('batch-changes-of-rows', `Rows of ${used[0]?.[0]} are read or changed in one transaction: use addBackfill.`, sql)];
+    return [
+      problem(
+        'batch-changes-of-rows',
+        `Rows of ${used[0]?.[0]} are read or changed in one transaction: use addBackfill.`,
+        sql,
+      ),
+    ];
   });
 }
 
@@ -104,7 +116,10 @@ function lintStatements(units: readonly Unit[], created: ReadonlySet<string>): s
   try {
     const files = units.map((unit, index) => {
       const file = join(folder, `${index}.sql`);
-      const texts = [...(unit.isConcurrent ? [] : [session]), ...unit.statements.map(({ sql }) => `${sql.trim().replace(/;$/, '')};`)];
+      const texts = [
+        ...(unit.isConcurrent ? [] : [session]),
+        ...unit.statements.map(({ sql }) => `${sql.trim().replace(/;$/, '')};`),
+      ];
       writeFileSync(file, texts.join('\n'));
       // Maps lines to statements.
       return { file, unit, lines: texts.flatMap((text) => text.split('\n').map(() => text)) };
@@ -164,8 +179,11 @@ const describe = (migration: string, rule: string, text: string, sql: string): s
 /** Migrations since the last release. */
 async function loadMigrationsSinceRelease(): Promise<CheckedMigration[]> {
   const names = Object.entries(listMigrations()).flatMap(([schema, all]) => all.map((name) => ({ schema, name })));
-  const isNew = ({ name }: { name: string }): boolean => name.slice('Migration'.length, 'Migration'.length + 14) > previous.lastMigration;
-  return Promise.all(names.filter(isNew).map(async ({ schema, name }) => ({ schema, Class: await loadMigration(schema, name) })));
+  const isNew = ({ name }: { name: string }): boolean =>
+    name.slice('Migration'.length, 'Migration'.length + 14) > previous.lastMigration;
+  return Promise.all(
+    names.filter(isNew).map(async ({ schema, name }) => ({ schema, Class: await loadMigration(schema, name) })),
+  );
 }
 
 if (import.meta.main) {

@@ -39,6 +39,8 @@ describe('the check of regular expressions', () => {
     expect(findProblems('x.ts', `${dashes} // super-linear: at most 9 characters`)).toEqual([]);
     expect(findProblems('x.ts', dashes.replace('\n', '\n// super-linear: at most 9 characters\n'))).toEqual([]);
     expect(findProblems('x.ts', `${dashes} // super-linear: `)).toHaveLength(1);
-    expect(findProblems('x.ts', dashes.replace('const a', '// super-linear: at most 9 characters\nconst a'))).toHaveLength(1);
+    expect(
+      findProblems('x.ts', dashes.replace('const a', '// super-linear: at most 9 characters\nconst a')),
+    ).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * `node tools/check/regular-expressions.ts` rejects regular expressions with super-linear time, since callers choose the length of most texts. An
- * exception needs a reason on its line or the line before: `// super-linear: at most 200 characters`.
+ * `node tools/check/regular-expressions.ts` rejects regular expressions with super-linear time, since callers choose
+ * the length of most texts. An exception needs a reason on its line or the line before: `// super-linear: at most 200
+ * characters`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +53,9 @@ function readExpression(node: Node): Expression | undefined {
   if (node.type === 'Property' && key?.['name'] === 'pattern') return readText(node['value'] as Node, 'u');
   if ((node.type === 'NewExpression' || node.type === 'CallExpression') && callee?.['name'] === 'RegExp') {
     const [source, flags] = node['arguments'] as Node[];
-    return source === undefined ? undefined : readText(source, typeof flags?.['value'] === 'string' ? flags['value'] : '');
+    return source === undefined
+      ? undefined
+      : readText(source, typeof flags?.['value'] === 'string' ? flags['value'] : '');
   }
   return undefined;
 }

@@ -1,4 +1,7 @@
-/** `node tools/check/shape.ts [folder]`: prints the size of this working tree, or of the one in another folder, as a table. */
+/**
+ * `node tools/check/shape.ts [folder]`: prints the size of this working tree, or of the one in another folder, as a
+ * table.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -17,8 +20,8 @@ function median(numbers: readonly number[]): number {
 }
 
 /**
- * Number of folders of a service, including its root, and the length of the longest import chain between them; folders that import each
- * other are on one level.
+ * Number of folders of a service, including its root, and the length of the longest import chain between them; folders
+ * that import each other are on one level.
  */
 function measureFolders(service: string): { folders: number; levels: number } {
   const files = list(new RegExp(`^services/${service}/.*\\.ts$`)).filter((file) => !file.endsWith('.test.ts'));
@@ -30,13 +33,23 @@ function measureFolders(service: string): { folders: number; levels: number } {
     imports.set(from, targets);
     for (const { moduleRequest } of parseSync(file, read(file)).module.staticImports) {
       const target = join(dirname(file), moduleRequest.value);
-      if (moduleRequest.value.startsWith('.') && files.includes(target) && folderOf(target) !== from && folderOf(target) !== '')
+      if (
+        moduleRequest.value.startsWith('.') &&
+        files.includes(target) &&
+        folderOf(target) !== from &&
+        folderOf(target) !== ''
+      )
         targets.add(folderOf(target));
     }
   }
   const levelOf = (folder: string, path: readonly string[]): number =>
     1 +
-    Math.max(0, ...[...(imports.get(folder) ?? [])].filter((next) => !path.includes(next)).map((next) => levelOf(next, [...path, folder])));
+    Math.max(
+      0,
+      ...[...(imports.get(folder) ?? [])]
+        .filter((next) => !path.includes(next))
+        .map((next) => levelOf(next, [...path, folder])),
+    );
   return { folders: imports.size, levels: Math.max(...[...imports.keys()].map((folder) => levelOf(folder, []))) };
 }
 
@@ -45,7 +58,9 @@ const migrations = list(/\/Migration\d+\w*\.ts$/);
 const code = list(/^(services|libs|cli|lab)\/.*\.ts$/).filter((file) => !file.endsWith('.test.ts'));
 const pages = list(/\.md$/).filter((file) => file !== 'CHANGELOG.md');
 const directory = measureFolders('directory');
-const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean; optional?: boolean }> };
+const { packages } = JSON.parse(read('package-lock.json')) as {
+  packages: Record<string, { dev?: boolean; optional?: boolean }>;
+};
 const installed = Object.entries(packages).filter(([path, { optional }]) => path !== '' && optional !== true);
 
 const rows: readonly [string, number, string][] = [
@@ -56,9 +71,18 @@ const rows: readonly [string, number, string][] = [
   ['folders of services/directory', directory.folders, '≤ 30'],
   ['levels of services/directory', directory.levels, '≤ 6'],
   ['folders of lab', new Set(list(/^lab\/[^/]+\//).map((file) => file.split('/')[1])).size, '≤ 8'],
-  ['words of documents (without the changelog)', sum(pages.map((file) => read(file).split(/\s+/).filter(Boolean).length)), '≤ 65,000'],
-  ['npm packages of npm start (without optional ones)', installed.filter(([, { dev }]) => dev !== true).length, '≤ 450'],
+  [
+    'words of documents (without the changelog)',
+    sum(pages.map((file) => read(file).split(/\s+/).filter(Boolean).length)),
+    '≤ 65,000',
+  ],
+  [
+    'npm packages of npm start (without optional ones)',
+    installed.filter(([, { dev }]) => dev !== true).length,
+    '≤ 450',
+  ],
   ['npm packages of npm test (without optional ones)', installed.length, ''],
 ];
 const width = Math.max(...rows.map(([title]) => title.length));
-for (const [title, value, goal] of rows) console.log(`${title.padEnd(width)}  ${value.toLocaleString('en').padStart(8)}  ${goal}`);
+for (const [title, value, goal] of rows)
+  console.log(`${title.padEnd(width)}  ${value.toLocaleString('en').padStart(8)}  ${goal}`);

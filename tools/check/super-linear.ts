@@ -22,8 +22,9 @@ export function findSuperLinear({ source, flags }: Expression): string | undefin
 }
 
 /**
- * Finds loops such as `/<[a-z][^>]*>/`, where a failed attempt has read past the start of the next attempts. The library detects loops that start
- * with the same single character; this function detects longer prefixes that the first loop also matches.
+ * Finds loops such as `/<[a-z][^>]*>/`, where a failed attempt has read past the start of the next attempts. The
+ * library detects loops that start with the same single character; this function detects longer prefixes that the first
+ * loop also matches.
  */
 function findRestart({ source, flags }: Expression): string | undefined {
   const known: ReadonlyFlags = {
@@ -60,7 +61,8 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
   for (const [index, element] of elements.entries()) {
     if (element.type === 'Assertion') continue;
     const repeated = element.type === 'Quantifier' ? element.element : element;
-    if (repeated.type !== 'Character' && repeated.type !== 'CharacterSet' && repeated.type !== 'CharacterClass') return undefined;
+    if (repeated.type !== 'Character' && repeated.type !== 'CharacterSet' && repeated.type !== 'CharacterClass')
+      return undefined;
     const set = toUnicodeSet(repeated, flags);
     const min = element.type === 'Quantifier' ? element.min : 1;
     if (element.type === 'Quantifier' && element.max === Infinity && canFail(elements.slice(index + 1))) {

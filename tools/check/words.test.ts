@@ -33,8 +33,16 @@ describe('the check of words', () => {
     ['a property of a type', 'interface A { readonly tell: 1 }', 'libs/a/b.ts:1: tell: "tell": use emit'],
     ['a prefix', 'let mostRows = 1;', 'libs/a/b.ts:1: mostRows: "most": use max…'],
     ['a whole name', 'function once() {}', 'libs/a/b.ts:1: once: use a store'],
-    ['a log message', 'logger.info({ a: 1 }, "drops keys for good");', 'libs/a/b.ts:1: "drops keys for good": "for good": use permanently'],
-    ['an error message', 'throw new AppError("x", `${a} is no number`);', 'libs/a/b.ts:1: "is no number": "is no": use permanently'],
+    [
+      'a log message',
+      'logger.info({ a: 1 }, "drops keys for good");',
+      'libs/a/b.ts:1: "drops keys for good": "for good": use permanently',
+    ],
+    [
+      'an error message',
+      'throw new AppError("x", `${a} is no number`);',
+      'libs/a/b.ts:1: "is no number": "is no": use permanently',
+    ],
   ])('rejects a word in %s', (_place, text, problem) => {
     expect(findIn(text)).toEqual([problem]);
   });

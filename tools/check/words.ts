@@ -1,7 +1,8 @@
 /**
- * `node tools/check/words.ts`: rejects the words that docs/glossary.md lists as not used, in declared names, file names, log messages,
- * error messages, and in the texts of the API, the CLI and the pages. `--list` prints the hits without failing, `--count` their number per
- * replacement. `--at-most N` allows N hits while the code is being cleaned up.
+ * `node tools/check/words.ts`: rejects the words that docs/glossary.md lists as not used, in declared names, file
+ * names, log messages, error messages, and in the texts of the API, the CLI and the pages. `--list` prints the hits
+ * without failing, `--count` their number per replacement. `--at-most N` allows N hits while the code is being cleaned
+ * up.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -40,7 +41,10 @@ const allowed: Readonly<Record<string, string>> = {
 const textFiles = /contract|routes\/|story\/|^cli\/|-page\/|introduction|declarations|^tools\/start\//;
 const logMethod = /^(trace|debug|info|warn|error|fatal)$/;
 
-/** Reads the tables of the glossary's section of unused words: words and `names` under "Names", phrases under "Sentences". */
+/**
+ * Reads the tables of the glossary's section of unused words: words and `names` under "Names", phrases under
+ * "Sentences".
+ */
 export function readVocabulary(glossary: string): Vocabulary {
   const [, section = ''] = glossary.split('## Words that we do not use');
   const [names = '', sentences = ''] = section.split('### Sentences');
@@ -94,10 +98,15 @@ function isAllowed(name: string): boolean {
 }
 
 function findInText(text: string, { phrases }: Vocabulary): string[] {
-  return [...phrases].flatMap(([phrase, instead]) => (patternOf(phrase).test(text) ? [`"${phrase}": use ${instead}`] : []));
+  return [...phrases].flatMap(([phrase, instead]) =>
+    patternOf(phrase).test(text) ? [`"${phrase}": use ${instead}`] : [],
+  );
 }
 
-/** "There is no job" and "is no longer" are plain English. A phrase with a capital letter matches only at the start of a sentence. */
+/**
+ * "There is no job" and "is no longer" are plain English. A phrase with a capital letter matches only at the start of a
+ * sentence.
+ */
 function patternOf(phrase: string): RegExp {
   return new RegExp(String.raw`(?<![\w-]|there )${phrase}(?![\w-]| longer)`, /^[A-Z]/.test(phrase) ? '' : 'i');
 }
@@ -118,7 +127,8 @@ function collect(file: string, text: string): { names: Found[]; texts: Found[] }
   };
   const addText = (node: Node): void => {
     const value = node.type === 'TemplateElement' ? (node['value'] as { cooked?: string }).cooked : node['value'];
-    if (typeof value === 'string' && /[a-z]{2,} [a-z]/i.test(value) && !isSql(value)) texts.push({ value, start: node.start });
+    if (typeof value === 'string' && /[a-z]{2,} [a-z]/i.test(value) && !isSql(value))
+      texts.push({ value, start: node.start });
   };
   const visit = (value: unknown, inMessage: boolean): void => {
     if (Array.isArray(value)) for (const item of value) visit(item, inMessage);
@@ -155,7 +165,9 @@ function listDeclared(node: Node): Node[] {
     case 'TSMethodSignature':
       return own();
     case 'Property':
-      return ['ArrowFunctionExpression', 'FunctionExpression'].includes(String((node['value'] as Node | null)?.type)) ? own() : [];
+      return ['ArrowFunctionExpression', 'FunctionExpression'].includes(String((node['value'] as Node | null)?.type))
+        ? own()
+        : [];
     default:
       return [];
   }
@@ -169,7 +181,8 @@ function visitPattern(node: Node | null | undefined, add: (node: Node) => void):
       return add(node);
     case 'ObjectPattern':
       for (const property of node['properties'] as Node[])
-        if (property.type !== 'RestElement' && property['shorthand'] !== true) visitPattern(property['value'] as Node, add);
+        if (property.type !== 'RestElement' && property['shorthand'] !== true)
+          visitPattern(property['value'] as Node, add);
       return;
     case 'ArrayPattern':
       for (const item of node['elements'] as Node[]) visitPattern(item, add);
@@ -183,7 +196,9 @@ function visitPattern(node: Node | null | undefined, add: (node: Node) => void):
 }
 
 function isLogCall({ type, callee }: Node): boolean {
-  const called = callee as { object?: { name?: unknown; property?: { name?: unknown } }; property?: { name?: unknown } } | undefined;
+  const called = callee as
+    | { object?: { name?: unknown; property?: { name?: unknown } }; property?: { name?: unknown } }
+    | undefined;
   const object = String(called?.object?.name ?? called?.object?.property?.name);
   return type === 'CallExpression' && logMethod.test(String(called?.property?.name)) && /log(ger)?$/i.test(object);
 }
@@ -199,10 +214,15 @@ function isSql(text: string): boolean {
 }
 
 function listFiles(): string[] {
-  return globSync('{services,libs,cli,lab,tools,clients}/**/*.{ts,js,mjs}', { cwd: repoDir, exclude: (name) => name === 'node_modules' })
+  return globSync('{services,libs,cli,lab,tools,clients}/**/*.{ts,js,mjs}', {
+    cwd: repoDir,
+    exclude: (name) => name === 'node_modules',
+  })
     .filter(
       (file) =>
-        !/\.test\.ts$|\.d\.ts$|\/migrations\/|\/generated\/|node_modules|clients\/typescript\/(?:operations|event-types)\.ts/.test(file),
+        !/\.test\.ts$|\.d\.ts$|\/migrations\/|\/generated\/|node_modules|clients\/typescript\/(?:operations|event-types)\.ts/.test(
+          file,
+        ),
     )
     .toSorted();
 }
@@ -212,11 +232,17 @@ if (import.meta.main) {
     options: { list: { type: 'boolean' }, count: { type: 'boolean' }, 'at-most': { type: 'string', default: '0' } },
   });
   const vocabulary = readVocabulary(readFileSync(join(repoDir, 'docs', 'glossary.md'), 'utf8'));
-  const problems = listFiles().flatMap((file) => findProblems(file, readFileSync(join(repoDir, file), 'utf8'), vocabulary));
+  const problems = listFiles().flatMap((file) =>
+    findProblems(file, readFileSync(join(repoDir, file), 'utf8'), vocabulary),
+  );
   if (options.count === true) {
-    const counts = Map.groupBy(problems, (problem) => problem.slice(problem.lastIndexOf(': ', problem.lastIndexOf(': use')) + 2));
-    for (const [hit, { length }] of [...counts].toSorted(([, a], [, b]) => b.length - a.length)) console.log(`${length}\t${hit}`);
-  } else if (options.list === true || problems.length > Number(options['at-most'])) for (const problem of problems) console.log(problem);
+    const counts = Map.groupBy(problems, (problem) =>
+      problem.slice(problem.lastIndexOf(': ', problem.lastIndexOf(': use')) + 2),
+    );
+    for (const [hit, { length }] of [...counts].toSorted(([, a], [, b]) => b.length - a.length))
+      console.log(`${length}\t${hit}`);
+  } else if (options.list === true || problems.length > Number(options['at-most']))
+    for (const problem of problems) console.log(problem);
   console.log(`${problems.length} hits`);
   const isReport = options.list === true || options.count === true;
   if (!isReport && problems.length > Number(options['at-most'])) process.exitCode = 1;

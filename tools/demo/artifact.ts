@@ -40,7 +40,12 @@ const acrossMs = 2_000;
 export function planMeeting(nowMs: number): Meeting {
   const endedAtMs = Math.floor(nowMs / 1000) * 1000 - minuteMs;
   const startedAtMs = endedAtMs - warmUpMs - conversationMs - goodbyeMs;
-  return { startedAtMs, endedAtMs, windowStartMs: startedAtMs + warmUpMs, windowEndMs: startedAtMs + warmUpMs + conversationMs };
+  return {
+    startedAtMs,
+    endedAtMs,
+    windowStartMs: startedAtMs + warmUpMs,
+    windowEndMs: startedAtMs + warmUpMs + conversationMs,
+  };
 }
 
 /** Rows before, in and after the window, one across each of its edges, and irregular rows as in real artifacts. */
@@ -54,18 +59,30 @@ export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Ar
     row(peers[0], from - acrossMs, from + acrossMs, 'So, everybody agrees? Then the recording begins now.'),
     ...talk(random, peers, from + acrossMs + 500, until - acrossMs, () => makeStatement(random)),
     row(peers[1], until - acrossMs, until + acrossMs, 'And with that I stop the recording.'),
-    ...talk(random, peers, until + acrossMs + 500, meeting.endedAtMs - meeting.startedAtMs - 1_000, () => makeAside(random, 'after')),
+    ...talk(random, peers, until + acrossMs + 500, meeting.endedAtMs - meeting.startedAtMs - 1_000, () =>
+      makeAside(random, 'after'),
+    ),
   ];
   const middle = Math.floor(rows.length / 2);
   const [atMs] = [Number(rows[middle]?.startTime)];
   // Real artifacts have rows without text and rows without an end; neither is imported.
-  rows.splice(middle, 0, row(peers[2], atMs - 400, atMs - 300, '  '), { startTime: atMs - 200, sentence: 'Hm.', peerData: peers[3] });
+  rows.splice(middle, 0, row(peers[2], atMs - 400, atMs - 300, '  '), {
+    startTime: atMs - 200,
+    sentence: 'Hm.',
+    peerData: peers[3],
+  });
   const outside = rows.filter(({ startTime, endTime }) => Number(startTime) < from || Number(endTime) > until);
   return { rows, text: JSON.stringify(rows), outside: outside.map(({ sentence }) => String(sentence)) };
 }
 
 /** Turns of one to four sentences, one row per sentence, with pauses, entirely between two times. */
-function talk(random: Random, peers: readonly Peer[], fromMs: number, untilMs: number, log: () => string): ArtifactRow[] {
+function talk(
+  random: Random,
+  peers: readonly Peer[],
+  fromMs: number,
+  untilMs: number,
+  log: () => string,
+): ArtifactRow[] {
   const rows: ArtifactRow[] = [];
   let atMs = fromMs;
   let last: Peer | undefined;

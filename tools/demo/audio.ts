@@ -8,17 +8,27 @@ import { callApi, DemoError, type DemoPlatform } from './platform.ts';
 const sampleRate = 16_000;
 const seconds = 300;
 
-export async function exchangeAudio(platform: DemoPlatform, narrator: Narrator, host: HostSession, conversationId: number): Promise<void> {
+export async function exchangeAudio(
+  platform: DemoPlatform,
+  narrator: Narrator,
+  host: HostSession,
+  conversationId: number,
+): Promise<void> {
   narrator.step(
     'The audio is uploaded',
     'The bytes go from the socket to the object store as a stream, whatever their size. The previous audio stays until the new one is stored completely.',
   );
   const path = `/api/coherence/conversations/${conversationId}/audio`;
   const bytes = makeWav();
-  const audio = (await callApi(platform, 'POST', path, { token: host.token, body: makeForm('open-circle.wav', bytes), expect: 201 }))
-    .json as AudioMetadata;
+  const audio = (
+    await callApi(platform, 'POST', path, { token: host.token, body: makeForm('open-circle.wav', bytes), expect: 201 })
+  ).json as AudioMetadata;
   narrator.result(`POST ${path} → ${audio.name}, ${audio.content_type}, ${formatBytes(audio.size_bytes)}`);
-  const refused = await callApi(platform, 'POST', path, { token: host.token, body: makeForm('notes.txt', bytes), expect: 400 });
+  const refused = await callApi(platform, 'POST', path, {
+    token: host.token,
+    body: makeForm('notes.txt', bytes),
+    expect: 400,
+  });
   narrator.result(`a file called notes.txt is refused: ${(refused.json as { error: string }).error}`);
 
   narrator.step(
@@ -31,7 +41,10 @@ export async function exchangeAudio(platform: DemoPlatform, narrator: Narrator, 
   narrator.result(`${formatBytes(whole.bytes.byteLength)} came back unchanged, SHA-256 ${sha256.slice(0, 16)}…`);
   const part = await callApi(platform, 'GET', path, { headers: { range: 'bytes=0-43' }, expect: 206 });
   narrator.result(`Range: bytes=0-43 → ${part.status}, ${part.headers.get('content-range')}`);
-  const same = await callApi(platform, 'GET', path, { headers: { 'if-none-match': whole.headers.get('etag') ?? '' }, expect: 304 });
+  const same = await callApi(platform, 'GET', path, {
+    headers: { 'if-none-match': whole.headers.get('etag') ?? '' },
+    expect: 304,
+  });
   narrator.result(`If-None-Match with its ETag → ${same.status}, no byte sent`);
 }
 
@@ -61,7 +74,8 @@ function makeWav(): Uint8Array<ArrayBuffer> {
   view.setUint32(40, samples * 2, true);
   for (let index = 0; index < samples; index += 1) {
     const at = index / sampleRate;
-    const tone = Math.sin(2 * Math.PI * 220 * at) + Math.sin(2 * Math.PI * 277.2 * at) + Math.sin(2 * Math.PI * 329.6 * at);
+    const tone =
+      Math.sin(2 * Math.PI * 220 * at) + Math.sin(2 * Math.PI * 277.2 * at) + Math.sin(2 * Math.PI * 329.6 * at);
     view.setInt16(44 + index * 2, Math.round(tone * 2_500 * (0.6 + 0.4 * Math.sin(2 * Math.PI * 0.1 * at))), true);
   }
   return new Uint8Array(view.buffer);

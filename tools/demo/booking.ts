@@ -29,7 +29,9 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
     throw error instanceof DemoError ? new DemoError(`${error.message}\n${hint}`) : error;
   });
   const { token, expires_at: expiresAt } = answer.json as { token: string; expires_at: string };
-  const { person } = (await callApi(platform, 'GET', '/api/v1/auth/whoami', { token })).json as { person: { id: number; name: string } };
+  const { person } = (await callApi(platform, 'GET', '/api/v1/auth/whoami', { token })).json as {
+    person: { id: number; name: string };
+  };
   narrator.result(`${person.name} (person ${person.id}), token ${token.slice(0, 16)}…, valid until ${expiresAt}`);
   return { token, personId: person.id };
 }
@@ -48,8 +50,14 @@ export async function book(
   );
   const booking = makeBooking(uid, meeting);
   const headers = sign(platform, JSON.stringify(booking));
-  const hook = await callApi(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, headers, json: booking });
-  narrator.result(`POST /api/coherence/hook/booking/${personId} (BOOKING_CREATED, ${invited.length} guests) → ${hook.text}`);
+  const hook = await callApi(platform, 'POST', `/api/coherence/hook/booking/${personId}`, {
+    token: null,
+    headers,
+    json: booking,
+  });
+  narrator.result(
+    `POST /api/coherence/hook/booking/${personId} (BOOKING_CREATED, ${invited.length} guests) → ${hook.text}`,
+  );
 
   narrator.step(
     'The conversation is there',
@@ -58,27 +66,37 @@ export async function book(
   );
   const receipt = await waitForReceipt(personId, uid);
   const time = formatTime(meeting.windowStartMs);
-  const conversation = await waitUntil('the booking to become a conversation', 30_000, () => findBooked(platform, personId, time, uid));
+  const conversation = await waitUntil('the booking to become a conversation', 30_000, () =>
+    findBooked(platform, personId, time, uid),
+  );
   narrator.result(`conversation ${conversation.id}, "${conversation.journey_name}", step "${conversation.step_title}"`);
   narrator.result(
     `${conversation.start} to ${conversation.finish}, with ${conversation.participants.map((person) => person.name).join(', ')}`,
   );
   if (receipt !== undefined)
-    narrator.result(`receipt ${receipt.id}: ${receipt.outcome} (\`npm run --silent cli -- webhooks show ${receipt.id}\`)`);
+    narrator.result(
+      `receipt ${receipt.id}: ${receipt.outcome} (\`npm run --silent cli -- webhooks show ${receipt.id}\`)`,
+    );
   return conversation;
 }
 
-async function findBooked(platform: DemoPlatform, personId: number, time: string, uid: string): Promise<ConversationOut | undefined> {
+async function findBooked(
+  platform: DemoPlatform,
+  personId: number,
+  time: string,
+  uid: string,
+): Promise<ConversationOut | undefined> {
   const query = new URLSearchParams({ person_id: String(personId), journey: journeySlug, time });
-  const list = (await callApi(platform, 'GET', `/api/coherence/conversations?${query.toString()}`)).json as ConversationOut[];
+  const list = (await callApi(platform, 'GET', `/api/coherence/conversations?${query.toString()}`))
+    .json as ConversationOut[];
   return list.find(({ config }) => (config as { booking?: { uid?: string } }).booking?.uid === uid);
 }
 
 type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
 
 /**
- * Waits until the webhook is processed, using the operator's view: an earlier lookup would create an unscheduled conversation. Without
- * access to the broker it waits a fixed time.
+ * Waits until the webhook is processed, using the operator's view: an earlier lookup would create an unscheduled
+ * conversation. Without access to the broker it waits a fixed time.
  */
 async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
   const context = createContext({ json: false });
@@ -103,7 +121,9 @@ async function waitForReceipt(personId: number, uid: string): Promise<Receipt | 
 
 /** Signs like Cal.com, with the webhook secret. */
 function sign({ bookingSecret }: DemoPlatform, body: string): Record<string, string> {
-  return bookingSecret === undefined ? {} : { 'x-cal-signature-256': createHmac('sha256', bookingSecret).update(body).digest('hex') };
+  return bookingSecret === undefined
+    ? {}
+    : { 'x-cal-signature-256': createHmac('sha256', bookingSecret).update(body).digest('hex') };
 }
 
 function makeBooking(uid: string, meeting: Meeting): unknown {
@@ -127,7 +147,10 @@ function makeBooking(uid: string, meeting: Meeting): unknown {
       length: 60,
       organizer: { id: 3, username: 'ada', utcOffset: 120, ...person(host) },
       attendees: invited.map(person),
-      responses: { name: { label: 'your_name', value: invited[0]?.name }, email: { label: 'email_address', value: invited[0]?.email } },
+      responses: {
+        name: { label: 'your_name', value: invited[0]?.name },
+        email: { label: 'email_address', value: invited[0]?.email },
+      },
       location: 'integrations:cloudflare',
       metadata: { videoCallUrl: `https://meet.example.org/${journeySlug}/spring` },
       iCalUID: `${uid}@Cal.com`,

@@ -18,11 +18,13 @@ export async function chat(platform: DemoPlatform, narrator: Narrator, model: Ll
   );
   const agent = (await callApi(platform, 'GET', `/api/agents/${agentSlug}/`)).json as { name: string; prompt: string };
   narrator.result(`agent "${agent.name}": ${agent.prompt.split('\n')[0]}`);
-  if (model !== undefined) narrator.result('no language model is configured (LLM_BASE_URL), so a small scripted server answers');
+  if (model !== undefined)
+    narrator.result('no language model is configured (LLM_BASE_URL), so a small scripted server answers');
   let visitorId: string | undefined;
   for (const question of questions) {
     const json = { body: question, ...(visitorId === undefined ? {} : { visitor_id: visitorId }) };
-    const turn = (await callApi(platform, 'POST', `/api/chat/${agentSlug}/message/`, { token: null, json })).json as Turn;
+    const turn = (await callApi(platform, 'POST', `/api/chat/${agentSlug}/message/`, { token: null, json }))
+      .json as Turn;
     visitorId = turn.visitor_id;
     narrator.quote(`visitor: ${question}\n${agent.name.toLowerCase()}: ${turn.agent_html}`);
   }

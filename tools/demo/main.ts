@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: a complete conversation through the public API of a running platform, from the booking to the transcript, the audio and a
- * chat. Simulates the meeting provider and, if none is configured, the language model.
+ * `npm run demo`: a complete conversation through the public API of a running platform, from the booking to the
+ * transcript, the audio and a chat. Simulates the meeting provider and, if none is configured, the language model.
  */
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { startRealtimeKit, type RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
@@ -42,7 +42,10 @@ async function run(): Promise<void> {
 }
 
 /** Starts the simulated third-party servers at the addresses that the platform uses. */
-async function playOthers({ provider, model }: DemoPlatform): Promise<{ provider: RealtimeKitServer; model: LlmServer | undefined }> {
+async function playOthers({
+  provider,
+  model,
+}: DemoPlatform): Promise<{ provider: RealtimeKitServer; model: LlmServer | undefined }> {
   const taken =
     (what: string, port: number) =>
     (error: unknown): never => {
@@ -53,7 +56,9 @@ async function playOthers({ provider, model }: DemoPlatform): Promise<{ provider
     taken('meeting provider', provider.port),
   );
   const playedModel =
-    model === undefined ? undefined : await startLlm({ port: model.port, apiKey: model.key }).catch(taken('language model', model.port));
+    model === undefined
+      ? undefined
+      : await startLlm({ port: model.port, apiKey: model.key }).catch(taken('language model', model.port));
   return { provider: playedProvider, model: playedModel };
 }
 

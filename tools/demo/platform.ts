@@ -1,4 +1,6 @@
-/** Access of the demo to the running platform: its public HTTP API, and the addresses of simulated third-party servers. */
+/**
+ * Access of the demo to the running platform: its public HTTP API, and the addresses of simulated third-party servers.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoValues, listSecretValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
@@ -28,7 +30,9 @@ export function findPlatform(): DemoPlatform {
   const firstOf = (name: string): string | undefined => listSecretValues(settings[name] ?? '')[0];
   const [apiToken, loginSecret] = [firstOf('API_TOKEN'), firstOf('API_LOGIN_SECRET')];
   if (apiToken === undefined || loginSecret === undefined) {
-    throw new DemoError('No platform runs in this folder. Start it in another terminal with `npm start`, then run `npm run demo` again.');
+    throw new DemoError(
+      'No platform runs in this folder. Start it in another terminal with `npm start`, then run `npm run demo` again.',
+    );
   }
   if (!providerPort) {
     throw new DemoError(
@@ -37,13 +41,17 @@ export function findPlatform(): DemoPlatform {
     );
   }
   return {
-    baseUrl: settings['DEMO_BASE_URL'] ?? `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`,
+    baseUrl:
+      settings['DEMO_BASE_URL'] ??
+      `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`,
     apiToken,
     loginSecret,
     password: password ?? demoValues.DEMO_PASSWORD,
     bookingSecret: firstOf('BOOKING_WEBHOOK_SECRET'),
     provider: { port: Number(providerPort), token: settings['REALTIMEKIT_API_TOKEN'] ?? '' },
-    model: settings['DEMO_MODEL_PORT'] ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' } : undefined,
+    model: settings['DEMO_MODEL_PORT']
+      ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' }
+      : undefined,
   };
 }
 
@@ -67,7 +75,12 @@ export interface Request {
 }
 
 /** @throws DemoError if the platform is unreachable or returns an unexpected status */
-export async function callApi(platform: DemoPlatform, method: string, path: string, request: Request = {}): Promise<Answer> {
+export async function callApi(
+  platform: DemoPlatform,
+  method: string,
+  path: string,
+  request: Request = {},
+): Promise<Answer> {
   const { token = platform.apiToken, headers = {}, json, body, expect = 200 } = request;
   const init: RequestInit = {
     method,
@@ -84,7 +97,9 @@ export async function callApi(platform: DemoPlatform, method: string, path: stri
   const bytes = new Uint8Array(await response.arrayBuffer());
   const text = new TextDecoder().decode(bytes);
   if (response.status !== expect) {
-    throw new DemoError(`${method} ${path} was answered with ${response.status} instead of ${expect}:\n${text.slice(0, 500)}`);
+    throw new DemoError(
+      `${method} ${path} was answered with ${response.status} instead of ${expect}:\n${text.slice(0, 500)}`,
+    );
   }
   return { status: response.status, headers: response.headers, bytes, text, json: parse(text) };
 }

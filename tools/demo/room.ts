@@ -42,15 +42,25 @@ export async function claimRoom(
 }
 
 /** Stores the window outside of which nothing may ever be stored. */
-export async function storeWindow(platform: DemoPlatform, narrator: Narrator, conversationId: number, meeting: Meeting): Promise<void> {
+export async function storeWindow(
+  platform: DemoPlatform,
+  narrator: Narrator,
+  conversationId: number,
+  meeting: Meeting,
+): Promise<void> {
   narrator.step(
     'The transcript window is stored',
     'Everyone agreed to be recorded at one moment, and the microphones went off at another. Only what was said wholly between them may be kept. ' +
       'Each boundary is write-once.',
   );
-  const started = await writeRoom(platform, conversationId, { conversationStartedAt: formatTime(meeting.windowStartMs) });
+  const started = await writeRoom(platform, conversationId, {
+    conversationStartedAt: formatTime(meeting.windowStartMs),
+  });
   narrator.result(`start ${started.conversationStartedAt}, complete: ${started.transcriptWindowComplete}`);
-  const ended = await writeRoom(platform, conversationId, { captureEndedAt: formatTime(meeting.windowEndMs), phase: 'exit-lounge' });
+  const ended = await writeRoom(platform, conversationId, {
+    captureEndedAt: formatTime(meeting.windowEndMs),
+    phase: 'exit-lounge',
+  });
   narrator.result(`end   ${ended.captureEndedAt}, complete: ${ended.transcriptWindowComplete}`);
   const later = formatTime(meeting.windowEndMs + 600_000);
   const path = `/api/coherence/conversations/${conversationId}/enter-coherence`;
@@ -66,7 +76,8 @@ export async function markRecorded(platform: DemoPlatform, narrator: Narrator, b
   );
   const key = randomUUID();
   const path = `/api/coherence/conversations/${before.id}/recorded`;
-  const first = (await callApi(platform, 'POST', path, { headers: { 'idempotency-key': key } })).json as ConversationOut;
+  const first = (await callApi(platform, 'POST', path, { headers: { 'idempotency-key': key } }))
+    .json as ConversationOut;
   narrator.result(`"${before.step_title}" → "${first.step_title}"`);
   await callApi(platform, 'POST', path, { headers: { 'idempotency-key': key } });
   narrator.result('repeated with the same key: accepted, nothing done again');
@@ -81,5 +92,6 @@ interface RoomReply {
 }
 
 async function writeRoom(platform: DemoPlatform, conversationId: number, json: unknown): Promise<RoomReply> {
-  return (await callApi(platform, 'POST', `/api/coherence/conversations/${conversationId}/enter-coherence`, { json })).json as RoomReply;
+  return (await callApi(platform, 'POST', `/api/coherence/conversations/${conversationId}/enter-coherence`, { json }))
+    .json as RoomReply;
 }

@@ -1,4 +1,7 @@
-/** Scene 3: the platform imports the transcript from the meeting provider, stores only the approved part, and can prove it. */
+/**
+ * Scene 3: the platform imports the transcript from the meeting provider, stores only the approved part, and can prove
+ * it.
+ */
 import { createHash } from 'node:crypto';
 import type { RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
 import type { ConversationOut } from '#services/conversations';
@@ -11,7 +14,12 @@ import type { MeetingRoom } from './room.ts';
 const printedLines = 22;
 
 /** Adds the session and its transcript to the simulated provider. */
-export function playMeeting(narrator: Narrator, provider: RealtimeKitServer, room: MeetingRoom, meeting: Meeting): Artifact {
+export function playMeeting(
+  narrator: Narrator,
+  provider: RealtimeKitServer,
+  room: MeetingRoom,
+  meeting: Meeting,
+): Artifact {
   narrator.step(
     'The meeting takes place',
     'A small server plays the meeting provider (Cloudflare RealtimeKit) in its own wire format. Its transcript has what four people said in an hour, and also the small ' +
@@ -33,7 +41,12 @@ export function playMeeting(narrator: Narrator, provider: RealtimeKitServer, roo
   return artifact;
 }
 
-export async function showImport(platform: DemoPlatform, narrator: Narrator, conversationId: number, artifact: Artifact): Promise<void> {
+export async function showImport(
+  platform: DemoPlatform,
+  narrator: Narrator,
+  conversationId: number,
+  artifact: Artifact,
+): Promise<void> {
   narrator.step(
     'The transcript is imported',
     'A job finds the session of the meeting, downloads the transcript, and keeps only the sentences wholly inside the window. The evidence says how many were left out and why, never what they said.',
@@ -46,7 +59,9 @@ export async function showImport(platform: DemoPlatform, narrator: Narrator, con
   const { counts, window } = evidence;
   if (evidence.status !== 'imported' || counts === null) throw new DemoError(`The import ended as ${evidence.status}.`);
   narrator.result(`status ${evidence.status}; window ${window?.conversationStartedAt} to ${window?.captureEndedAt}`);
-  narrator.result(`${counts.raw} sentences came, ${counts.accepted} are inside the window, ${counts.installedSegments} are stored`);
+  narrator.result(
+    `${counts.raw} sentences came, ${counts.accepted} are inside the window, ${counts.installedSegments} are stored`,
+  );
   for (const [reason, count] of Object.entries(counts.excludedByReason))
     if (count > 0) narrator.result(`left out: ${String(count).padStart(4)}  ${reason}`);
   const sha256 = createHash('sha256').update(artifact.text).digest('hex');
@@ -70,10 +85,14 @@ export async function showTranscript(
   const { text, headers } = await callApi(platform, 'GET', `/api/coherence/conversations/${conversationId}/transcript`);
   const lines = text.split('\n');
   narrator.quote(lines.slice(0, printedLines).join('\n'));
-  narrator.result(`${headers.get('content-disposition')}, ${lines.length} lines, ${formatBytes(Buffer.byteLength(text))}`);
+  narrator.result(
+    `${headers.get('content-disposition')}, ${lines.length} lines, ${formatBytes(Buffer.byteLength(text))}`,
+  );
   const leaked = artifact.outside.find((sentence) => text.includes(sentence));
-  if (leaked !== undefined) throw new DemoError(`The transcript contains "${leaked}", which was said outside the window.`);
+  if (leaked !== undefined)
+    throw new DemoError(`The transcript contains "${leaked}", which was said outside the window.`);
   narrator.result(`none of the ${artifact.outside.length} sentences from outside the window is in it`);
-  const conversation = (await callApi(platform, 'GET', `/api/coherence/conversations/${conversationId}`)).json as ConversationOut;
+  const conversation = (await callApi(platform, 'GET', `/api/coherence/conversations/${conversationId}`))
+    .json as ConversationOut;
   narrator.result(`the import has moved the conversation to "${conversation.step_title}"`);
 }

@@ -26,7 +26,10 @@ async function listSecrets(): Promise<string[]> {
   const { components } = await readPlatformFacts();
   const readers = new Map<string, { components: string[]; required: boolean }>([
     ['DATABASE_URL_ADMIN', { components: ['the set-up job'], required: true }],
-    ['DATABASE_URL_AUDIT', { components: ['the job that keeps the audit logs, unless `audit.enabled` is false'], required: true }],
+    [
+      'DATABASE_URL_AUDIT',
+      { components: ['the job that keeps the audit logs, unless `audit.enabled` is false'], required: true },
+    ],
     ['NATS_URL_ADMIN', { components: ['the set-up job'], required: true }],
     ['DEMO_PASSWORD', { components: ['the workspace job, with `workspace.demo`'], required: false }],
     ['NATS_URL_CLI', { components: ['the toolbox', 'the job that applies a workspace file'], required: false }],

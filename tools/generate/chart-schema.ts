@@ -1,6 +1,6 @@
 /**
- * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed to Kubernetes. Names of settings and
- * secrets come from the services' schemas, so that a misspelled one is rejected before installation.
+ * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed to Kubernetes. Names
+ * of settings and secrets come from the services' schemas, so that a misspelled one is rejected before installation.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
 import { maxReplicas, streamNames } from '#libs/nats';
@@ -121,7 +121,10 @@ function describeComponent(env: Schema): Record<string, Schema> {
     service: object(service),
     terminationGracePeriodSeconds: count,
     drainSeconds: count,
-    podDisruptionBudget: object({ enabled: flag, maxUnavailable: { anyOf: [count, { type: 'string', pattern: '^[0-9]+%$' }] } }),
+    podDisruptionBudget: object({
+      enabled: flag,
+      maxUnavailable: { anyOf: [count, { type: 'string', pattern: '^[0-9]+%$' }] },
+    }),
     probes: object({ liveness: probe, readiness: probe, startup: probe }),
   };
 }
@@ -134,7 +137,9 @@ export async function describeChartSchema(): Promise<string> {
   const envOf = (names: readonly string[]): Schema => object(Object.fromEntries(names.map((name) => [name, scalar])));
   const settings = envOf(plain);
   const secretTexts = object(Object.fromEntries(secret.map((name) => [name, text])));
-  const secretKey = { anyOf: [text, { ...object({ secret: { type: 'string', minLength: 1 }, key: text }), required: ['secret'] }] };
+  const secretKey = {
+    anyOf: [text, { ...object({ secret: { type: 'string', minLength: 1 }, key: text }), required: ['secret'] }],
+  };
   const secretKeys = object(Object.fromEntries(secret.map((name) => [name, secretKey])));
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -148,10 +153,19 @@ export async function describeChartSchema(): Promise<string> {
         labels: textMap,
         caBundle: object({ configMap: text, secret: text, key: { type: 'string', minLength: 1 } }),
       }),
-      image: object({ ...(image['properties'] as Record<string, Schema>), pullPolicy: oneOf('IfNotPresent', 'Always', 'Never') }),
+      image: object({
+        ...(image['properties'] as Record<string, Schema>),
+        pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
+      }),
       profiles: oneOf('', 'evaluation'),
       settings,
-      secrets: object({ existingSecret: text, keys: secretKeys, values: secretTexts, mountAsFiles: flag, revision: text }),
+      secrets: object({
+        existingSecret: text,
+        keys: secretKeys,
+        values: secretTexts,
+        mountAsFiles: flag,
+        revision: text,
+      }),
       nats: object({ ...describeNatsProofs(), users: object(describeNatsUsers(facts)) }),
       defaults: object(describeComponent(settings)),
       components: object(describeComponents(facts, envOf)),
@@ -176,10 +190,15 @@ function describeNatsProofs(): Record<string, Schema> {
 }
 
 function describeNatsUsers({ components }: PlatformFacts): Record<string, Schema> {
-  return Object.fromEntries([...Object.keys(components), 'admin', 'cli'].map((user) => [user, object(describeNatsProofs())]));
+  return Object.fromEntries(
+    [...Object.keys(components), 'admin', 'cli'].map((user) => [user, object(describeNatsProofs())]),
+  );
 }
 
-function describeComponents({ components }: PlatformFacts, envOf: (names: readonly string[]) => Schema): Record<string, Schema> {
+function describeComponents(
+  { components }: PlatformFacts,
+  envOf: (names: readonly string[]) => Schema,
+): Record<string, Schema> {
   const described = Object.entries(components).map(([name, { settings: known }]) => {
     const own = describeComponent(envOf(Object.keys(known).filter((setting) => known[setting]?.secret === false)));
     if (name === 'gateway') {
@@ -205,7 +224,9 @@ function describeTasks(): Record<string, Schema> {
     }),
     streams: object({
       replicas: orEmpty({ type: 'integer', minimum: 1, maximum: maxReplicas }),
-      maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
+      maxBytes: object(
+        Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }])),
+      ),
     }),
     audit: object({
       enabled: flag,
@@ -214,7 +235,14 @@ function describeTasks(): Record<string, Schema> {
       activeDeadlineSeconds: count,
       ...pod,
     }),
-    workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, mode: oneOf('hook', 'job'), demo: flag, ...pod }),
+    workspace: object({
+      file: text,
+      existingConfigMap: text,
+      envFrom: passedList,
+      mode: oneOf('hook', 'job'),
+      demo: flag,
+      ...pod,
+    }),
     toolbox: object({ enabled: flag, ...pod }),
     backup: object({
       enabled: flag,
@@ -265,7 +293,14 @@ function describeNetwork(): Record<string, Schema> {
       metricsFrom: passedList,
       extraIngress: passedList,
       extraEgress: passedList,
-      egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
+      egress: object({
+        dns: peers,
+        postgresql: peers,
+        nats: peers,
+        objectStore: peers,
+        outbound: peers,
+        tracing: peers,
+      }),
     }),
   };
 }

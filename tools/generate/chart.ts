@@ -44,14 +44,18 @@ interface ComponentFacts {
 }
 
 export async function readPlatformFacts(): Promise<PlatformFacts> {
-  const components = (await readServiceSettings()).map((settings) => [componentOf(settings.service), describeComponent(settings)] as const);
+  const components = (await readServiceSettings()).map(
+    (settings) => [componentOf(settings.service), describeComponent(settings)] as const,
+  );
   return {
     uploadLimitBytes: maxAudioBytes,
     recordingLimitBytes: maxRecordingBytes,
     shortestSecret: minSecretLength,
     publicSecrets: listPublicSecrets(),
     components: Object.fromEntries(components),
-    audit: { settings: describeFacts(auditSettings.properties as Record<string, SettingSchema>, auditSettings.required ?? []) },
+    audit: {
+      settings: describeFacts(auditSettings.properties as Record<string, SettingSchema>, auditSettings.required ?? []),
+    },
   };
 }
 
@@ -71,7 +75,10 @@ function describeComponent({ service, properties, required }: ServiceSettings): 
   return { service, nodeOptions: nodeOptionsOf(service), settings: describeFacts(properties, required) };
 }
 
-function describeFacts(properties: ServiceSettings['properties'], required: readonly string[]): Record<string, SettingFacts> {
+function describeFacts(
+  properties: ServiceSettings['properties'],
+  required: readonly string[],
+): Record<string, SettingFacts> {
   return Object.fromEntries(
     Object.entries(properties)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))

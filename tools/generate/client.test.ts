@@ -7,7 +7,10 @@ const components = {
   securitySchemes: {},
   headers: {},
 };
-const failure = { description: 'Refused.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } } };
+const failure = {
+  description: 'Refused.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
+};
 
 const read = {
   operationId: 'read_thing',
@@ -15,11 +18,20 @@ const read = {
   security: [{ sharedToken: [] }],
   parameters: [
     { name: 'thing_id', in: 'path', required: true, schema: { type: 'integer' } },
-    { name: 'sort', in: 'query', required: false, description: 'Order.', schema: { type: 'string', enum: ['up', 'down'] } },
+    {
+      name: 'sort',
+      in: 'query',
+      required: false,
+      description: 'Order.',
+      schema: { type: 'string', enum: ['up', 'down'] },
+    },
     { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
   ],
   responses: {
-    200: { description: 'OK', content: { 'application/json': { schema: { type: 'array', items: { type: ['string', 'null'] } } } } },
+    200: {
+      description: 'OK',
+      content: { 'application/json': { schema: { type: 'array', items: { type: ['string', 'null'] } } } },
+    },
     304: { description: 'Known.' },
     404: failure,
   },
@@ -69,12 +81,17 @@ describe('generated client', () => {
   });
 
   it('derives the response type from the format', () => {
-    const content = { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'integer' } } };
+    const content = {
+      'text/plain': { schema: { type: 'string' } },
+      'application/json': { schema: { type: 'integer' } },
+    };
     const format = { name: 'format', in: 'query', required: false, schema: { type: 'string', enum: ['txt', 'json'] } };
     const many = { ...read, parameters: [format], responses: { 200: { description: 'OK', content }, 404: failure } };
     const written = writeClient(
       [{ paths: { '/things': { get: many } }, components }],
-      new Map([['read_thing', { formats: { txt: { contentType: 'text/plain' }, json: { contentType: 'application/json' } } }]]),
+      new Map([
+        ['read_thing', { formats: { txt: { contentType: 'text/plain' }, json: { contentType: 'application/json' } } }],
+      ]),
     );
     expect(written).toContain('export interface ReadThingFormats {\n  txt: string;\n  json: number;\n}');
     expect(written).toContain('    format?: Format;');
@@ -84,14 +101,16 @@ describe('generated client', () => {
   });
 
   it('describes each request for the transport', () => {
-    expect(text).toContain("readThing: { method: 'GET', path: '/things/{thing_id}', credential: 'token', replies: [200,304] }");
+    expect(text).toContain(
+      "readThing: { method: 'GET', path: '/things/{thing_id}', credential: 'token', replies: [200,304] }",
+    );
     expect(text).toContain("credential: 'none', replies: [201], body: 'multipart', part: 'sound' }");
   });
 
   it('rejects two operations or two schemas with the same name', () => {
-    expect(() => writeClient([document, { paths: { '/other': { get: { ...read, operationId: 'readThing' } } }, components }])).toThrow(
-      'readThing',
-    );
+    expect(() =>
+      writeClient([document, { paths: { '/other': { get: { ...read, operationId: 'readThing' } } }, components }]),
+    ).toThrow('readThing');
     const other = { ...components, schemas: { Failure: { type: 'string' } } };
     expect(() => writeClient([document, { paths: {}, components: other }])).toThrow('Failure');
   });

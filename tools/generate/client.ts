@@ -1,6 +1,6 @@
 /**
- * Generates the operations of the TypeScript client from the two OpenAPI documents of the route table: one method per documented route,
- * with types of parameters, body, replies and errors.
+ * Generates the operations of the TypeScript client from the two OpenAPI documents of the route table: one method per
+ * documented route, with types of parameters, body, replies and errors.
  */
 import type { OpenApiDocument } from '#libs/http';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
@@ -89,7 +89,10 @@ export function writeClient(
   ].join('\n');
 }
 
-function listOperations({ paths }: Pick<OpenApiDocument, 'paths'>, hints: ReadonlyMap<string, RouteHints>): Described[] {
+function listOperations(
+  { paths }: Pick<OpenApiDocument, 'paths'>,
+  hints: ReadonlyMap<string, RouteHints>,
+): Described[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, value]) => {
       const operation = value as unknown as Operation;
@@ -110,7 +113,8 @@ function writeComponents(documents: readonly Pick<OpenApiDocument, 'components'>
     for (const [name, schema] of Object.entries(components.schemas as Record<string, Schema>)) {
       const lines = [...toComment([schema['description']], ''), `export type ${name} = ${toType(schema)};`, ''];
       const known = types.get(name);
-      if (known !== undefined && known.join('\n') !== lines.join('\n')) throw new Error(`two schemas would be the type ${name}`);
+      if (known !== undefined && known.join('\n') !== lines.join('\n'))
+        throw new Error(`two schemas would be the type ${name}`);
       types.set(name, lines);
     }
   }
@@ -123,13 +127,16 @@ function writeOperationTypes({ name, operation, hints: { formats } }: Described)
   const success = replies.filter(([status]) => Number(status) < 400 && status !== '304');
   const failures = replies.filter(([status]) => Number(status) >= 400);
   const parameter = formats === undefined ? '' : `<Format extends keyof ${title}Formats = keyof ${title}Formats>`;
-  const bodyOf = (content: Content | undefined): string => (formats === undefined ? toReplyType(content) : `${title}Formats[Format]`);
+  const bodyOf = (content: Content | undefined): string =>
+    formats === undefined ? toReplyType(content) : `${title}Formats[Format]`;
   return [
     ...(formats === undefined ? [] : writeFormats(title, formats, operation.responses['200']?.content)),
     `export interface ${title}Request${parameter} ${writeRequest(operation, formats !== undefined)}`,
     `export type ${title}Reply${parameter} = ${success.map(([status, reply]) => `ApiReply<${status}, ${bodyOf(reply.content)}>`).join(' | ')};`,
     `export type ${title}Error =`,
-    ...failures.map(([status, reply]) => `  | { readonly status: ${status}; readonly body: ${toReplyType(reply.content, '  ')} }`),
+    ...failures.map(
+      ([status, reply]) => `  | { readonly status: ${status}; readonly body: ${toReplyType(reply.content, '  ')} }`,
+    ),
     ...(failures.length === 0 ? ['  never'] : []),
     ';',
     '',
@@ -139,7 +146,8 @@ function writeOperationTypes({ name, operation, hints: { formats } }: Described)
 /** Type of the reply body per format. */
 function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>, content: Content = {}): string[] {
   const fields = Object.entries(formats).map(
-    ([format, { contentType }]) => `  ${toKey(format)}: ${toReplyType({ [contentType]: content[contentType] ?? {} }, '  ')};`,
+    ([format, { contentType }]) =>
+      `  ${toKey(format)}: ${toReplyType({ [contentType]: content[contentType] ?? {} }, '  ')};`,
   );
   return [`export interface ${title}Formats {`, ...fields, '}'];
 }
@@ -182,7 +190,8 @@ function toReplyType(content: Content | undefined, indent = ''): string {
 
 function writeMethod({ name, method, path, operation, hints: { formats } }: Described): string[] {
   const title = pascal(name);
-  const needed = (operation.parameters ?? []).some(({ required }) => required) || operation.requestBody?.required === true;
+  const needed =
+    (operation.parameters ?? []).some(({ required }) => required) || operation.requestBody?.required === true;
   const comment = toComment([operation.summary, operation.description, `\`${method} ${path}\``], '  ');
   const usual = Object.keys(formats ?? {})[0];
   const parameter = usual === undefined ? '' : `<Format extends keyof ${title}Formats = '${usual}'>`;
@@ -190,7 +199,10 @@ function writeMethod({ name, method, path, operation, hints: { formats } }: Desc
   const signature = (request: string, reply: string): string =>
     `  ${name}${parameter}(${request}, options?: CallOptions): Promise<${reply}>;`;
   // Only callers that send a validator can receive 304.
-  const conditional = signature(`request: ${title}Request${chosen} & Conditional`, `${title}Reply${chosen} | NotModified`);
+  const conditional = signature(
+    `request: ${title}Request${chosen} & Conditional`,
+    `${title}Reply${chosen} | NotModified`,
+  );
   const plain = signature(`request${needed ? '' : '?'}: ${title}Request${chosen}`, `${title}Reply${chosen}`);
   return operation.responses['304'] === undefined ? [...comment, plain] : [...comment, conditional, ...comment, plain];
 }

@@ -17,13 +17,20 @@ describe('the story of the documents', () => {
       { operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200, answer: 'Thing {{thing}}' },
     ];
     expect(showStory(steps)).toEqual([
-      { operation: 'make', as: 'ada', status: 201, answer: { id: 7, at: '2026-05-01T10:00:00Z', path: 'things/x1.png' } },
+      {
+        operation: 'make',
+        as: 'ada',
+        status: 201,
+        answer: { id: 7, at: '2026-05-01T10:00:00Z', path: 'things/x1.png' },
+      },
       { operation: 'read', as: 'ada', path: { id: 7 }, status: 200, answer: 'Thing 7' },
     ]);
   });
 
   it('rejects a name that is not defined by an earlier step', () => {
-    expect(() => showStory([{ operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200 }])).toThrow('{{thing}}');
+    expect(() => showStory([{ operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200 }])).toThrow(
+      '{{thing}}',
+    );
   });
 
   it('assigns to an operation the request of its first success and the first response of each status', () => {
@@ -42,7 +49,11 @@ describe('the story of the documents', () => {
       { operation: 'read', as: 'ada', path: { id: 1 }, status: 404 },
     ];
     expect(collectExamples(steps)).toEqual({
-      make: { parameters: { dry: true, 'Idempotency-Key': 'k' }, request: { name: 'a' }, replies: { 201: { id: 1 }, 422: { detail: [] } } },
+      make: {
+        parameters: { dry: true, 'Idempotency-Key': 'k' },
+        request: { name: 'a' },
+        replies: { 201: { id: 1 }, 422: { detail: [] } },
+      },
       read: { parameters: { id: 1 }, replies: {} },
     });
   });

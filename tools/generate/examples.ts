@@ -8,7 +8,8 @@ export function describeExamples(): string {
   const known = new Set(routes.filter(({ documented }) => documented !== false).map(({ operationId }) => operationId));
   const examples = collectExamples(showStory(readStory()));
   const unknown = Object.keys(examples).filter((id) => !known.has(id));
-  if (unknown.length > 0) throw new Error(`services/api-gateway/story has operations that are in no document: ${unknown.join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`services/api-gateway/story has operations that are in no document: ${unknown.join(', ')}`);
   return `${JSON.stringify(examples, null, 2)}\n`;
 }
 
@@ -25,7 +26,9 @@ export function collectExamples(steps: readonly StoryStep[]): OpenApiExamples {
         {
           parameters: { ...path, ...query, ...headers },
           ...(body === undefined ? {} : { request: body }),
-          replies: Object.fromEntries(answers.filter((step) => !isFormat(step)).map(({ status, answer }) => [status, answer])),
+          replies: Object.fromEntries(
+            answers.filter((step) => !isFormat(step)).map(({ status, answer }) => [status, answer]),
+          ),
           ...(formats.length === 0 ? {} : { formats: Object.fromEntries(formats) as Record<string, unknown> }),
         },
       ];

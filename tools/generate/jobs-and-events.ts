@@ -44,7 +44,9 @@ function describeTime(ms: number): string {
 }
 
 function describeEvent(event: Event): string[] {
-  const readers = contracts.filter(({ consumers = {} }) => Object.values(consumers).some(({ filter }) => filter === event.subject));
+  const readers = contracts.filter(({ consumers = {} }) =>
+    Object.values(consumers).some(({ filter }) => filter === event.subject),
+  );
   const names = new Set([...event.subscribers, ...readers.map(({ service }) => service)]);
   return [`\`${event.subject}\``, event.summary, [...names].join(', ')];
 }
@@ -54,6 +56,7 @@ function listConsumers({ consumers = {} }: ServiceContract): string[][] {
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Generates `files/nats.conf` of the chart, also used by compose.yaml: the users of the contracts, with passwords from the server's
- * environment. `files/nats-nsc.sh` creates the same users with nsc, for servers in operator mode.
+ * Generates `files/nats.conf` of the chart, also used by compose.yaml: the users of the contracts, with passwords from
+ * the server's environment. `files/nats-nsc.sh` creates the same users with nsc, for servers in operator mode.
  */
 import { componentOf } from '#libs/release';
 import { describePermissions } from '../../libs/servers/nats-permissions.ts';
@@ -10,7 +10,9 @@ export function describeNatsPermissions(): Promise<string> {
   const users = describePermissions().flatMap(({ user, permissions }) =>
     permissions === undefined
       ? []
-      : [`${JSON.stringify(user)}:${JSON.stringify({ publish: permissions.publish.allow, subscribe: permissions.subscribe.allow })}`],
+      : [
+          `${JSON.stringify(user)}:${JSON.stringify({ publish: permissions.publish.allow, subscribe: permissions.subscribe.allow })}`,
+        ],
   );
   return Promise.resolve(`{\n${users.join(',\n')}\n}\n`);
 }
@@ -49,9 +51,9 @@ export function describeNscScript(): Promise<string> {
 }
 
 /**
- * Permissions are in scoped signing keys in the account JWT: in the user JWT they would exceed the maximum size of a CONNECT
- * (`max_control_line`, 4 KiB), and each release would need new credentials files. New permissions are added before old ones are removed,
- * because an empty list allows everything.
+ * Permissions are in scoped signing keys in the account JWT: in the user JWT they would exceed the maximum size of a
+ * CONNECT (`max_control_line`, 4 KiB), and each release would need new credentials files. New permissions are added
+ * before old ones are removed, because an empty list allows everything.
  */
 const nscFunctions = `#!/bin/sh
 # Written from the contracts by \`npm run fix\`: the users of files/nats.conf for NATS in operator mode (JWT), made with nsc.

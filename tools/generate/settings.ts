@@ -35,7 +35,9 @@ export async function describeSettings(): Promise<string> {
       else settings.set(name, { services: [service], schema, required: required.includes(name) });
     }
   }
-  const rows = [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, setting]) => row(name, setting, names));
+  const rows = [...settings]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, setting]) => row(name, setting, names));
   return [
     '# Settings',
     '',
@@ -60,7 +62,14 @@ function listReaders(readers: readonly string[], services: readonly string[]): s
 
 function row(name: string, { services, schema, required }: Setting, all: readonly string[]): string {
   const fallback = schema.default;
-  const value = fallback === undefined ? (required ? 'required' : 'unset') : fallback === '' ? 'empty' : `\`${JSON.stringify(fallback)}\``;
+  const value =
+    fallback === undefined
+      ? required
+        ? 'required'
+        : 'unset'
+      : fallback === ''
+        ? 'empty'
+        : `\`${JSON.stringify(fallback)}\``;
   const meaning = (schema.description ?? '').replaceAll('|', '\\|') + (schema.writeOnly === true ? ' (secret)' : '');
   return `| \`${name}\` | ${meaning} | ${value} | ${listReaders(services, all)} |`;
 }

@@ -1,7 +1,7 @@
 /**
- * The story shown in the documents: services/api-gateway/story, a list of requests and answers in order on a fresh platform with the demo
- * workspace. Random values are written as `{{name=shown}}` at their first use, later as `{{name}}`, and as `{{=shown}}` if they are not
- * used again; the documents show `shown`.
+ * The story shown in the documents: services/api-gateway/story, a list of requests and answers in order on a fresh
+ * platform with the demo workspace. Random values are written as `{{name=shown}}` at their first use, later as
+ * `{{name}}`, and as `{{=shown}}` if they are not used again; the documents show `shown`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,9 @@ export function fillText(text: string, valueOf: (name: string, documented: strin
   const markers = [...text.matchAll(marker)];
   const [only] = markers;
   if (only !== undefined && only[0] === text) return valueOf(only[1] ?? '', only[2]);
-  return text.replace(marker, (_all, name: string, documented: string | undefined) => String(valueOf(name, documented)));
+  return text.replace(marker, (_all, name: string, documented: string | undefined) =>
+    String(valueOf(name, documented)),
+  );
 }
 
 /** Fills every text of a value. */

@@ -35,7 +35,9 @@ Editors with the YAML language server complete and check fields by [workspace.sc
 
 /** The page. */
 export function describeWorkspaceReference(): string {
-  const { properties } = makeWorkspaceSchema() as { properties: Record<string, { items: Schema; description: string }> };
+  const { properties } = makeWorkspaceSchema() as {
+    properties: Record<string, { items: Schema; description: string }>;
+  };
   const lists = Object.entries(properties).map(([name, { items, description }]) =>
     [
       `## ${name}`,

@@ -10,7 +10,8 @@ import { listTexts } from './workspace-texts.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const check = compileSchemaForAll(makeWorkspaceSchema());
-const findProblems = (document: unknown): string[] => check(document).map(({ path, message }) => `${path.join('.')} ${message}`);
+const findProblems = (document: unknown): string[] =>
+  check(document).map(({ path, message }) => `${path.join('.')} ${message}`);
 
 /** Errors found by the services, without lists that the directory does not own. */
 function findByCode(document: Record<string, unknown>): unknown[] {
@@ -51,7 +52,9 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     ['an email without an @', { accounts: [{ email: 'ada' }] }],
     [
       'a type that no field has',
-      { classes: [{ slug: 'a', config: { info_field_groups: [{ key: 'a', fields: [{ key: 'b', type: 'colour' }] }] } }] },
+      {
+        classes: [{ slug: 'a', config: { info_field_groups: [{ key: 'a', fields: [{ key: 'b', type: 'colour' }] }] } }],
+      },
     ],
     ['a step without a slug', { journeys: [{ slug: 'a', name: 'A', steps: [{ title: 'A' }] }] }],
     ['a conversation without a key', { conversations: [{ journey: 'a' }] }],
@@ -68,10 +71,15 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     ],
     [
       'what may be none',
-      { memberships: [{ person: 'a', holon: 'b', journey: null, step: null, follow_up_after: null, responsible: null }] },
+      {
+        memberships: [{ person: 'a', holon: 'b', journey: null, step: null, follow_up_after: null, responsible: null }],
+      },
     ],
     ['a list', { people: null, agents: null }],
-    ['fields of a conversation', { conversations: [{ key: 'a', start: null, participants: null, audio: null, recording: null }] }],
+    [
+      'fields of a conversation',
+      { conversations: [{ key: 'a', start: null, participants: null, audio: null, recording: null }] },
+    ],
   ])('accepts null for %s, as the code does', (_what, document) => {
     const { agents: _agents, ...own } = document as Record<string, unknown>;
     expect([findProblems(document), findByCode(own)]).toEqual([[], []]);

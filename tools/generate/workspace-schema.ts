@@ -18,7 +18,9 @@ const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', ite
 const object = { type: 'object' };
 const fromEnvironment: Schema = {
   type: 'object',
-  properties: { env: { type: 'string', description: 'Name of a variable of the environment in which the file is applied.' } },
+  properties: {
+    env: { type: 'string', description: 'Name of a variable of the environment in which the file is applied.' },
+  },
   required: ['env'],
   additionalProperties: false,
 };
@@ -77,10 +79,13 @@ function describeValue(name: string, field: string, rule?: FieldRule): string {
   return rule?.needed === 'create' ? `${text} Required for new items.` : text;
 }
 
-/** null clears a text, list or object, unless the field is required; for other types the rule must define its meaning. */
+/**
+ * null clears a text, list or object, unless the field is required; for other types the rule must define its meaning.
+ */
 function schemaOf(rule: FieldRule, name: string, location: string): Schema {
   const { kind } = rule.field;
-  const schema = rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, location)) : simple[kind as keyof typeof simple];
+  const schema =
+    rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, location)) : simple[kind as keyof typeof simple];
   const emptiable = ['array', 'object'].includes(String(schema['type'])) || kind === 'text' || kind === 'line';
   return rule.nullable === true || (emptiable && rule.needed !== 'always') ? withNull(schema) : schema;
 }
@@ -122,7 +127,12 @@ const simple: Readonly<Record<Exclude<FieldRule['field']['kind'], 'items'>, Sche
   texts: list({ type: 'string', pattern: '\\S' }, { uniqueItems: true }),
   references: list({ type: 'string', pattern: '\\S' }, { uniqueItems: true }),
   countries: list({ type: 'string', pattern: '^[A-Za-z]{2}$' }),
-  secret: { type: ['string', 'object'], properties: fromEnvironment['properties'], required: ['env'], additionalProperties: false },
+  secret: {
+    type: ['string', 'object'],
+    properties: fromEnvironment['properties'],
+    required: ['env'],
+    additionalProperties: false,
+  },
   email: { type: 'string', pattern: '^\\S+@\\S+$', maxLength: 500 },
   text: { type: 'string' },
   line: { type: 'string', maxLength: 500 },

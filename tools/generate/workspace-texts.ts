@@ -75,7 +75,8 @@ export const listTexts: Readonly<Record<string, ListText>> = {
       public_visible: 'Visible to all callers with a token.',
       bulk_add: 'Allows adding many people at once.',
       texts: 'Page texts, e.g. `welcome`, `enter`, `post`; `goodbyeURL` is an http(s) link.',
-      questions: 'Questions of a conversation, in order; replaces the stored list. An unchanged text remains the same question.',
+      questions:
+        'Questions of a conversation, in order; replaces the stored list. An unchanged text remains the same question.',
       'questions.text': 'Text of the question.',
       steps: 'Steps in order. Steps that the list omits remain.',
       'steps.slug': slug,
@@ -86,7 +87,8 @@ export const listTexts: Readonly<Record<string, ListText>> = {
       'steps.is_archived': 'Not offered any more.',
       'steps.pipeline_job':
         'Job that starts when a conversation enters the step, e.g. `transcript_import`, `recording_import`; null = none.',
-      'steps.config': 'Configuration of the job; `advance_on_success` moves the conversation to the next step when it succeeds.',
+      'steps.config':
+        'Configuration of the job; `advance_on_success` moves the conversation to the next step when it succeeds.',
     },
   },
   people: {
@@ -130,7 +132,8 @@ export const listTexts: Readonly<Record<string, ListText>> = {
     fields: {
       email: 'Login email; case-insensitive.',
       person: 'Key of the person.',
-      password: 'At least 12 characters and not easy to guess, or `{env: NAME}`. Without a password the account cannot log in.',
+      password:
+        'At least 12 characters and not easy to guess, or `{env: NAME}`. Without a password the account cannot log in.',
       active: 'Can log in; default true.',
       superuser: 'Has all rights.',
       global_editor: 'Can edit every holon.',
@@ -142,7 +145,8 @@ export const listTexts: Readonly<Record<string, ListText>> = {
   },
   memberships: {
     about: 'People in holons. Without a key, person, holon and journey identify the membership.',
-    example: '- { person: ada, holon: spring-2026, journey: open-circle, step: held, follow_up_after: 2026-06-01, responsible: ada }',
+    example:
+      '- { person: ada, holon: spring-2026, journey: open-circle, step: held, follow_up_after: 2026-06-01, responsible: ada }',
     fields: { key, person: 'Person, by key.', holon: 'Holon, by slug.', ...workflow },
   },
   relationships: {

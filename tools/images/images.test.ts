@@ -61,7 +61,12 @@ const storeAll = (prefix = ''): void => {
 
 describe('image references', () => {
   it('contain registry, repository, tag and digest', () => {
-    expect(postgres).toEqual({ registry: 'docker.io', repository: 'library/postgres', tag: '18.4-bookworm', digest: '' });
+    expect(postgres).toEqual({
+      registry: 'docker.io',
+      repository: 'library/postgres',
+      tag: '18.4-bookworm',
+      digest: '',
+    });
     const pinned = parseReference(`localhost:5000/a/b/c:v1@${digest}`);
     expect(pinned).toEqual({ registry: 'localhost:5000', repository: 'a/b/c', tag: 'v1', digest });
     expect(formatReference(pinned)).toBe('localhost:5000/a/b/c:v1');
@@ -80,7 +85,10 @@ describe('third-party images', () => {
     const images = listImages(repoDir);
     expect(images.map(({ files }) => files.length)).toEqual(images.map(() => 2));
     expect(images.map(formatReference)).toEqual(
-      expect.arrayContaining(['docker.io/library/postgres:18.4-bookworm', 'docker.io/library/node:24.21.0-bookworm-slim']),
+      expect.arrayContaining([
+        'docker.io/library/postgres:18.4-bookworm',
+        'docker.io/library/node:24.21.0-bookworm-slim',
+      ]),
     );
   });
 });
@@ -88,7 +96,8 @@ describe('third-party images', () => {
 describe('image tags', () => {
   /** Version in the tag of an image. */
   const versionOf = (repository: string): string =>
-    /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ?? '';
+    /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ??
+    '';
   const { version, peerDependencies } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as {
     version: string;
     peerDependencies: Record<string, string>;
@@ -113,10 +122,21 @@ describe('image tags', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const labels = [...dockerfile.matchAll(/org\.opencontainers\.image\.([a-z.]+)=/g)].map(([, name]) => name);
     expect(labels).toEqual(
-      expect.arrayContaining(['title', 'description', 'version', 'revision', 'created', 'source', 'licenses', 'base.name']),
+      expect.arrayContaining([
+        'title',
+        'description',
+        'version',
+        'revision',
+        'created',
+        'source',
+        'licenses',
+        'base.name',
+      ]),
     );
     expect(dockerfile).toContain(`ARG VERSION=${version}\n`);
-    const chart = parse(readFileSync(join(repoDir, 'deploy/helm/coherence/Chart.yaml'), 'utf8')) as { appVersion: string };
+    const chart = parse(readFileSync(join(repoDir, 'deploy/helm/coherence/Chart.yaml'), 'utf8')) as {
+      appVersion: string;
+    };
     expect(chart.appVersion).toBe(version);
   });
 });
@@ -144,7 +164,9 @@ describe('registry requests', () => {
   });
 
   it('report an unknown state when the registry does not respond or returns other content than the digest', async () => {
-    await expect(findImage(postgres, { from: `http://127.0.0.1:${await findFreePort()}` })).resolves.toMatchObject({ state: 'unknown' });
+    await expect(findImage(postgres, { from: `http://127.0.0.1:${await findFreePort()}` })).resolves.toMatchObject({
+      state: 'unknown',
+    });
     told = `sha256:${'0'.repeat(64)}`;
     await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({ state: 'unknown' });
     told = undefined;
@@ -153,7 +175,9 @@ describe('registry requests', () => {
 
 describe('npm run images', () => {
   async function run(...args: string[]): Promise<{ status: number | null; output: string }> {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     return { output: await text(child.stdout), status: await ended };
   }
@@ -171,7 +195,10 @@ describe('npm run images', () => {
 
   it('exits with 1 when an image is missing and with 2 when no registry responds, and explains what to do', async () => {
     stored.delete('/v2/library/postgres/manifests/18.4-bookworm');
-    await expect(run('--from', origin)).resolves.toMatchObject({ status: 1, output: expect.stringContaining('    missing ') });
+    await expect(run('--from', origin)).resolves.toMatchObject({
+      status: 1,
+      output: expect.stringContaining('    missing '),
+    });
     const { status, output } = await run('--from', `http://127.0.0.1:${await findFreePort()}`);
     expect(status).toBe(2);
     expect(output).toMatch(/unknown +127\.0\.0\.1:\d+ cannot be reached from here \(.*ECONNREFUSED/);

@@ -1,6 +1,7 @@
 /**
- * `npm run images`: lists the third-party images in compose.yaml, the Dockerfiles and the chart, and checks that their registries have
- * them. For platform teams: `--pin` writes the digests into the files, `--mirror` prints what to copy where.
+ * `npm run images`: lists the third-party images in compose.yaml, the Dockerfiles and the chart, and checks that their
+ * registries have them. For platform teams: `--pin` writes the digests into the files, `--mirror` prints what to copy
+ * where.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +46,8 @@ function printCopies(images: readonly NamedImage[], prefix: string): void {
 async function check(): Promise<number> {
   const credentials = process.env['REGISTRY_CREDENTIALS'] || undefined;
   const rows: Row[] = [];
-  for (const image of listImages(repoDir)) rows.push({ ...image, finding: await findImage(image, { from: options.from, credentials }) });
+  for (const image of listImages(repoDir))
+    rows.push({ ...image, finding: await findImage(image, { from: options.from, credentials }) });
   if (options.json) console.log(JSON.stringify(rows, null, 2));
   else printRows(rows);
   if (options.pin) pin(rows);
@@ -79,5 +81,9 @@ function pin(rows: readonly Row[]): void {
   const changed = pinImages(repoDir, digests);
   for (const [file, text] of changed) writeFileSync(join(repoDir, file), text);
   const files = [...changed.keys()].join(', ');
-  console.error(changed.size === 0 ? '\nNothing to pin.' : `\nPinned in ${files}. Write what is derived from them anew with: npm run fix`);
+  console.error(
+    changed.size === 0
+      ? '\nNothing to pin.'
+      : `\nPinned in ${files}. Write what is derived from them anew with: npm run fix`,
+  );
 }

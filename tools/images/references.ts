@@ -50,12 +50,16 @@ export function listImages(repoDir: string): NamedImage[] {
   const { services } = parse(read(composeFile), { merge: true }) as ComposeFile;
   for (const [name, { image, build }] of Object.entries(services))
     if (build === undefined) named.push([`${composeFile} (${name})`, parseReference(image)]);
-  for (const file of dockerfiles) named.push([file, parseReference(/^ARG BASE_IMAGE=(.*)$/m.exec(read(file))?.[1] ?? '')]);
+  for (const file of dockerfiles)
+    named.push([file, parseReference(/^ARG BASE_IMAGE=(.*)$/m.exec(read(file))?.[1] ?? '')]);
   const { evaluation } = parse(read(valuesFile)) as ChartValues;
   for (const [name, section] of Object.entries(evaluation)) {
     const image = (section as { image?: ImageReference }).image;
     if (image !== undefined)
-      named.push([`${valuesFile} (evaluation.${name})`, parseReference(`${formatReference(image)}${image.digest && '@'}${image.digest}`)]);
+      named.push([
+        `${valuesFile} (evaluation.${name})`,
+        parseReference(`${formatReference(image)}${image.digest && '@'}${image.digest}`),
+      ]);
   }
   const images = new Map<string, NamedImage>();
   for (const [file, reference] of named) {
@@ -76,8 +80,14 @@ export function pinImages(repoDir: string, digests: ReadonlyMap<string, string>)
     for (const [image, digest] of digests) {
       const { repository, tag } = parseReference(image);
       after = after
-        .replaceAll(new RegExp(`(image: |BASE_IMAGE=)(${escape(image)})(@sha256:[0-9a-f]{64})?$`, 'gm'), `$1$2@${digest}`)
-        .replaceAll(new RegExp(`(repository: ${escape(repository)}, tag: ${escape(tag)}, digest: )'[^']*'`, 'g'), `$1'${digest}'`);
+        .replaceAll(
+          new RegExp(`(image: |BASE_IMAGE=)(${escape(image)})(@sha256:[0-9a-f]{64})?$`, 'gm'),
+          `$1$2@${digest}`,
+        )
+        .replaceAll(
+          new RegExp(`(repository: ${escape(repository)}, tag: ${escape(tag)}, digest: )'[^']*'`, 'g'),
+          `$1'${digest}'`,
+        );
     }
     if (after !== before) changed.set(file, after);
   }

@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { type ImageReference, formatReference } from './references.ts';
 
 export type Finding =
-  | { state: 'found'; digest: string; /** `os/architecture` of each entry of a multi-platform image. */ platforms: string[] }
+  | {
+      state: 'found';
+      digest: string;
+      /** `os/architecture` of each entry of a multi-platform image. */ platforms: string[];
+    }
   | { state: 'missing'; reason: string }
   /** The registry cannot be reached. */
   | { state: 'unknown'; reason: string };
@@ -34,7 +38,10 @@ export async function findImage(image: ImageReference, options: RegistryOptions 
     const body = Buffer.from(await response.arrayBuffer());
     if (response.status === 404) return { state: 'missing', reason: `${url.host} knows no ${formatReference(image)}` };
     if (response.status === 401 || response.status === 403)
-      return { state: 'missing', reason: `${url.host} has no such image, or not for everybody (status ${response.status})` };
+      return {
+        state: 'missing',
+        reason: `${url.host} has no such image, or not for everybody (status ${response.status})`,
+      };
     if (!response.ok) return { state: 'unknown', reason: `${url.host} answered with status ${response.status}` };
     const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
     const declared = response.headers.get('docker-content-digest');
@@ -43,7 +50,10 @@ export async function findImage(image: ImageReference, options: RegistryOptions 
     return { state: 'found', digest, platforms: listPlatforms(JSON.parse(body.toString('utf8')) as Manifest) };
   } catch (error) {
     const { cause, message } = error as Error;
-    return { state: 'unknown', reason: `${url.host} cannot be reached from here (${cause instanceof Error ? cause.message : message})` };
+    return {
+      state: 'unknown',
+      reason: `${url.host} cannot be reached from here (${cause instanceof Error ? cause.message : message})`,
+    };
   }
 }
 
@@ -80,6 +90,8 @@ function readParameter(challenge: string, name: string): string | undefined {
 }
 
 function listPlatforms({ manifests = [] }: Manifest): string[] {
-  const known = manifests.flatMap(({ platform }) => (platform === undefined ? [] : [`${platform.os}/${platform.architecture}`]));
+  const known = manifests.flatMap(({ platform }) =>
+    platform === undefined ? [] : [`${platform.os}/${platform.architecture}`],
+  );
   return [...new Set(known)].filter((name) => name !== 'unknown/unknown').toSorted();
 }

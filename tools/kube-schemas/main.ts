@@ -1,7 +1,8 @@
 /**
- * Writes the JSON schemas with which kubeconform validates the chart's objects (test/helm/schemas), one strict file per kind, so that the
- * tests need no network: `node tools/kube-schemas/main.ts SWAGGER_JSON [CRD_YAML...]`. SWAGGER_JSON is api/openapi-spec/swagger.json of the
- * Go module k8s.io/kubernetes; the CRDs are those of Gateway API, KEDA and the Prometheus operator. Run after a version upgrade.
+ * Writes the JSON schemas with which kubeconform validates the chart's objects (test/helm/schemas), one strict file per
+ * kind, so that the tests need no network: `node tools/kube-schemas/main.ts SWAGGER_JSON [CRD_YAML...]`. SWAGGER_JSON
+ * is api/openapi-spec/swagger.json of the Go module k8s.io/kubernetes; the CRDs are those of Gateway API, KEDA and the
+ * Prometheus operator. Run after a version upgrade.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +59,8 @@ function inline(schema: unknown, path: readonly string[]): Schema {
   if (Array.isArray(schema)) return schema.map((item) => inline(item, path)) as unknown as Schema;
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
   const reference = (schema as Schema)['$ref'];
-  if (typeof reference !== 'string') return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inline(value, path)]));
+  if (typeof reference !== 'string')
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inline(value, path)]));
   const name = reference.slice('#/definitions/'.length);
   return path.includes(name) ? {} : inline(definitions[name] ?? {}, [...path, name]);
 }
@@ -69,7 +71,8 @@ function tighten(schema: unknown, inProperties = false): Schema {
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
   const given = schema as Schema;
   if (inProperties) return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, tighten(value)]));
-  if (given['format'] === 'int-or-string' || given['x-kubernetes-int-or-string'] === true) return { type: ['string', 'integer'] };
+  if (given['format'] === 'int-or-string' || given['x-kubernetes-int-or-string'] === true)
+    return { type: ['string', 'integer'] };
   const result: Schema = {};
   for (const [key, value] of Object.entries(given)) {
     if (key === 'description' || key === 'format' || key.startsWith('x-kubernetes')) continue;

@@ -1,6 +1,6 @@
 /**
- * `npm run logs [service…]`: follows the logs of `npm start` until Ctrl-C, by default of the seven services: readable lines in a terminal,
- * JSON when piped. Logs of servers and tools are selected by their file names in `.data/logs`.
+ * `npm run logs [service…]`: follows the logs of `npm start` until Ctrl-C, by default of the seven services: readable
+ * lines in a terminal, JSON when piped. Logs of servers and tools are selected by their file names in `.data/logs`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,10 +19,13 @@ const earlierLines = 10;
 /** @throws Error that says what to do */
 function chooseLogs(names: readonly string[]): string[] {
   const services = readdirSync(join(repoDir, 'services'));
-  const existing = existsSync(logsDir) ? readdirSync(logsDir).flatMap((file) => /^(.+)\.log$/.exec(file)?.[1] ?? []) : [];
+  const existing = existsSync(logsDir)
+    ? readdirSync(logsDir).flatMap((file) => /^(.+)\.log$/.exec(file)?.[1] ?? [])
+    : [];
   const known = [...new Set([...services, ...existing])];
   const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new Error(`There is no log of ${unknown.join(', ')}. There are: ${known.toSorted().join(', ')}.`);
+  if (unknown.length > 0)
+    throw new Error(`There is no log of ${unknown.join(', ')}. There are: ${known.toSorted().join(', ')}.`);
   if (findStarted(join(dataDir, 'start.lock')) === undefined) {
     const earlier = existing.length === 0 ? '' : ` What ran before left its logs in ${logsDir}.`;
     throw new Error(`No platform runs in this folder. Start it in another terminal with: npm start${earlier}`);

@@ -12,7 +12,9 @@ describe('npm run sbom', () => {
 
   it('is valid CycloneDX', async () => {
     expect(sbom.specVersion).toBe('1.5');
-    await expect(new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(JSON.stringify(sbom))).resolves.toBeNull();
+    await expect(
+      new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(JSON.stringify(sbom)),
+    ).resolves.toBeNull();
   });
 
   it('lists exactly the production dependencies of the lock file, each once', () => {
@@ -23,7 +25,9 @@ describe('npm run sbom', () => {
   });
 
   it('contains hash and licence of each package, and the name of the whole', () => {
-    const incomplete = sbom.components.filter(({ hashes, licenses }) => hashes[0]?.alg !== 'SHA-512' || (licenses ?? []).length === 0);
+    const incomplete = sbom.components.filter(
+      ({ hashes, licenses }) => hashes[0]?.alg !== 'SHA-512' || (licenses ?? []).length === 0,
+    );
     expect(incomplete.map((component) => component['bom-ref'])).toEqual([]);
     expect(sbom.metadata.component.name).toBe('coherence');
   });

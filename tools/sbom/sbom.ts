@@ -1,6 +1,7 @@
 /**
- * Generates the CycloneDX list of a production install from package-lock.json. npm generates it for all dependencies, and development-only
- * packages are removed here, because `npm sbom --omit dev` also omits packages used by both (pg, ajv).
+ * Generates the CycloneDX list of a production install from package-lock.json. npm generates it for all dependencies,
+ * and development-only packages are removed here, because `npm sbom --omit dev` also omits packages used by both (pg,
+ * ajv).
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -28,11 +29,16 @@ export interface Sbom {
 
 /** `name@version` of every package of a production install, for all platforms. */
 export function listProductionPackages(repoDir: string): Set<string> {
-  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
   return new Set(
     Object.entries(packages)
       .filter(([path, { dev, peer }]) => path !== '' && dev !== true && peer !== true)
-      .map(([path, { name, version }]) => `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`),
+      .map(
+        ([path, { name, version }]) =>
+          `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`,
+      ),
   );
 }
 
@@ -56,7 +62,11 @@ function runNpmSbom(repoDir: string): Sbom {
   const script = process.env['npm_execpath'];
   const [program, ...before] = script === undefined ? ['npm'] : [process.execPath, script];
   const args = [...before, 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--loglevel', 'error'];
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: repoDir, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: repoDir,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
   return JSON.parse(stdout) as Sbom;
 }

@@ -1,8 +1,8 @@
 /**
- * Takes the screenshots of the pages, the console and the admin CLI in docs/images from a running platform: `node tools/screenshots/main.ts
- * [ADDRESS [NAME …]]`, by default all, from the `npm start` of this folder. Signs in to the console with its demo password. Start the
- * platform with `WEBHOOK_ALLOWED_HOSTS=localhost:3000`, needed for a webhook endpoint, and run `npm run demo` first. The created data is
- * not removed: use a throwaway platform.
+ * Takes the screenshots of the pages, the console and the admin CLI in docs/images from a running platform: `node
+ * tools/screenshots/main.ts [ADDRESS [NAME …]]`, by default all, from the `npm start` of this folder. Signs in to the
+ * console with its demo password. Start the platform with `WEBHOOK_ALLOWED_HOSTS=localhost:3000`, needed for a webhook
+ * endpoint, and run `npm run demo` first. The created data is not removed: use a throwaway platform.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -33,8 +33,18 @@ const consolePages = [
   { name: 'console-jobs-phone', path: '/console/jobs?state=dead', ready: 'td', options: phone },
   { name: 'console-webhooks', path: '/console/webhooks', ready: 'td', options: desk },
   { name: 'console-pipelines', path: '/console/pipelines', ready: 'td', options: desk },
-  { name: 'console-conversation', path: scene.conversation, ready: 'video', options: { viewport: { width: 1280, height: 1_100 } } },
-  { name: 'console-conversation-dark', path: scene.conversation, ready: 'video', options: { ...desk, colorScheme: 'dark' } },
+  {
+    name: 'console-conversation',
+    path: scene.conversation,
+    ready: 'video',
+    options: { viewport: { width: 1280, height: 1_100 } },
+  },
+  {
+    name: 'console-conversation-dark',
+    path: scene.conversation,
+    ready: 'video',
+    options: { ...desk, colorScheme: 'dark' },
+  },
   { name: 'console-keys', path: '/console/keys', ready: 'td', options: desk },
   { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
   // Webhooks are received while these pages are open.
@@ -57,7 +67,10 @@ const terminalStyle = `
   .sgr33 { color: #e3b341 } .sgr36 { color: #76d9e6 }
 `;
 
-const [executablePath = ''] = await provideDebianProgram(chromiumProgram, (line) => void process.stderr.write(`${line}\n`));
+const [executablePath = ''] = await provideDebianProgram(
+  chromiumProgram,
+  (line) => void process.stderr.write(`${line}\n`),
+);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 try {
   for (const { name, path, height, ready } of pages.filter(isSelected)) {
@@ -120,7 +133,9 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 /** Runs a command in a terminal (`script` of util-linux) and returns its output as HTML. */
 function showCommand(args: readonly string[]): string {
   const command = `stty cols ${columns}; exec node cli/coherence.mjs ${args.join(' ')}`;
-  const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], { encoding: 'utf8' });
+  const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    encoding: 'utf8',
+  });
   return `<b>$ coherence ${args.join(' ')}</b>\n${toHtml(stdout)}`;
 }
 
@@ -128,7 +143,9 @@ function showCommand(args: readonly string[]): string {
 function toHtml(text: string): string {
   const escape = String.fromCharCode(27);
   const parts = text.replaceAll('\r', '').split(new RegExp(`${escape}\\[(\\d+)m`));
-  const html = parts.map((part, index) => (index % 2 === 0 ? escapeHtml(part) : `</span><span class="sgr${part}">`)).join('');
+  const html = parts
+    .map((part, index) => (index % 2 === 0 ? escapeHtml(part) : `</span><span class="sgr${part}">`))
+    .join('');
   return `<span>${html}</span>`;
 }
 

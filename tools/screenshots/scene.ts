@@ -26,14 +26,24 @@ const messages = [
 ] as const;
 
 const deadJobs = [
-  { service: 'media', type: 'media.recording-import', error: 'The provider answered 503: Service Unavailable', count: 6 },
+  {
+    service: 'media',
+    type: 'media.recording-import',
+    error: 'The provider answered 503: Service Unavailable',
+    count: 6,
+  },
   {
     service: 'transcripts',
     type: 'transcripts.transcript-import',
     error: 'The artifact is not the one that the provider has announced',
     count: 2,
   },
-  { service: 'agents', type: 'agents.publishing-summary', error: 'The language model did not answer within 60 s', count: 1 },
+  {
+    service: 'agents',
+    type: 'agents.publishing-summary',
+    error: 'The language model did not answer within 60 s',
+    count: 1,
+  },
 ] as const;
 
 export interface Scene {
@@ -65,7 +75,9 @@ export async function createScene(baseUrl: string, email: string, password: stri
 }
 
 function request(...args: string[]): unknown {
-  return JSON.parse(execFileSync(process.execPath, [join(repoDir, 'cli', 'main.ts'), ...args, '--json'], { encoding: 'utf8' }));
+  return JSON.parse(
+    execFileSync(process.execPath, [join(repoDir, 'cli', 'main.ts'), ...args, '--json'], { encoding: 'utf8' }),
+  );
 }
 
 /** Creates one complete conversation, and others that wait in a step for their transcripts. */
@@ -88,11 +100,23 @@ async function makeConversations(): Promise<number> {
       finish: '2026-05-01T19:00:00+02:00',
       recording: { full: 'circle.mp4', finalized: true },
       audio: 'circle.mp3',
-      transcript: messages.map(([person, text], index) => ({ start_ms: index * step, end_ms: index * step + step - 500, person, text })),
+      transcript: messages.map(([person, text], index) => ({
+        start_ms: index * step,
+        end_ms: index * step + step - 500,
+        person,
+        text,
+      })),
     };
-    const others = [2, 3, 4, 5].map((day) => ({ ...common, key: `stage-${day}`, step: 'held', start: `2026-05-0${day}T18:00:00+02:00` }));
+    const others = [2, 3, 4, 5].map((day) => ({
+      ...common,
+      key: `stage-${day}`,
+      step: 'held',
+      start: `2026-05-0${day}T18:00:00+02:00`,
+    }));
     writeFileSync(join(folder, 'stage.json'), JSON.stringify({ conversations: [whole, ...others] }));
-    const { ids } = request('workspace', 'apply', join(folder, 'stage.json')) as { ids: { conversations: Record<string, number> } };
+    const { ids } = request('workspace', 'apply', join(folder, 'stage.json')) as {
+      ids: { conversations: Record<string, number> };
+    };
     for (const { key } of others) request('conversations', 'move', String(ids.conversations[key]), 'import');
     return ids.conversations[whole.key] ?? 0;
   } finally {
@@ -113,7 +137,10 @@ async function makeJobs(conversation: number): Promise<number> {
       const ids = Array.from({ length: count }, () => randomUUIDv7());
       await database.query({ name: `stage-${service}`, text }, [type, error, ids, conversation]);
     }
-    const [ada] = await database.query<{ id: number }>({ name: 'stage-ada', text: `select id from directory.people where key = 'ada'` });
+    const [ada] = await database.query<{ id: number }>({
+      name: 'stage-ada',
+      text: `select id from directory.people where key = 'ada'`,
+    });
     return ada?.id ?? 0;
   } finally {
     await database.close();

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { type ActorKeys, generateActorKeys } from '#libs/actor';
 
 /** ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY: those of the environment if both are set, otherwise those of the folder. */
-export function provideActorKeys(env: Readonly<Record<string, string | undefined>>, dataDir: string): Record<string, string> {
+export function provideActorKeys(
+  env: Readonly<Record<string, string | undefined>>,
+  dataDir: string,
+): Record<string, string> {
   const { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic } = env;
   if (given && givenPublic) return { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic };
   const file = join(dataDir, 'actor-keys.json');

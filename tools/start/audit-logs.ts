@@ -1,4 +1,6 @@
-/** Verifies and truncates the audit logs of `npm start` at the start and every day, as a CronJob does elsewhere (A2). */
+/**
+ * Verifies and truncates the audit logs of `npm start` at the start and every day, as a CronJob does elsewhere (A2).
+ */
 import { join } from 'node:path';
 import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';

@@ -12,6 +12,8 @@ export async function checkBroughtServers(settings: Settings): Promise<void> {
     nats === undefined ? undefined : checkBroker(buildNatsUrl(settings)),
     store === undefined ? undefined : checkStore(settings),
   ]);
-  const problems = results.flatMap((result) => (result.status === 'rejected' ? [(result.reason as Error).message] : []));
+  const problems = results.flatMap((result) =>
+    result.status === 'rejected' ? [(result.reason as Error).message] : [],
+  );
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }

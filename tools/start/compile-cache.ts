@@ -1,6 +1,6 @@
 /**
- * Compiles the services once before they start. Otherwise each of them would strip and compile the same two thousand files and keep 25 MB more
- * memory (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * Compiles the services once before they start. Otherwise each of them would strip and compile the same two thousand
+ * files and keep 25 MB more memory (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,11 @@ import { serviceNames } from './environment.ts';
 const script = join(import.meta.dirname, 'load-services.ts');
 
 /** Runs `compileServices` once per cache and set of packages. */
-export async function warmCompileCache(repoDir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<void> {
+export async function warmCompileCache(
+  repoDir: string,
+  cacheDir: string,
+  nodeOptions: readonly string[] = [],
+): Promise<void> {
   const packages = createHash('sha256')
     .update(readFileSync(join(repoDir, 'package-lock.json')))
     .update([process.version, ...nodeOptions].join(' '));
@@ -30,7 +34,8 @@ export async function warmCompileCache(repoDir: string, cacheDir: string, nodeOp
 /**
  * @param dir where `services` is
  * @param cacheDir NODE_COMPILE_CACHE of the services
- * @param nodeOptions Node options of the services: V8 rejects code compiled with other flags, except sizes of the young generation
+ * @param nodeOptions Node options of the services: V8 rejects code compiled with other flags, except sizes of the young
+ * generation
  * @returns false on failure: each process compiles by itself then
  */
 export function compileServices(dir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<boolean> {

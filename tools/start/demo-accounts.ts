@@ -23,7 +23,9 @@ const maxKeys = 1_000;
 
 /** Emails of the accounts that can log in, initially with DEMO_PASSWORD. */
 function readEmails(repoDir: string): string[] {
-  const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as { accounts?: { email: string; password?: unknown }[] };
+  const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as {
+    accounts?: { email: string; password?: unknown }[];
+  };
   return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
 }
 
@@ -104,7 +106,8 @@ async function replacePasswords(emails: readonly string[], password: string, set
   try {
     for (const email of emails) {
       const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: maxKeys, offset: 0 });
-      for (const { id, revoked_at: end } of items) if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
+      for (const { id, revoked_at: end } of items)
+        if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
       await context.call(directory.rpcs.setPassword, { email, password }); // last, since the next start checks the password to find unfinished accounts
     }
   } finally {

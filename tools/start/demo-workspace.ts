@@ -10,7 +10,11 @@ const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_INTERNAL_URL', 'D
 export const demoWorkspaceFile = join('test', 'fixtures', 'demo-workspace.yaml');
 
 /** Uses the admin CLI. */
-export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
+export async function applyDemoWorkspace(
+  repoDir: string,
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
   const args = ['cli/main.ts', 'workspace', 'apply', demoWorkspaceFile];
   await runNode({
     title: 'Applying the demo workspace',

@@ -13,13 +13,19 @@ describe('chooseSettings', () => {
     const settings = await chooseSettings({}, { host: '127.0.0.1', port }, dataDir);
     const media = settingsOf('media', settings);
     expect(new Set([String(port), media['PORT'], media['INTERNAL_PORT']]).size).toBe(3);
-    const urls = { MEDIA_URL: `http://127.0.0.1:${media['PORT']}`, MEDIA_INTERNAL_URL: `http://127.0.0.1:${media['INTERNAL_PORT']}` };
+    const urls = {
+      MEDIA_URL: `http://127.0.0.1:${media['PORT']}`,
+      MEDIA_INTERNAL_URL: `http://127.0.0.1:${media['INTERNAL_PORT']}`,
+    };
     expect(settingsOf('api-gateway', settings)).toMatchObject({ ...urls, PORT: String(port) });
   });
 
   it('binds both to the loopback address when the platform is reachable from other machines', async () => {
     const settings = await chooseSettings({}, { host: '0.0.0.0', port: 8080 }, dataDir);
-    expect([settingsOf('api-gateway', settings)['HOST'], settingsOf('media', settings)['HOST']]).toEqual(['0.0.0.0', '127.0.0.1']);
+    expect([settingsOf('api-gateway', settings)['HOST'], settingsOf('media', settings)['HOST']]).toEqual([
+      '0.0.0.0',
+      '127.0.0.1',
+    ]);
   });
 
   it("stores compiled code in the caller's cache folder, otherwise beside the data", async () => {

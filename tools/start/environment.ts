@@ -10,7 +10,15 @@ import { readServiceSettings } from '../../libs/servers/service-settings.ts';
 import { provideActorKeys } from './actor-keys.ts';
 import { isOpen, provideSecrets } from './secrets.ts';
 
-export const serviceNames = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
+export const serviceNames = [
+  'directory',
+  'conversations',
+  'media',
+  'transcripts',
+  'agents',
+  'events',
+  'api-gateway',
+] as const;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -45,7 +53,8 @@ export async function readGatewayAddress(env: Variables): Promise<Address> {
   const host = env['HOST'] || '127.0.0.1';
   const text = env['PORT'] || String(defaultPort);
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT must be a number from 1 to 65535, not "${text}".`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`PORT must be a number from 1 to 65535, not "${text}".`);
   const problem = await findPortProblem(port, host);
   if (problem === undefined) return { host, port };
   if (problem === 'EADDRNOTAVAIL' || problem === 'ENOTFOUND')
@@ -86,7 +95,11 @@ async function readGiven(env: Variables): Promise<Record<string, string>> {
 }
 
 /** All settings except those of servers that `npm start` starts. */
-export async function chooseSettings(env: Variables, { host, port }: Address, dataDir: string): Promise<Record<string, string>> {
+export async function chooseSettings(
+  env: Variables,
+  { host, port }: Address,
+  dataDir: string,
+): Promise<Record<string, string>> {
   const given = await readGiven(env);
   const open = isOpen(host, env);
   if (open && isPublicSecret(given['DEMO_PASSWORD'] ?? ''))
@@ -94,10 +107,16 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
       'DEMO_PASSWORD is a published password and this installation is reachable from other machines. Choose another password, or unset it.',
     );
   const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort), [port]);
-  const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort), [port, mediaPort]);
+  const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort), [
+    port,
+    mediaPort,
+  ]);
   const metricsPorts: [string, string][] = [];
   for (const [index, name] of serviceNames.entries()) {
-    metricsPorts.push([metricsVariable(name), String(await choosePort(Number(given['METRICS_PORT'] ?? defaultMetricsPort) + index))]);
+    metricsPorts.push([
+      metricsVariable(name),
+      String(await choosePort(Number(given['METRICS_PORT'] ?? defaultMetricsPort) + index)),
+    ]);
   }
   return {
     ...trialValues,
@@ -122,7 +141,11 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
 async function playProvider(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   if (given['REALTIMEKIT_BASE_URL'] !== undefined) return {};
   const port = String(await choosePort(demoProviderPort));
-  return { DEMO_PROVIDER_PORT: port, REALTIMEKIT_BASE_URL: `http://127.0.0.1:${port}`, REALTIMEKIT_API_TOKEN: 'demo-provider-token' };
+  return {
+    DEMO_PROVIDER_PORT: port,
+    REALTIMEKIT_BASE_URL: `http://127.0.0.1:${port}`,
+    REALTIMEKIT_API_TOKEN: 'demo-provider-token',
+  };
 }
 
 /** Settings for the process of one service. */

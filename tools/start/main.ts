@@ -1,7 +1,7 @@
 /**
- * `npm start`: runs the whole platform on this machine: servers, migrations, the seven services as processes, and the demo workspace. Watches the
- * processes until Ctrl-C. All data is in `.data` (or COHERENCE_DATA_DIR). `-- --times` prints the time of each step, `-- --servers-only` starts no
- * services.
+ * `npm start`: runs the whole platform on this machine: servers, migrations, the seven services as processes, and the
+ * demo workspace. Watches the processes until Ctrl-C. All data is in `.data` (or COHERENCE_DATA_DIR). `-- --times`
+ * prints the time of each step, `-- --servers-only` starts no services.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,7 +11,13 @@ import { identifyProcess } from '#libs/process-identity';
 import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
 import { scheduleAuditLogs } from './audit-logs.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
-import { createReplacement, type DemoAccount, findDemoAccounts, listNewDemoAccounts, withDemoPassword } from './demo-accounts.ts';
+import {
+  createReplacement,
+  type DemoAccount,
+  findDemoAccounts,
+  listNewDemoAccounts,
+  withDemoPassword,
+} from './demo-accounts.ts';
 import { checkBroughtServers } from './brought-servers.ts';
 import { checkSettings } from './check-settings.ts';
 import { warmCompileCache } from './compile-cache.ts';
@@ -69,7 +75,9 @@ async function start(): Promise<void> {
     migrations = found;
     if (found.arePending) ({ isEmpty } = await screen.step('migrations', () => found.run({ ...chosen, ...given })));
   };
-  const warmed = screen.quietStep('compiling the services', () => warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? ''));
+  const warmed = screen.quietStep('compiling the services', () =>
+    warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? ''),
+  );
   const servers = await startServers(process.env, location, migrate);
   stops.push(servers.stop);
   const settings = { ...chosen, ...servers.settings };
@@ -99,7 +107,9 @@ async function start(): Promise<void> {
     }
   }
   const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = withDemoPassword(settings, demoAccounts);
-  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
+  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), {
+    mode: 0o600,
+  });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (serversOnly) {
     screen.log('PostgreSQL, NATS and the object store are running, without services. Stop them with Ctrl-C.');

@@ -24,7 +24,9 @@ export function findMigrations(repoDir: string, dataDir: string, isEmbedded: boo
   const mark = join(dataDir, 'migrated');
   const report = join(dataDir, 'migration-report.json');
   const state = (): string => {
-    const secrets = ['postgres.password', 'service-secret'].map((file) => join(dataDir, file)).filter((file) => existsSync(file));
+    const secrets = ['postgres.password', 'service-secret']
+      .map((file) => join(dataDir, file))
+      .filter((file) => existsSync(file));
     return [hashMigrationSources(repoDir), ...secrets.map((file) => readFileSync(file, 'utf8').trim())].join(' ');
   };
   return {

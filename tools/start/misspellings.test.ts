@@ -17,7 +17,9 @@ describe('variables that look like settings', () => {
     ['BOOKING_WEBHOOKS_SECRET', 'BOOKING_WEBHOOK_SECRET'],
     ['REALTIMEKIT_BASEURL', 'REALTIMEKIT_BASE_URL'],
   ])('reports %s as unknown, and suggests %s', (given, meant) => {
-    expect(findMisspellings([given], known)).toEqual([`${given} is not a setting and is ignored. Did you mean ${meant}?`]);
+    expect(findMisspellings([given], known)).toEqual([
+      `${given} is not a setting and is ignored. Did you mean ${meant}?`,
+    ]);
   });
 
   it('ignores variables of the system, npm and other programs', () => {

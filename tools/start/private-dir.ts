@@ -14,7 +14,9 @@ export function makePrivateDir(dir: string): void {
     closeToOthers(dir);
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new Error(describeFolderProblem(dir, error as NodeJS.ErrnoException) ?? `${dir} cannot be used`, { cause: error });
+    throw new Error(describeFolderProblem(dir, error as NodeJS.ErrnoException) ?? `${dir} cannot be used`, {
+      cause: error,
+    });
   }
 }
 

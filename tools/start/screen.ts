@@ -34,7 +34,10 @@ export class Screen {
   /** One line per step in order of start; steps can overlap. */
   describeTimes(): string {
     const rows = this.#steps.toSorted((a, b) => a.from - b.from);
-    const cells = rows.map(({ title, from, to }) => [title, ...[from, to, to - from].map((time) => seconds(time).padStart(8))]);
+    const cells = rows.map(({ title, from, to }) => [
+      title,
+      ...[from, to, to - from].map((time) => seconds(time).padStart(8)),
+    ]);
     return [['step', ...['from', 'to', 'took'].map((heading) => heading.padStart(8))], ...cells]
       .map(([title = '', ...times]) => `  ${title.padEnd(36)}${times.join('')}`)
       .join('\n');

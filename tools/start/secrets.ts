@@ -1,4 +1,6 @@
-/** Tokens and passwords of `npm start`: published values on the loopback address, otherwise generated for the folder. */
+/**
+ * Tokens and passwords of `npm start`: published values on the loopback address, otherwise generated for the folder.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';

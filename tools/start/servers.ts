@@ -1,4 +1,7 @@
-/** PostgreSQL, NATS and object store of `npm start`, unless external ones are set. Restarted on the same ports when they end. */
+/**
+ * PostgreSQL, NATS and object store of `npm start`, unless external ones are set. Restarted on the same ports when they
+ * end.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +33,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Starts the servers without an address in `env` in parallel. Stops all when one fails.
- * @param prepareDatabase called with the settings of the database as soon as it runs, while other servers may still be built
+ * @param prepareDatabase called with the settings of the database as soon as it runs, while other servers may still be
+ * built
  */
 export async function startServers(
   env: Variables,
@@ -50,7 +54,9 @@ export async function startServers(
     await Promise.all(started.map((item) => item.restarted.stop()));
   };
   // A database that fails to start also fails its preparation, with the same error.
-  const failures = new Set([...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])));
+  const failures = new Set(
+    [...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])),
+  );
   if (failures.size > 0) {
     await stop();
     throw new Error([...failures].map((failure) => failure.message).join('\n\n'));
@@ -63,7 +69,10 @@ interface Started {
   restarted: RestartedProcess;
 }
 
-/** Secret from which the passwords of the services' accounts are derived: generated once per folder, readable only by its owner. */
+/**
+ * Secret from which the passwords of the services' accounts are derived: generated once per folder, readable only by
+ * its owner.
+ */
 function readServiceSecret(dataDir: string): string {
   const file = join(dataDir, 'service-secret');
   if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });

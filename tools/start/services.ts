@@ -27,7 +27,8 @@ export async function startServices(
     if (item.identity !== undefined) record.add(name, item.identity, 'SIGTERM');
     return item;
   };
-  const groups = beforeGateway === undefined ? [serviceNames] : [serviceNames.filter((name) => name !== gateway), [gateway]];
+  const groups =
+    beforeGateway === undefined ? [serviceNames] : [serviceNames.filter((name) => name !== gateway), [gateway]];
   const processes: ServiceProcess[] = [];
   try {
     for (const [index, names] of groups.entries()) {
@@ -83,5 +84,7 @@ async function waitUntilReady(processes: readonly ServiceProcess[], repoDir: str
 }
 
 function describeFailure(item: ServiceProcess, what: string, repoDir: string): Error {
-  return new Error(`The service ${item.name} ${what}. Its log ${relative(repoDir, item.logFile)} ends with:\n${item.readLogTail()}`);
+  return new Error(
+    `The service ${item.name} ${what}. Its log ${relative(repoDir, item.logFile)} ends with:\n${item.readLogTail()}`,
+  );
 }

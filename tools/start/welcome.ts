@@ -26,7 +26,9 @@ export function describePlatform({
   const base = urlOf(host, settings['PORT'] ?? '');
   /** Secrets that others could see on the screen are replaced by their location. */
   const log = (name: string): string =>
-    secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or your own`;
+    secretsFile === undefined
+      ? (listSecretValues(settings[name] ?? '')[0] ?? '')
+      : `${name} of ${secretsFile}, or your own`;
   const describePassword = (password: string | undefined): string => {
     if (password === undefined) return 'a password of its own';
     if (secretsFile !== undefined) return log('DEMO_PASSWORD');
@@ -37,7 +39,10 @@ export function describePlatform({
     ['API documents', `${base}/api/docs`],
     ['', `${base}/api/v1/docs`],
     ...(settings['CONSOLE_ENABLED'] === 'false' ? [] : [['console', `${base}/console`] satisfies [string, string]]),
-    ...readDemoAgents(repoDir).map((slug, index): [string, string] => [index === 0 ? 'chat' : '', `${base}/chat/${slug}`]),
+    ...readDemoAgents(repoDir).map((slug, index): [string, string] => [
+      index === 0 ? 'chat' : '',
+      `${base}/chat/${slug}`,
+    ]),
     [
       'language model',
       settings['DEMO_MODEL'] === undefined

@@ -1,10 +1,14 @@
 /**
- * `npm run test:release`: full drills (test/drill.ts), the Helm chart and the load tests. Run it before a release and before a change to what a drill
- * covers is finished. Arguments are passed to Jest: `npm run test:release -- test/e2e/upgrade.release.test.ts`.
+ * `npm run test:release`: full drills (test/drill.ts), the Helm chart and the load tests. Run it before a release and
+ * before a change to what a drill covers is finished. Arguments are passed to Jest: `npm run test:release --
+ * test/e2e/upgrade.release.test.ts`.
  */
 import { helmTool, k6Tool, kubeconformTool } from '../../libs/servers/go-tools.ts';
 import { releaseProjects } from './release-projects.ts';
 import { runTests } from './run.ts';
 
 const tools = [k6Tool, helmTool, kubeconformTool];
-await runTests({ projects: { only: releaseProjects }, laterTools: tools, env: { TEST_RELEASE: 'true' } }, process.argv.slice(2));
+await runTests(
+  { projects: { only: releaseProjects }, laterTools: tools, env: { TEST_RELEASE: 'true' } },
+  process.argv.slice(2),
+);

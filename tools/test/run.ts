@@ -32,10 +32,13 @@ export interface TestRun {
 }
 
 /**
- * Arguments are passed to Jest and skip the other steps: single test files build the programs that they need. The last line is `N passed, N failed`;
- * the result is also stored in `.data/test-result.json`.
+ * Arguments are passed to Jest and skip the other steps: single test files build the programs that they need. The last
+ * line is `N passed, N failed`; the result is also stored in `.data/test-result.json`.
  */
-export async function runTests({ checks = [], projects, laterTools = [], env = {} }: TestRun, args: readonly string[]): Promise<void> {
+export async function runTests(
+  { checks = [], projects, laterTools = [], env = {} }: TestRun,
+  args: readonly string[],
+): Promise<void> {
   Object.assign(process.env, env);
   const unmatched = await listUnmatched(projects, args);
   if (unmatched.length > 0) {
@@ -51,7 +54,12 @@ export async function runTests({ checks = [], projects, laterTools = [], env = {
   const failedSteps = isWhole ? await runStepsTogether(checks) : [];
   await needed;
   console.log('\n── tests (jest)');
-  const selected = 'only' in projects ? ['--selectProjects', ...projects.only] : isWhole ? ['--ignoreProjects', ...projects.allBut] : [];
+  const selected =
+    'only' in projects
+      ? ['--selectProjects', ...projects.only]
+      : isWhole
+        ? ['--ignoreProjects', ...projects.allBut]
+        : [];
   const command = [...jestCommand, '--json', `--outputFile=${jestFile}`, ...args, ...selected] as const;
   const status = await runCommand(command, { NO_COLOR: '1' });
   await neededLater;

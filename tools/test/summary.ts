@@ -26,8 +26,8 @@ export interface Summary {
 }
 
 /**
- * Counts passed and failed tests. A failed check, a test file that could not run, a skipped test and a crash of Jest count as one failure each.
- * With a selection by name, tests that Jest skips are not failures.
+ * Counts passed and failed tests. A failed check, a test file that could not run, a skipped test and a crash of Jest
+ * count as one failure each. With a selection by name, tests that Jest skips are not failures.
  */
 export function summarize(
   result: JestResult | undefined,

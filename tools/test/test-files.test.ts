@@ -24,13 +24,19 @@ describe('test file arguments of npm test', () => {
 
   it('select the files of each project', () => {
     expect(files).toEqual(
-      expect.arrayContaining(['tools/test/test-files.test.ts', 'test/e2e/upgrade.release.test.ts', 'test/helm/rendered.test.ts']),
+      expect.arrayContaining([
+        'tools/test/test-files.test.ts',
+        'test/e2e/upgrade.release.test.ts',
+        'test/helm/rendered.test.ts',
+      ]),
     );
     expect(listTestFiles(projects, root, ['helm']).every((file) => file.startsWith('test/helm/'))).toBe(true);
   });
 
   it('may be a part of a path, a whole path and a regular expression in any case', () => {
-    expect(findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root)).toEqual([]);
+    expect(
+      findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root),
+    ).toEqual([]);
   });
 
   it.each([
@@ -63,13 +69,18 @@ describe('watchdog of tests', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts: first', limitMs: 60_000 });
       watch({ what: 'a.test.ts: loops', limitMs: 300 }); for (;;);`;
-    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 });
+    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
     expect([signal, stderr]).toEqual(['SIGKILL', expect.stringContaining('HANGS for 0.3 s, ended: a.test.ts: loops')]);
   });
 
   it('allows a process to end that is no longer watched', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts', limitMs: 60_000 }); watch(undefined);`;
-    expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 }).status).toBe(0);
+    expect(
+      spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 }).status,
+    ).toBe(0);
   });
 });

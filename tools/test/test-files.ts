@@ -1,4 +1,7 @@
-/** Finds the test files that the arguments of `npm test` match before anything starts, so that misspelled names fail at once. */
+/**
+ * Finds the test files that the arguments of `npm test` match before anything starts, so that misspelled names fail at
+ * once.
+ */
 import { globSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 
@@ -17,7 +20,9 @@ const maxSuggestions = 5;
 const minLikeness = 0.35;
 
 export async function readProjects(root: string): Promise<readonly Project[]> {
-  const { default: config } = (await import(join(root, 'jest.config.js'))) as { default: { projects: readonly Project[] } };
+  const { default: config } = (await import(join(root, 'jest.config.js'))) as {
+    default: { projects: readonly Project[] };
+  };
   return config.projects;
 }
 
@@ -73,7 +78,10 @@ function matches(pattern: string, path: string): boolean {
 
 function suggest(requested: string, files: readonly string[]): string[] {
   return files
-    .map((file) => ({ file, likeness: Math.max(likenessOf(nameOf(requested), nameOf(file)), likenessOf(requested, file)) }))
+    .map((file) => ({
+      file,
+      likeness: Math.max(likenessOf(nameOf(requested), nameOf(file)), likenessOf(requested, file)),
+    }))
     .filter(({ likeness }) => likeness >= minLikeness)
     .toSorted((one, other) => other.likeness - one.likeness)
     .slice(0, maxSuggestions)

@@ -47,7 +47,10 @@ describe('checkHistory', () => {
     ['doubled: counter a of 3', () => [entry('counter a of 3', read, 2)]],
     ['doubled: singleton a of 2', () => [entry('singleton a of 2', find, 8)]],
     ['wrong: refused: x of booking', () => [entry('booking', effect('one'), undefined, 'refused')]],
-    ['wrong: answered with an error: x of booking', () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }]],
+    [
+      'wrong: answered with an error: x of booking',
+      () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }],
+    ],
   ])('detects %s, and reports a few requests that prove it', (text, more) => {
     const [problem, ...others] = checkHistory([...right(), ...more()], nothing);
     if (problem === undefined) throw new Error('nothing was found');
@@ -64,7 +67,9 @@ describe('checkHistory', () => {
   it('detects a guest in another booking, and one who lost the seat', () => {
     const requested = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
     const effects = { booking: ['one'], seat: ['Guest seats-1 stays', 'Guest seats-1 stays in seats-2'] };
-    expect(checkHistory([...right(), ...requested], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`)).toEqual([
+    expect(
+      checkHistory([...right(), ...requested], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`),
+    ).toEqual([
       'lost: seat Guest seats-2 stays was lost',
       'wrong: seat Guest seats-1 stays in seats-2 was made, though nobody was told so',
     ]);
@@ -72,7 +77,10 @@ describe('checkHistory', () => {
 
   it('detects lost, duplicated and leftover effects', () => {
     const leftovers = ['media: upload running'];
-    const found = checkHistory([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });
+    const found = checkHistory([...right(), entry('booking', effect('two'))], {
+      effects: { booking: ['one', 'one'] },
+      leftovers,
+    });
     expect(found.map(({ what, text }) => `${what}: ${text}`)).toEqual([
       'doubled: booking one was doubled',
       'lost: booking two was lost',

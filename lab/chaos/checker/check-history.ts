@@ -35,9 +35,16 @@ function checkObjectHistories(entries: readonly Entry[]): Problem[] {
     if (model === undefined) return [];
     const verdict = checkObject(model, some);
     if (verdict.is === 'linearizable') return [];
-    if (verdict.is === 'undecided') return [{ what: 'wrong', text: `${object}: too many possibilities to tell`, entries: [] }];
+    if (verdict.is === 'undecided')
+      return [{ what: 'wrong', text: `${object}: too many possibilities to tell`, entries: [] }];
     const { shortest } = verdict;
-    return [{ what: checkKind(object, shortest), text: `${object} answered what one ${object.split(' ')[1]} cannot`, entries: shortest }];
+    return [
+      {
+        what: checkKind(object, shortest),
+        text: `${object} answered what one ${object.split(' ')[1]} cannot`,
+        entries: shortest,
+      },
+    ];
   });
 }
 
@@ -68,7 +75,11 @@ function checkRefusals(entries: readonly Entry[]): Problem[] {
 function checkErrors(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome, answer }) => outcome === 'unknown' && /^5(?!03)\d\d\b/.test(answer))
-    .map((entry) => ({ what: 'wrong', text: `answered with an error: ${entry.kind} of ${entry.object}`, entries: [entry] }));
+    .map((entry) => ({
+      what: 'wrong',
+      text: `answered with an error: ${entry.kind} of ${entry.object}`,
+      entries: [entry],
+    }));
 }
 
 export function describeProblem({ what, text, entries }: Problem): string {

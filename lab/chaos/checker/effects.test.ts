@@ -17,7 +17,9 @@ const checkHistory = (entries: readonly Entry[], found: readonly string[]) =>
 
 describe('effects of acknowledged requests', () => {
   it('of acknowledged requests exist once, of unanswered ones at most once', () => {
-    expect(checkHistory([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b'])).toEqual([]);
+    expect(
+      checkHistory([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b']),
+    ).toEqual([]);
   });
 
   it('are reported when they are lost, duplicated or were never requested', () => {
@@ -29,7 +31,13 @@ describe('effects of acknowledged requests', () => {
       ask('d', 'refused'),
       ask('x', 'done', 'other'),
     ];
-    expect(checkHistory(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual(['lost a', 'doubled b', 'doubled c', 'invented d', 'invented z']);
+    expect(checkHistory(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual([
+      'lost a',
+      'doubled b',
+      'doubled c',
+      'invented d',
+      'invented z',
+    ]);
   });
 
   it('name the requests that caused them', () => {

@@ -9,7 +9,9 @@ export interface EffectProblem {
   readonly entries: readonly Entry[];
 }
 
-/** @param found keys of the existing effects, one per effect @param object e.g. `booking`, the object of the requests */
+/**
+ * @param found keys of the existing effects, one per effect @param object e.g. `booking`, the object of the requests
+ */
 export function checkEffects(object: string, entries: readonly Entry[], found: readonly string[]): EffectProblem[] {
   const requests = Map.groupBy(
     entries.filter((entry) => entry.object === object && entry.input.do === 'effect'),

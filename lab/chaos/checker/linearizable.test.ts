@@ -59,9 +59,9 @@ describe('a register', () => {
   });
 
   it('reports a stale read after a newer one', () => {
-    expect(shortestOf(register, history([0, 1, write('a')], [2, 20, write('b')], [3, 4, read, 'b'], [5, 6, read, 'a']))).toEqual([
-      1, 2, 3, 4,
-    ]);
+    expect(
+      shortestOf(register, history([0, 1, write('a')], [2, 20, write('b')], [3, 4, read, 'b'], [5, 6, read, 'a'])),
+    ).toEqual([1, 2, 3, 4]);
   });
 
   it('may apply an unanswered write at any later time, but cannot revert it', () => {
@@ -70,12 +70,16 @@ describe('a register', () => {
       [2, 3, write('b'), undefined, 'unknown'],
     ] as const;
     expect(checkObject(register, history(...requested, [4, 5, read, 'a'])).is).toBe('linearizable');
-    expect(checkObject(register, history(...requested, [4, 5, read, 'a'], [90, 91, read, 'b'])).is).toBe('linearizable');
+    expect(checkObject(register, history(...requested, [4, 5, read, 'a'], [90, 91, read, 'b'])).is).toBe(
+      'linearizable',
+    );
     expect(shortestOf(register, history(...requested, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
   it('never returns a rejected or unknown value', () => {
-    expect(checkObject(register, history([0, 1, write('a'), undefined, 'refused'], [2, 3, read, 'a'])).is).toBe('wrong');
+    expect(checkObject(register, history([0, 1, write('a'), undefined, 'refused'], [2, 3, read, 'a'])).is).toBe(
+      'wrong',
+    );
     expect(shortestOf(register, history([0, 1, write('a')], [2, 3, read, 'z'], [4, 5, read, 'a']))).toEqual([2]);
   });
 
@@ -89,7 +93,13 @@ describe('a register', () => {
   });
 
   it('is checked with hundreds of unanswered writes that were never read', () => {
-    const unanswered = Array.from({ length: 400 }, (_, n): Requested => [n, n + 50, write(`u${n}`), undefined, 'unknown']);
+    const unanswered = Array.from({ length: 400 }, (_, n): Requested => [
+      n,
+      n + 50,
+      write(`u${n}`),
+      undefined,
+      'unknown',
+    ]);
     const told = [
       [500, 501, write('a')],
       [502, 503, read, 'a'],
@@ -125,7 +135,10 @@ describe('a counter of keys', () => {
   });
 });
 
-/** Simulates clients of a real register: each operation takes effect between its request and its answer; some are never answered. */
+/**
+ * Simulates clients of a real register: each operation takes effect between its request and its answer; some are never
+ * answered.
+ */
 function simulate(seed: number): Entry[] {
   const random = createRandom(seed);
   const operations = Array.from({ length: 60 }, (_, n) => {
@@ -152,7 +165,9 @@ describe('simulated clients of one register', () => {
   const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
   it('are never reported when the register is correct', () => {
-    expect(seeds.map((seed) => [seed, checkObject(register, simulate(seed)).is])).toEqual(seeds.map((seed) => [seed, 'linearizable']));
+    expect(seeds.map((seed) => [seed, checkObject(register, simulate(seed)).is])).toEqual(
+      seeds.map((seed) => [seed, 'linearizable']),
+    );
   });
 
   it('are reported when the register loses its last value after all requests were answered', () => {

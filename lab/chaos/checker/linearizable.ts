@@ -1,6 +1,6 @@
 /**
- * Checks whether a concurrent history of one object is linearizable (Wing and Gong, with Lowe's cache of states). An operation with unknown
- * outcome can take effect at any time after its request, or never.
+ * Checks whether a concurrent history of one object is linearizable (Wing and Gong, with Lowe's cache of states). An
+ * operation with unknown outcome can take effect at any time after its request, or never.
  */
 import type { Entry } from '../history.ts';
 import type { Model } from './models.ts';
@@ -31,7 +31,10 @@ interface ListedEntry {
 /** @returns undefined if the search limit was reached */
 function search(model: Model, entries: readonly Entry[]): boolean | undefined {
   const operations = prepare(entries);
-  const certain = operations.reduce((bits, entry, index) => (entry.outcome === 'done' ? bits | (1n << BigInt(index)) : bits), 0n);
+  const certain = operations.reduce(
+    (bits, entry, index) => (entry.outcome === 'done' ? bits | (1n << BigInt(index)) : bits),
+    0n,
+  );
   const seen = new Set<string>();
   const stack: ListedEntry[] = [{ state: model.initial, listed: 0n }];
   for (let steps = 0; stack.length > 0; steps++) {
@@ -53,11 +56,13 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
 }
 
 /**
- * Removes entries without information: rejections, reads without an answer, and writes with unknown outcome whose value was never read.
- * They would make the search long.
+ * Removes entries without information: rejections, reads without an answer, and writes with unknown outcome whose value
+ * was never read. They would make the search long.
  */
 function prepare(entries: readonly Entry[]): Entry[] {
-  const visible = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
+  const visible = new Set(
+    entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)),
+  );
   const isInformative = ({ outcome, input }: Entry): boolean => {
     if (outcome !== 'unknown') return outcome === 'done';
     return input.do === 'write' ? visible.has(JSON.stringify(input.value)) : input.do !== 'read';
@@ -65,7 +70,10 @@ function prepare(entries: readonly Entry[]): Entry[] {
   return entries.filter(isInformative).toSorted((one, other) => one.from - other.from);
 }
 
-/** Operations that can be next: those requested before any unordered operation was answered. The earliest answered is tried first. */
+/**
+ * Operations that can be next: those requested before any unordered operation was answered. The earliest answered is
+ * tried first.
+ */
 function listCandidates(operations: readonly Entry[], listed: bigint): [number, Entry][] {
   const found: [number, Entry][] = [];
   let earliest = Infinity;

@@ -5,11 +5,14 @@ export interface Model {
   /** States are strings, so that they can be compared. */
   readonly initial: string;
   /**
-   * State after the operation; undefined if its answer is impossible in this state. Operations with unknown outcome have no answer to
-   * check.
+   * State after the operation; undefined if its answer is impossible in this state. Operations with unknown outcome
+   * have no answer to check.
    */
   step(state: string, entry: Entry): string | undefined;
-  /** Sets of operations that can be removed from a valid history without making it invalid. Used to minimize an invalid history. */
+  /**
+   * Sets of operations that can be removed from a valid history without making it invalid. Used to minimize an invalid
+   * history.
+   */
   listRemovable(entries: readonly Entry[]): Entry[][];
 }
 
@@ -26,10 +29,14 @@ function valueOf(entry: Entry): string {
 export const register: Model = {
   initial: 'null',
   step: (state, entry) => {
-    if (entry.input.do === 'write') return isKnown(entry) && text(entry.output) !== valueOf(entry) ? undefined : valueOf(entry);
+    if (entry.input.do === 'write')
+      return isKnown(entry) && text(entry.output) !== valueOf(entry) ? undefined : valueOf(entry);
     return !isKnown(entry) || text(entry.output) === state ? state : undefined;
   },
-  listRemovable: (entries) => [...Map.groupBy(entries, valueOf).values(), ...entries.filter(isRead).map((entry) => [entry])],
+  listRemovable: (entries) => [
+    ...Map.groupBy(entries, valueOf).values(),
+    ...entries.filter(isRead).map((entry) => [entry]),
+  ],
 };
 
 const unknownOutcome = '?';

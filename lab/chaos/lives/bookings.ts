@@ -1,4 +1,6 @@
-/** Simulates a booking provider whose events are received in any order: single bookings, guests with seats, and series. */
+/**
+ * Simulates a booking provider whose events are received in any order: single bookings, guests with seats, and series.
+ */
 import { signBooking } from '../../../libs/testing/environment.ts';
 import type { Client, Request } from '../client.ts';
 
@@ -26,7 +28,14 @@ export async function book(client: Client): Promise<Step> {
   return async () => {
     const uid = `booking-${count}`;
     const effect = { object: 'booking', key: uid };
-    await send(client, { trigger: 'BOOKING_CREATED', uid, slot: 2 * count++, second: 0, guests: [`Guest ${uid}`], effect });
+    await send(client, {
+      trigger: 'BOOKING_CREATED',
+      uid,
+      slot: 2 * count++,
+      second: 0,
+      guests: [`Guest ${uid}`],
+      effect,
+    });
   };
 }
 
@@ -35,17 +44,27 @@ export async function bookSeats(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
     const uid = `seats-${count}`;
-    const [remainingAttendee, movedAttendee, removedAttendee] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [
-      string,
-      string,
-      string,
-    ];
+    const [remainingAttendee, movedAttendee, removedAttendee] = ['stays', 'moves', 'leaves'].map(
+      (what) => `Guest ${uid} ${what}`,
+    ) as [string, string, string];
     const seats = { seatsPerTimeSlot: 6 };
     const about = { uid, slot: 2 * count++, more: seats };
     const moved = { ...seats, rescheduleUid: uid, attendeeSeatId: 'seat' };
     const events: Event[] = [
-      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [remainingAttendee], effect: { object: 'seat', key: remainingAttendee } },
-      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [movedAttendee], effect: { object: 'seat', key: movedAttendee } },
+      {
+        ...about,
+        trigger: 'BOOKING_CREATED',
+        second: 0,
+        guests: [remainingAttendee],
+        effect: { object: 'seat', key: remainingAttendee },
+      },
+      {
+        ...about,
+        trigger: 'BOOKING_CREATED',
+        second: 1,
+        guests: [movedAttendee],
+        effect: { object: 'seat', key: movedAttendee },
+      },
       { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [removedAttendee] },
       { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [removedAttendee] },
       {
@@ -75,7 +94,14 @@ export async function bookSeries(client: Client): Promise<Step> {
       const effect = number === 1 ? undefined : { object: 'occurrence', key: uid };
       return { trigger: 'BOOKING_CREATED', uid, slot: from + number, second: number, guests, effect, more };
     });
-    const cancelled: Event = { trigger: 'BOOKING_CANCELLED', uid: `${series}-1`, slot: from + 1, second: 5, guests, more };
+    const cancelled: Event = {
+      trigger: 'BOOKING_CANCELLED',
+      uid: `${series}-1`,
+      slot: from + 1,
+      second: 5,
+      guests,
+      more,
+    };
     for (const event of shuffle(client, [...created, cancelled])) await send(client, event);
   };
 }
@@ -96,7 +122,11 @@ async function send(client: Client, { trigger, uid, slot, second, guests, effect
       title: 'Intro',
       startTime: new Date(start).toISOString(),
       endTime: new Date(start + hour / 2).toISOString(),
-      attendees: guests.map((name) => ({ name, email: `${name.replaceAll(' ', '-')}@example.org`, timeZone: 'Europe/Paris' })),
+      attendees: guests.map((name) => ({
+        name,
+        email: `${name.replaceAll(' ', '-')}@example.org`,
+        timeZone: 'Europe/Paris',
+      })),
       metadata: { videoCallUrl: `https://meet.example.org/${workspace.journey}` },
       ...more,
     },

@@ -82,7 +82,12 @@ export async function importTranscript(client: Client): Promise<Step> {
     const { output: id } = await client.insist(describeFind(person, workspace.importJourney, time));
     if (typeof id !== 'number') return;
     const [meetingId, sessionId] = [`m-${id}`, `s-${id}`];
-    provider.addSession({ id: sessionId, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+    provider.addSession({
+      id: sessionId,
+      meetingId,
+      startedAt: '2026-05-01T09:50:00.000Z',
+      endedAt: '2026-05-01T11:10:00.000Z',
+    });
     const peerData = { id: 'p', userId: 'u', cpi: 'c', displayName: 'Ada' };
     const row = { startTime: 700_000, endTime: 702_000, sentence: 'Welcome.', peerData };
     provider.setArtifact(sessionId, { bytes: JSON.stringify([row]), contentType: 'application/json' });

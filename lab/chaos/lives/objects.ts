@@ -19,7 +19,10 @@ const parse = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 const conversation = (id: number, rest = ''): string => `/api/coherence/conversations/${id}${rest}`;
 
-/** Finds or creates the conversation of a person at a time; each time is earlier than the previous one, so that it is new. */
+/**
+ * Finds or creates the conversation of a person at a time; each time is earlier than the previous one, so that it is
+ * new.
+ */
 export function describeFind(person: number, journey: string, time: string): Request {
   const query = new URLSearchParams({ person_id: String(person), journey, time });
   return {
@@ -58,7 +61,9 @@ interface Pair {
 /** Both halves together, or null. Halves of two writes are shown unchanged. */
 function readPair(bytes: Buffer): Partial<Pair> | null {
   const { infos } = parse(bytes) as { infos: Partial<Pair> };
-  return infos.left === undefined && infos.right === undefined ? null : { left: infos.left ?? '', right: infos.right ?? '' };
+  return infos.left === undefined && infos.right === undefined
+    ? null
+    : { left: infos.left ?? '', right: infos.right ?? '' };
 }
 
 const describePairRead = (id: number): Request => ({
@@ -239,7 +244,9 @@ export async function renameHolon(client: Client): Promise<Step> {
 /** Reads every written object once more. */
 export function finalReads(entries: readonly Entry[], target: ChaosPlatform): Request[] {
   // Unanswered requests may have had no effect; then there is nothing to read.
-  const objects = new Set(entries.filter(({ input, outcome }) => input.do !== 'effect' && outcome === 'done').map(({ object }) => object));
+  const objects = new Set(
+    entries.filter(({ input, outcome }) => input.do !== 'effect' && outcome === 'done').map(({ object }) => object),
+  );
   return [...objects].flatMap((object) => {
     const id = Number(/ of (?:conversation|holon) (\d+)$/.exec(object)?.[1]);
     if (object.startsWith('register pair')) return [describePairRead(id)];
@@ -248,6 +255,8 @@ export function finalReads(entries: readonly Entry[], target: ChaosPlatform): Re
     if (object.startsWith('register name')) return [describeHolonRead(target)];
     if (object.startsWith('counter steps')) return [describeStepRead(target, id)];
     const [, person, journey, time] = /^singleton conversation of (\d+) in (\S+) at (\S+)$/.exec(object) ?? [];
-    return person === undefined || journey === undefined || time === undefined ? [] : [describeFind(Number(person), journey, time)];
+    return person === undefined || journey === undefined || time === undefined
+      ? []
+      : [describeFind(Number(person), journey, time)];
   });
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with the files of the folder `SECRETS_DIR`, e.g. a mounted Secret. A file overrides the variable of its name; trailing
- * line breaks are removed.
+ * The environment with the files of the folder `SECRETS_DIR`, e.g. a mounted Secret. A file overrides the variable of
+ * its name; trailing line breaks are removed.
  * @throws Error with the unreadable folder or file
  */
 export function readEnvironment(env: Variables = process.env): Variables {

@@ -23,7 +23,11 @@ class PooledConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const result = await this.#run(query);
-    const counts = result.command === 'INSERT' || result.command === 'UPDATE' || result.command === 'DELETE' || result.command === 'MERGE';
+    const counts =
+      result.command === 'INSERT' ||
+      result.command === 'UPDATE' ||
+      result.command === 'DELETE' ||
+      result.command === 'MERGE';
     const rows = (result.rows ?? []) as R[];
     return counts ? { rows, numAffectedRows: BigInt(result.rowCount ?? 0) } : { rows };
   }
@@ -38,7 +42,11 @@ class PooledConnection implements DatabaseConnection {
       database,
     } = this.client as { readonly host?: string; readonly port?: number; readonly database?: string };
     const server = serverAttributes({ hostname, port: String(port ?? ''), protocol: 'postgresql:' });
-    const described = { 'db.system.name': 'postgresql', ...(database === undefined ? {} : { 'db.namespace': database }), ...server };
+    const described = {
+      'db.system.name': 'postgresql',
+      ...(database === undefined ? {} : { 'db.namespace': database }),
+      ...server,
+    };
     return traceStatement(startStatement(described, query.sql), run);
   }
 

@@ -12,11 +12,20 @@ export type Entities = NonNullable<Options['entities']>;
 export interface EntityManagers {
   /** Created on first use: reading the entities of a service takes 30 to 80 ms. */
   readonly orm: MikroORM;
-  /** The unit of work of this transaction; every call returns the same one. It is flushed after the work of the transaction. */
+  /**
+   * The unit of work of this transaction; every call returns the same one. It is flushed after the work of the
+   * transaction.
+   */
   get(tx: Tx): Promise<EntityManager>;
 }
 
-export function createEntityManagers({ schema, entities }: { readonly schema: string; readonly entities: Entities }): EntityManagers {
+export function createEntityManagers({
+  schema,
+  entities,
+}: {
+  readonly schema: string;
+  readonly entities: Entities;
+}): EntityManagers {
   let orm: MikroORM | undefined;
   const units = new WeakMap<Tx, Promise<EntityManager>>();
   const find = (): MikroORM => (orm ??= createOrm(schema, entities));

@@ -41,8 +41,9 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 /**
- * Runs the migrations missing in `<schema>.migrations`: each in one transaction, online migrations step by step. Every statement waits at
- * most two seconds for a lock and is then retried, so that requests are not queued behind it for longer.
+ * Runs the migrations missing in `<schema>.migrations`: each in one transaction, online migrations step by step. Every
+ * statement waits at most two seconds for a lock and is then retried, so that requests are not queued behind it for
+ * longer.
  * @returns names of the migrations that ran.
  * @throws MigrationError naming the migration that failed; earlier ones remain applied.
  */
@@ -63,10 +64,15 @@ export async function migrateSchema(run: MigrationRun, options: SchemaOptions): 
   pool.on('acquire', (client) => run.watch(client));
   pool.on('release', (_error, client) => run.unwatch(client));
   try {
-    await run.retry(`schema ${schema}`, () => pool.query(`create schema if not exists ${schema}; ${isoUtcSql(schema)}`));
+    await run.retry(`schema ${schema}`, () =>
+      pool.query(`create schema if not exists ${schema}; ${isoUtcSql(schema)}`),
+    );
     const names = await runPending(run, pool, options);
     await run.retry(`the rights in schema ${schema}`, () => grantRoles(pool, options));
-    run.options.logger.info({ schema, migrations: names }, names.length === 0 ? 'schema is up to date' : 'schema migrated');
+    run.options.logger.info(
+      { schema, migrations: names },
+      names.length === 0 ? 'schema is up to date' : 'schema migrated',
+    );
     return names;
   } catch (error) {
     if (run.signal.aborted) throw interrupted(schema, run.signal.reason);
@@ -78,7 +84,9 @@ export async function migrateSchema(run: MigrationRun, options: SchemaOptions): 
 
 function interrupted(schema: string, reason: unknown): Error {
   const why = reason instanceof Error ? reason.message : String(reason);
-  return new MigrationError(`the migration of schema ${schema} was interrupted: ${why}. What is complete stays; run it again to go on`);
+  return new MigrationError(
+    `the migration of schema ${schema} was interrupted: ${why}. What is complete stays; run it again to go on`,
+  );
 }
 
 /** Ends statements of terminated processes where the server's operating system can detect this. */
@@ -96,7 +104,11 @@ async function grantRoles(pool: pg.Pool, { schema, role, rights, others }: Schem
   }
 }
 
-async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations, replaced = {} }: SchemaOptions): Promise<string[]> {
+async function runPending(
+  run: MigrationRun,
+  pool: pg.Pool,
+  { schema, migrations, replaced = {} }: SchemaOptions,
+): Promise<string[]> {
   const orm = createOrm(pool, schema, migrations);
   await orm.connect();
   const done: string[] = [];
@@ -199,15 +211,18 @@ function checkOrder(migrations: readonly MigrationClass[]): void {
     new Set(names).size !== names.length ||
     names.some((name, index) => name !== sorted[index] || !/^Migration\d{14}_[a-z0-9_]+$/.test(name))
   ) {
-    throw new Error(`migrations must be named Migration<yyyymmddhhmmss>_<what> and listed in that order: ${names.join(', ')}`);
+    throw new Error(
+      `migrations must be named Migration<yyyymmddhhmmss>_<what> and listed in that order: ${names.join(', ')}`,
+    );
   }
 }
 
 /**
- * `iso_utc(timestamptz)`: formats an instant for clients in SQL, so that microseconds are not lost (rules/http#datetimes-out): `Z`, six
- * fraction digits only when the microseconds are not zero, years 0001 to 9999.
+ * `iso_utc(timestamptz)`: formats an instant for clients in SQL, so that microseconds are not lost
+ * (rules/http#datetimes-out): `Z`, six fraction digits only when the microseconds are not zero, years 0001 to 9999.
  *
- * Uses only immutable functions (`to_char` is not one) and a single expression, so that PostgreSQL inlines it into the calling query.
+ * Uses only immutable functions (`to_char` is not one) and a single expression, so that PostgreSQL inlines it into the
+ * calling query.
  */
 export function isoUtcSql(schema: string): string {
   const part = (field: string, digits: number): string =>

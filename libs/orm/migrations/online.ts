@@ -1,6 +1,6 @@
 /**
- * Migrations without a surrounding transaction, for changes of tables in use: each statement is a separate step, and an interrupted run
- * continues with the incomplete step.
+ * Migrations without a surrounding transaction, for changes of tables in use: each statement is a separate step, and an
+ * interrupted run continues with the incomplete step.
  */
 import { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
@@ -18,7 +18,10 @@ export interface Backfill {
   readonly batch?: number;
 }
 
-/** Changes rows with values computed by the process. Each statement is a transaction; must be idempotent, since the work may run again. */
+/**
+ * Changes rows with values computed by the process. Each statement is a transaction; must be idempotent, since the work
+ * may run again.
+ */
 export type BackfillWork = (query: (sql: string, values: readonly unknown[]) => Promise<object[]>) => Promise<void>;
 
 export type OnlineStep = { readonly sql: string; readonly backfill?: Backfill; readonly work?: BackfillWork };
@@ -76,12 +79,18 @@ export async function runOnline(context: OnlineContext, migration: OnlineMigrati
     try {
       const { sql, backfill: batches, work } = step;
       if (batches !== undefined) await backfill(context, index, batches, position ?? undefined, what);
-      else await run.retry(what, () => (work === undefined ? runStep(context, index, sql) : runWork(context, index, work)));
+      else
+        await run.retry(what, () =>
+          work === undefined ? runStep(context, index, sql) : runWork(context, index, work),
+        );
     } catch (error) {
       if (error instanceof MigrationError || run.signal.aborted) throw error;
-      throw new MigrationError(`${what} failed: ${(error as Error).message}. The steps before it stay; run the migration again`, {
-        cause: error,
-      });
+      throw new MigrationError(
+        `${what} failed: ${(error as Error).message}. The steps before it stay; run the migration again`,
+        {
+          cause: error,
+        },
+      );
     }
   }
   await inTransaction(context, async (client) => {
@@ -117,7 +126,11 @@ async function runWork(context: OnlineContext, index: number, work: BackfillWork
   await inTransaction(context, (client) => note(context, client, index, null));
 }
 
-async function findIndex(client: pg.ClientBase, schema: string, name: string): Promise<'valid' | 'invalid' | undefined> {
+async function findIndex(
+  client: pg.ClientBase,
+  schema: string,
+  name: string,
+): Promise<'valid' | 'invalid' | undefined> {
   const { rows } = await client.query<{ valid: boolean }>(
     `select i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = $1 and c.relname = $2`,
@@ -127,7 +140,13 @@ async function findIndex(client: pg.ClientBase, schema: string, name: string): P
   return rows[0].valid ? 'valid' : 'invalid';
 }
 
-async function backfill(context: OnlineContext, index: number, step: Backfill, from: string | undefined, what: string): Promise<void> {
+async function backfill(
+  context: OnlineContext,
+  index: number,
+  step: Backfill,
+  from: string | undefined,
+  what: string,
+): Promise<void> {
   const { table, key, sql, batch = 2_000 } = step;
   let position = from ?? '-2147483648';
   for (;;) {
@@ -149,7 +168,12 @@ async function backfill(context: OnlineContext, index: number, step: Backfill, f
 }
 
 /** @param position progress of a backfill; null: the step is complete */
-async function note({ schema, name }: OnlineContext, client: pg.ClientBase, index: number, position: string | null): Promise<void> {
+async function note(
+  { schema, name }: OnlineContext,
+  client: pg.ClientBase,
+  index: number,
+  position: string | null,
+): Promise<void> {
   await client.query(
     `insert into ${schema}.${progressTable} (migration, step, position) values ($1, $2, $3)
      on conflict (migration, step) do update set position = excluded.position`,
@@ -172,10 +196,13 @@ async function inTransaction<T>(context: OnlineContext, work: (client: pg.Client
 }
 
 /**
- * Runs without lock timeout. Building or dropping an index concurrently waits for older transactions with a lock that blocks neither reads
- * nor writes; a lock timeout would only abort it after long work. The run logs what it waits for.
+ * Runs without lock timeout. Building or dropping an index concurrently waits for older transactions with a lock that
+ * blocks neither reads nor writes; a lock timeout would only abort it after long work. The run logs what it waits for.
  */
-async function withoutLockTimeout(context: OnlineContext, work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
+async function withoutLockTimeout(
+  context: OnlineContext,
+  work: (client: pg.ClientBase) => Promise<void>,
+): Promise<void> {
   await withClient(context, async (client) => {
     await client.query('set lock_timeout = 0');
     try {

@@ -1,4 +1,7 @@
-/** The session that holds the migration lock for a whole run: it waits for other sessions, monitors the steps and cancels them. */
+/**
+ * The session that holds the migration lock for a whole run: it waits for other sessions, monitors the steps and
+ * cancels them.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#libs/logger';
@@ -19,7 +22,9 @@ export interface RunOptions {
   readonly logger: Logger;
   /** Cancels the running statement and ends the run; completed steps remain. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait for another migration, a backup, open transactions or the locks of one step; default 300 000. */
+  /**
+   * Milliseconds to wait for another migration, a backup, open transactions or the locks of one step; default 300 000.
+   */
   readonly waitMs?: number | undefined;
   /** Age in milliseconds from which open transactions are waited for; default 60 000. */
   readonly oldTransactionMs?: number | undefined;
@@ -53,13 +58,19 @@ const lockSchema = 'coherence_migration';
 /** @throws MigrationError when another migration or a backup does not end in time */
 export async function openMigrationRun(options: RunOptions): Promise<MigrationRun> {
   const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
-  const settings = { options: `${startOptions} -c search_path=${lockSchema} -c statement_timeout=0`, application_name: 'migrate', max: 1 };
+  const settings = {
+    options: `${startOptions} -c search_path=${lockSchema} -c statement_timeout=0`,
+    application_name: 'migrate',
+    max: 1,
+  };
   const pool = createHostPool({ ...settings, connectionTimeoutMillis: 10_000 }, hosts);
   pool.on('error', () => {});
   try {
     const session = await pool.connect();
     const lost = new AbortController();
-    session.on('error', (error: Error) => lost.abort(new MigrationError(`the session that holds the lock was lost: ${error.message}`)));
+    session.on('error', (error: Error) =>
+      lost.abort(new MigrationError(`the session that holds the lock was lost: ${error.message}`)),
+    );
     await refusePooler(session).catch((error: unknown) => {
       session.release(true);
       throw error;
@@ -138,7 +149,8 @@ class Run implements MigrationRun {
       async () => ((await tryLockForMigration(this.#session)) ? undefined : describeLockHolders(this.#session)),
       (holders) => `waiting for another migration or a backup: ${holders}`,
     );
-    if (locked !== undefined) throw new MigrationError(`another migration or a backup did not end in time: ${locked}. Nothing was changed`);
+    if (locked !== undefined)
+      throw new MigrationError(`another migration or a backup did not end in time: ${locked}. Nothing was changed`);
   }
 
   async waitForTransactions(): Promise<void> {
@@ -177,7 +189,10 @@ class Run implements MigrationRun {
   }
 
   /** Polls until the condition is met. @returns the remaining reason after the time limit */
-  async #waitUntil(look: () => Promise<string | undefined>, say: (state: string) => string): Promise<string | undefined> {
+  async #waitUntil(
+    look: () => Promise<string | undefined>,
+    say: (state: string) => string,
+  ): Promise<string | undefined> {
     const deadline = performance.now() + this.#waitMs;
     let saidAt = -sayEveryMs;
     for (;;) {
@@ -207,9 +222,12 @@ class Run implements MigrationRun {
         // Requests queued behind the step run between two attempts.
         const pauseMs = Math.min(250 * 2 ** attempt, 15_000) * (0.75 + Math.random() / 2);
         if (performance.now() + pauseMs > deadline) {
-          throw new MigrationError(`${what} did not get its locks in ${this.#waitMs / 1_000} s, which others hold: ${holders}`, {
-            cause: error,
-          });
+          throw new MigrationError(
+            `${what} did not get its locks in ${this.#waitMs / 1_000} s, which others hold: ${holders}`,
+            {
+              cause: error,
+            },
+          );
         }
         this.options.logger.warn(
           { attempt, pause_ms: Math.round(pauseMs) },

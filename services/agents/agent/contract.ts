@@ -12,7 +12,10 @@ export const AgentOut = Type.Object(
     slug: Type.String(),
     name: Type.String(),
     prompt: Type.String({ description: 'Instructions of the agent; `""` if it has none.' }),
-    infos: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Custom data of the agent; `{}` if it has none.' }),
+    infos: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description: 'Custom data of the agent; `{}` if it has none.',
+    }),
   },
   { $id: 'AgentOut' },
 );
@@ -50,9 +53,12 @@ export const agentRpcs = {
     subject: 'admin.agents.workspace.apply',
     callers: byOperators,
     audit: 'workspace.apply',
-    summary: 'Applies the `agents` list of a workspace file completely or not at all. Other agents and fields stay unchanged.',
+    summary:
+      'Applies the `agents` list of a workspace file completely or not at all. Other agents and fields stay unchanged.',
     request: Type.Object({
-      agents: Type.Array(Type.Unknown({ description: 'Items of the file with their secrets. Validation returns every problem.' })),
+      agents: Type.Array(
+        Type.Unknown({ description: 'Items of the file with their secrets. Validation returns every problem.' }),
+      ),
       dry_run: Type.Boolean(),
     }),
     reply: Type.Object({

@@ -7,7 +7,15 @@ import { type Handler, type Handlers, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { renderAgent } from './index.ts';
 import { createAgentCheck, type Item } from './rules.ts';
-import { compareJson, insertAgent, listAgents, listAgentsAfter, lockAgents, type StoredAgent, updateAgent } from './statements.ts';
+import {
+  compareJson,
+  insertAgent,
+  listAgents,
+  listAgentsAfter,
+  lockAgents,
+  type StoredAgent,
+  updateAgent,
+} from './statements.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { agentRpcs } from './contract.ts';
@@ -45,8 +53,8 @@ export function createAgentHandlers({
 }
 
 /**
- * Applies the `agents` list of a workspace file. A field that an item does not contain stays unchanged; null empties it. Secrets are compared and
- * stored, but never shown (D33e).
+ * Applies the `agents` list of a workspace file. A field that an item does not contain stays unchanged; null empties
+ * it. Secrets are compared and stored, but never shown (D33e).
  * @param allowUnsigned bots need no webhook secret (D64)
  */
 function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
@@ -54,18 +62,29 @@ function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typ
   return async ({ agents: received, dry_run: dryRun }, context) => {
     const problems = findProblems(received);
     if (problems.length > 0)
-      throw appError('bad_request', 'invalid_workspace', 'The agents of the workspace file are invalid. Nothing was changed.', {
-        problems,
-      });
+      throw appError(
+        'bad_request',
+        'invalid_workspace',
+        'The agents of the workspace file are invalid. Nothing was changed.',
+        {
+          problems,
+        },
+      );
     const items = received as Item[];
     const tally: Tally = { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] };
     await db.transaction(async (tx) => {
       Object.assign(tally, { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] });
       await lockAgents(tx);
-      const stored = new Map((await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]));
+      const stored = new Map(
+        (await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]),
+      );
       for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
       if (dryRun || tally.diff.length === 0) return;
-      const changed = tally.diff.map(({ key, action, fields }) => ({ agent: key, action, fields: fields.map(({ field }) => field) }));
+      const changed = tally.diff.map(({ key, action, fields }) => ({
+        agent: key,
+        action,
+        fields: fields.map(({ field }) => field),
+      }));
       recordAudit(tx, context, { changes: listSome(changed, 'agents') });
     });
     return { ...tally, ids: { agents: tally.ids } };
@@ -84,11 +103,22 @@ function createExportWorkspace(db: Database): Handler<typeof agents.rpcs.exportW
       infos: parseJson(infos),
       config: replaceSecrets(parseJson(config), `agents_${slug}`, variables),
     }));
-    return { items, variables: [...variables], left_out: 0, next: rows.length < agentsPerPage ? null : (rows.at(-1)?.id ?? null) };
+    return {
+      items,
+      variables: [...variables],
+      left_out: 0,
+      next: rows.length < agentsPerPage ? null : (rows.at(-1)?.id ?? null),
+    };
   };
 }
 
-async function applyItem(tx: Tx, item: Item, stored: StoredAgent | undefined, dryRun: boolean, tally: Tally): Promise<void> {
+async function applyItem(
+  tx: Tx,
+  item: Item,
+  stored: StoredAgent | undefined,
+  dryRun: boolean,
+  tally: Tally,
+): Promise<void> {
   const values = {
     slug: item.slug,
     name: item.name,

@@ -1,7 +1,14 @@
 /** Agents by slug or id, for other features. Slugs with U+0000, which PostgreSQL rejects, are not found. */
 import { appError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
-import { type Agent, findBySlug, findMessagingById, findMessagingBySlug, findPublicBySlug, type MessagingAgent } from './statements.ts';
+import {
+  type Agent,
+  findBySlug,
+  findMessagingById,
+  findMessagingBySlug,
+  findPublicBySlug,
+  type MessagingAgent,
+} from './statements.ts';
 export type { Agent, MessagingAgent } from './statements.ts';
 
 export async function findAgent(db: Queryable, slug: string): Promise<Agent | undefined> {
@@ -15,7 +22,10 @@ export async function getAgent(db: Queryable, slug: string): Promise<Agent> {
   return agent;
 }
 
-export async function findMessagingAgent(db: Queryable, by: { slug: string } | { id: number }): Promise<MessagingAgent | undefined> {
+export async function findMessagingAgent(
+  db: Queryable,
+  by: { slug: string } | { id: number },
+): Promise<MessagingAgent | undefined> {
   if ('id' in by) return await findMessagingById(db, by);
   return by.slug.includes('\0') ? undefined : await findMessagingBySlug(db, by);
 }

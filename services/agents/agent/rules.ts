@@ -16,10 +16,18 @@ export interface Problem {
 /** Returns every problem of a list. @param allowUnsigned bots need no webhook secret (D64) */
 export function createAgentCheck(allowUnsigned: boolean): (items: readonly unknown[]) => Problem[] {
   const checkItem = compileSchemaForAll(AgentItem);
-  return (items) => [...items.flatMap((item, index) => findProblems(checkItem, item, index, allowUnsigned)), ...findRepeatedSlugs(items)];
+  return (items) => [
+    ...items.flatMap((item, index) => findProblems(checkItem, item, index, allowUnsigned)),
+    ...findRepeatedSlugs(items),
+  ];
 }
 
-function findProblems(checkItem: ReturnType<typeof compileSchemaForAll>, item: unknown, index: number, allowUnsigned: boolean): Problem[] {
+function findProblems(
+  checkItem: ReturnType<typeof compileSchemaForAll>,
+  item: unknown,
+  index: number,
+  allowUnsigned: boolean,
+): Problem[] {
   const json = findJsonProblem(item);
   if (json !== undefined) return [{ path: [index, ...json.path], message: jsonMessages[json.kind] }];
   const broken = checkItem(item).map(({ path, keyword, params, message }) => {
@@ -46,7 +54,10 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
     if (typeof text === 'string' && text !== '' && isBlank(text))
       problems.push({ path: [index, 'config', 'messaging', key], message: 'must not be blank; use null to remove it' });
   }
-  const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
+  const { bot_token: token, webhook_secret: secret } = messaging as {
+    bot_token?: string | null;
+    webhook_secret?: string | null;
+  };
   if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isAcceptableSecret(secret ?? '')) return problems;
   return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
 }

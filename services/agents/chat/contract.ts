@@ -8,10 +8,15 @@ export const maxChatBodyCharacters = 16_384;
 /** Message of a visitor (rules/agents#visitor-chat). */
 export const AgentChatIn = Type.Object(
   {
-    body: Type.String({ maxLength: maxChatBodyCharacters, description: 'Message in Markdown. Blank messages return 400.' }),
+    body: Type.String({
+      maxLength: maxChatBodyCharacters,
+      description: 'Message in Markdown. Blank messages return 400.',
+    }),
     visitor_id: Type.Optional(
       nullable(
-        Type.String({ description: 'Value of an earlier reply, to continue its thread. Unknown values start a new thread (D33a).' }),
+        Type.String({
+          description: 'Value of an earlier reply, to continue its thread. Unknown values start a new thread (D33a).',
+        }),
       ),
     ),
   },
@@ -21,7 +26,9 @@ export const AgentChatIn = Type.Object(
 /** AgentChatOut of rules/agents#visitor-chat. */
 export const AgentChatOut = Type.Object(
   {
-    visitor_id: Type.String({ description: "Id of the visitor's thread. Keep it secret: it grants access to the thread." }),
+    visitor_id: Type.String({
+      description: "Id of the visitor's thread. Keep it secret: it grants access to the thread.",
+    }),
     thread_key: Type.String({ description: '`web:visitor:<visitor_id>:agent:<agent_id>`.' }),
     human_html: Type.String({ description: "The visitor's message as HTML of the messaging subset." }),
     agent_html: Type.String({ description: 'The reply as HTML of the messaging subset.' }),
@@ -60,7 +67,9 @@ export const chatRpcs = {
     summary:
       'Streams the reply while it is written. The stream starts with the first text, and the turn completes even if the client disconnects (C1, C2).',
     request: message,
-    reply: Type.String({ description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the complete turn.' }),
+    reply: Type.String({
+      description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the complete turn.',
+    }),
     timeoutMs: 150_000,
   }),
 };

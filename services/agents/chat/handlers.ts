@@ -25,7 +25,9 @@ const takeoverNotice = '<i>A person has taken over this conversation and will an
 type Message = RequestOf<typeof agents.rpcs.sendChatMessage>;
 type Answer = Static<typeof AgentChatOut>;
 
-export function createChatHandlers(deps: ChatDependencies): Pick<Handlers<typeof agents>, 'sendChatMessage' | 'streamChatMessage'> {
+export function createChatHandlers(
+  deps: ChatDependencies,
+): Pick<Handlers<typeof agents>, 'sendChatMessage' | 'streamChatMessage'> {
   const { db, runtime, admit } = deps;
 
   /** A repeated first message belongs to the visitor of the first attempt. */
@@ -62,7 +64,8 @@ export function createChatHandlers(deps: ChatDependencies): Pick<Handlers<typeof
       .catch(rethrowTurnFailure);
     const visitorId = await findVisitorOf(thread.visitorId, turn);
     // The message that created the thread counts for its visitor too.
-    if (thread.kind === 'new') await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
+    if (thread.kind === 'new')
+      await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
     return {
       visitor_id: visitorId,
       thread_key: visitorThreadKey(visitorId, agent.id),
@@ -87,7 +90,8 @@ export function createChatHandlers(deps: ChatDependencies): Pick<Handlers<typeof
 
 function rethrowTurnFailure(error: unknown): never {
   if (!(error instanceof TurnFailure)) throw error;
-  const reason = error.kind === 'over_budget' ? 'The agent has reached its limit for today' : 'The agent cannot reply now';
+  const reason =
+    error.kind === 'over_budget' ? 'The agent has reached its limit for today' : 'The agent cannot reply now';
   const base = unavailable(`${reason}. Nothing was recorded.`);
   throw new AppError({ ...base.toBody(), details: { retry_after: error.retryAfter } }, { cause: error });
 }

@@ -55,14 +55,26 @@ type RequestsPerMinute = Readonly<Record<ChatLimit, number>>;
 /** Counts a message. @throws AppError rate_limited */
 export type Admit = (limit: ChatLimit, key: string) => Promise<void>;
 
-export function createAdmit({ db, metrics, perMinute }: { db: Database; metrics: Metrics; perMinute: RequestsPerMinute }): Admit {
+export function createAdmit({
+  db,
+  metrics,
+  perMinute,
+}: {
+  db: Database;
+  metrics: Metrics;
+  perMinute: RequestsPerMinute;
+}): Admit {
   const refusals = metrics.counter('chat_refused_total', 'Chat messages rejected by a rate limit', { limit: limits });
   return async (limit, key) => {
     if (perMinute[limit] === 0) return;
     const { admitted, retryAfter } = await admitMessage(db, { key, limit: perMinute[limit] });
     if (admitted) return;
     refusals.inc({ limit });
-    throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
+    throw new AppError({
+      code: 'rate_limited',
+      message: 'Too many messages. Try again later.',
+      details: { retry_after: retryAfter },
+    });
   };
 }
 

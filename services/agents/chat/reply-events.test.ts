@@ -7,7 +7,10 @@ interface ReceivedEvent {
   readonly data: unknown;
 }
 
-async function read(events: AsyncIterable<string>, onEvent?: (received: ReceivedEvent) => Promise<void> | void): Promise<ReceivedEvent[]> {
+async function read(
+  events: AsyncIterable<string>,
+  onEvent?: (received: ReceivedEvent) => Promise<void> | void,
+): Promise<ReceivedEvent[]> {
   const all: ReceivedEvent[] = [];
   for await (const text of events) {
     const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text) ?? [];
@@ -51,12 +54,18 @@ describe('events of a turn (C1, C2)', () => {
         return undefined;
       },
     );
-    expect(received.map(({ data }) => data)).toEqual([{ agent_html: 'one' }, { agent_html: 'one two three four' }, 'whole']);
+    expect(received.map(({ data }) => data)).toEqual([
+      { agent_html: 'one' },
+      { agent_html: 'one two three four' },
+      'whole',
+    ]);
   });
 
   it('are the turn only when there was no text, without characters that cannot be stored', async () => {
     const words = new PartialReply();
-    expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([{ event: 'done' }]);
+    expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([
+      { event: 'done' },
+    ]);
     const turn = Promise.withResolvers<string>();
     words.listener('\n Wel\0come \ud83d');
     const received = await read(

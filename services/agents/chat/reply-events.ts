@@ -39,8 +39,8 @@ export class PartialReply {
 }
 
 /**
- * Events of the current state whenever the consumer is ready. A consumer that leaves does not end the turn; the generator waits for it, so that a
- * stopping service does too (C2).
+ * Events of the current state whenever the consumer is ready. A consumer that leaves does not end the turn; the
+ * generator waits for it, so that a stopping service does too (C2).
  */
 export async function* writeEvents<Turn>(
   reply: PartialReply,
@@ -51,7 +51,8 @@ export async function* writeEvents<Turn>(
     () => true,
     () => true,
   );
-  const isSettledBefore = (event: Promise<unknown>): Promise<boolean> => Promise.race([settled, event.then(() => false)]);
+  const isSettledBefore = (event: Promise<unknown>): Promise<boolean> =>
+    Promise.race([settled, event.then(() => false)]);
   try {
     let lastHtml = '';
     while (!(await isSettledBefore(reply.waitForText()))) {

@@ -52,7 +52,9 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
   it('includes the first sentences of knowledge that fit', () => {
     const knowledge = Array.from({ length: 30 }, (_, n) => `sentence ${n} ${'a'.repeat(280)}`);
     const [system] = buildPrompt('', { facts: [], summary: '', knowledge }, [], 'Hi', 3_000);
-    const { about_the_subject: kept } = JSON.parse(system?.content.split('\n').at(-1) ?? '{}') as { about_the_subject: string[] };
+    const { about_the_subject: kept } = JSON.parse(system?.content.split('\n').at(-1) ?? '{}') as {
+      about_the_subject: string[];
+    };
     expect(kept).toEqual(knowledge.slice(0, kept.length));
     expect(kept.length).toBeGreaterThan(3);
     expect(estimateTokens(system?.content ?? '')).toBeLessThanOrEqual(1_000);
@@ -67,7 +69,13 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
     expect(messages.at(-2)?.content).toBe('answer 50');
     expect(messages[1]?.role).toBe('user');
     expect(messages.reduce((sum, message) => sum + estimateMessage(message.content), 0)).toBeLessThanOrEqual(budget);
-    const tiny = buildPrompt('You are the guide.', { facts: ['x'.repeat(900)], summary: 'y', knowledge: ['z'] }, latest, 'Now?', 10);
+    const tiny = buildPrompt(
+      'You are the guide.',
+      { facts: ['x'.repeat(900)], summary: 'y', knowledge: ['z'] },
+      latest,
+      'Now?',
+      10,
+    );
     expect(tiny.map(({ content }) => content)).toEqual(['You are the guide.', 'Now?']);
   });
 
@@ -76,7 +84,10 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
     const budget = 3_000;
     const [system] = buildPrompt('', { facts, summary: 'so far', knowledge: ['b'.repeat(2_000)] }, [], 'Hi', budget);
     expect(estimateTokens(system?.content ?? '')).toBeLessThanOrEqual(budget / 3);
-    const notes = JSON.parse(system?.content.split('\n').at(-1) ?? '{}') as { visitor_facts: string[]; about_the_subject?: string[] };
+    const notes = JSON.parse(system?.content.split('\n').at(-1) ?? '{}') as {
+      visitor_facts: string[];
+      about_the_subject?: string[];
+    };
     expect(notes).toMatchObject({ conversation_so_far: 'so far' });
     expect(notes.visitor_facts).toEqual(facts.slice(0, notes.visitor_facts.length));
     expect(notes.visitor_facts.length).toBeGreaterThan(3);
@@ -92,7 +103,13 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
       text,
       fc.integer({ min: 0, max: 3_000 }),
       (prompt, facts, turns, message, budget) => {
-        const messages = buildPrompt(prompt, { facts, summary: facts[0] ?? '', knowledge: [message, ...facts] }, turns, message, budget);
+        const messages = buildPrompt(
+          prompt,
+          { facts, summary: facts[0] ?? '', knowledge: [message, ...facts] },
+          turns,
+          message,
+          budget,
+        );
         const must = estimateMessage(prompt) + estimateMessage(message);
         const total = messages.reduce((sum, { content }) => sum + estimateMessage(content), 0);
         expect(total).toBeLessThanOrEqual(Math.max(budget, must) + 12);

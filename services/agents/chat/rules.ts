@@ -1,4 +1,7 @@
-/** Builds the prompt, and the ids and keys of visitors. Visitors have no account: their id is the secret of their thread (D33a). */
+/**
+ * Builds the prompt, and the ids and keys of visitors. Visitors have no account: their id is the secret of their thread
+ * (D33a).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { PromptMessage } from '#libs/openai';
 import type { ReplyMemory } from '../memory/index.ts';
@@ -28,8 +31,8 @@ export interface PastTurn {
 const operatorPrefix = '[A person of the team answered here in your place:]\n';
 
 /**
- * Agent prompt and message are always included. The remaining budget goes to memory, at most a third of it, and to complete turns, newest first, in
- * chronological order.
+ * Agent prompt and message are always included. The remaining budget goes to memory, at most a third of it, and to
+ * complete turns, newest first, in chronological order.
  * @param latestTurns newest first.
  * @param budget estimated tokens.
  */
@@ -70,13 +73,16 @@ function mergeConsecutiveRoles(messages: readonly PromptMessage[]): PromptMessag
   const turns: PromptMessage[] = [];
   for (const message of messages.slice(messages.findIndex(({ role }) => role === 'user'))) {
     const last = turns.at(-1);
-    if (last?.role === message.role) turns.splice(-1, 1, { role: last.role, content: `${last.content}\n\n${message.content}` });
+    if (last?.role === message.role)
+      turns.splice(-1, 1, { role: last.role, content: `${last.content}\n\n${message.content}` });
     else turns.push(message);
   }
   return turns;
 }
 
-/** JSON, so that a note cannot end the notes. Drops what does not fit: knowledge first, then facts, the last ones first. */
+/**
+ * JSON, so that a note cannot end the notes. Drops what does not fit: knowledge first, then facts, the last ones first.
+ */
 function formatNotes({ facts, summary, knowledge }: ReplyMemory, budget: number): string {
   const included: { conversation_so_far?: string; visitor_facts?: string[]; about_the_subject?: string[] } = {};
   let notes = '';
@@ -89,7 +95,8 @@ function formatNotes({ facts, summary, knowledge }: ReplyMemory, budget: number)
   };
   if (summary !== '') add({ conversation_so_far: summary });
   for (const fact of facts) if (!add({ visitor_facts: [...(included.visitor_facts ?? []), fact] })) break;
-  for (const sentence of knowledge) if (!add({ about_the_subject: [...(included.about_the_subject ?? []), sentence] })) break;
+  for (const sentence of knowledge)
+    if (!add({ about_the_subject: [...(included.about_the_subject ?? []), sentence] })) break;
   return notes;
 }
 
@@ -110,7 +117,10 @@ export function visitorThreadKey(visitorId: string, agentId: number): string {
   return `web:visitor:${visitorId}:agent:${agentId}`;
 }
 
-/** Key of a turn with an idempotency key. It covers visitor and text, so a key reused by mistake neither reveals nor drops a message. */
+/**
+ * Key of a turn with an idempotency key. It covers visitor and text, so a key reused by mistake neither reveals nor
+ * drops a message.
+ */
 export function visitorTurnKey(visitorId: string | null, name: string, body: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([visitorId, name, body]))

@@ -1,7 +1,8 @@
 /**
- * Runs one turn from a message to the recorded reply, for visitors and messaging channels (rules/agents#visitor-chat, rules/agents#messaging-webhook;
- * D32 to D33a). Both messages are stored in one transaction after the model has replied, with the rows of the caller. During a takeover the model is
- * not called and only the visitor's message is recorded (H1, H2).
+ * Runs one turn from a message to the recorded reply, for visitors and messaging channels (rules/agents#visitor-chat,
+ * rules/agents#messaging-webhook; D32 to D33a). Both messages are stored in one transaction after the model has
+ * replied, with the rows of the caller. During a takeover the model is not called and only the visitor's message is
+ * recorded (H1, H2).
  */
 import type { Logger } from '#libs/logger';
 import { ModelFailure, type TextListener } from '#libs/openai';
@@ -54,8 +55,8 @@ export interface TurnRequest {
   readonly agent: Agent;
   readonly thread: ThreadKey;
   /**
-   * `new`: the key is unguessable and the thread is created with its first turn. `existing`: a deleted thread is not created again. `any`: found or
-   * created, possibly concurrently.
+   * `new`: the key is unguessable and the thread is created with its first turn. `existing`: a deleted thread is not
+   * created again. `any`: found or created, possibly concurrently.
    */
   readonly opening: 'new' | 'existing' | 'any';
   /** Markdown as received. */
@@ -73,8 +74,8 @@ export interface TurnRequest {
   /** Called when an operator takes the thread while the model writes. The reply is discarded (H1). */
   readonly onTakenOver?: (() => void) | undefined;
   /**
-   * Writes rows of the caller in the transaction that records the turn; an error rolls the turn back. Not called for a repeated turn. Can run more
-   * than once, so it must have no other effects.
+   * Writes rows of the caller in the transaction that records the turn; an error rolls the turn back. Not called for a
+   * repeated turn. Can run more than once, so it must have no other effects.
    */
   readonly inTransaction?: ((tx: Tx, turn: StoredTurn) => Promise<void>) | undefined;
 }
@@ -88,7 +89,8 @@ export interface ChatRuntime {
   /** The visitor's thread with this agent. Unknown, malformed and other agents' ids create a new one (D33a). */
   findThread(agent: Agent, visitorId: string | null | undefined): Promise<VisitorThread>;
   /**
-   * Waits for the turn, calls the model and records both messages. Turns of a thread run one at a time in the order of the calls.
+   * Waits for the turn, calls the model and records both messages. Turns of a thread run one at a time in the order of
+   * the calls.
    * @throws TurnFailure nothing was recorded
    */
   runTurn(request: TurnRequest): Promise<RecordedTurn>;
@@ -102,7 +104,11 @@ const maxOpenAttempts = 5;
 export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   const { db, queue, model, html } = deps;
 
-  async function generateReply(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
+  async function generateReply(
+    request: TurnRequest,
+    threadId: number | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { agent, body, logger, listener } = request;
     const [recalled, latest] = await Promise.all([
       readMemory(db, { agentId: agent.id, threadId, mode: deps.knowledge }),
@@ -115,7 +121,10 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       if (signal.reason instanceof ThreadTakenOver) throw signal.reason;
       if (error instanceof BudgetExceeded) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
-      logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'chat: no usable reply of the language model');
+      logger.warn(
+        { kind: error.kind, status: error.status, agent: agent.slug },
+        'chat: no usable reply of the language model',
+      );
       const kind = error.kind === 'cancelled' ? 'out_of_time' : 'no_answer';
       throw new TurnFailure(kind, 'No usable reply of the language model.', error);
     }
@@ -182,7 +191,9 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     for (let attempt = 0; attempt < maxOpenAttempts; attempt++) {
       const threadId = await openThread(request);
       const turn =
-        threadId === undefined ? undefined : await queue.run(threadId, request.signal, (lease) => continueThread(request, lease));
+        threadId === undefined
+          ? undefined
+          : await queue.run(threadId, request.signal, (lease) => continueThread(request, lease));
       if (turn !== undefined) return turn;
       if (request.opening === 'existing') break;
     }
@@ -192,7 +203,8 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   return {
     findThread: async (agent, visitorId) => {
       if (typeof visitorId === 'string' && isVisitorId(visitorId)) {
-        if ((await findVisitorThread(db, { agentId: agent.id, visitorId })) !== undefined) return { kind: 'known', visitorId };
+        if ((await findVisitorThread(db, { agentId: agent.id, visitorId })) !== undefined)
+          return { kind: 'known', visitorId };
       }
       return { kind: 'new', visitorId: createVisitorId() };
     },
@@ -233,7 +245,10 @@ class ThreadTakenOver extends Error {
   override readonly name = 'TakenOver';
 }
 
-/** Calls `onChange` on each change of a takeover or operator message, on any replica, until the returned function is called. */
+/**
+ * Calls `onChange` on each change of a takeover or operator message, on any replica, until the returned function is
+ * called.
+ */
 type WatchThread = (threadId: number, onChange: () => void) => () => void;
 
 async function isThreadTakenOver(db: Queryable, threadId: number | undefined): Promise<boolean> {
@@ -241,7 +256,8 @@ async function isThreadTakenOver(db: Queryable, threadId: number | undefined): P
 }
 
 /**
- * Runs `work` unless an operator has the thread. Its signal aborts when an operator takes it. A missed change is detected when the turn is recorded.
+ * Runs `work` unless an operator has the thread. Its signal aborts when an operator takes it. A missed change is
+ * detected when the turn is recorded.
  * @returns null during a takeover.
  */
 async function runUnlessTakenOver<T>(
@@ -253,7 +269,8 @@ async function runUnlessTakenOver<T>(
   const check = async (): Promise<void> => {
     if (await isThreadTakenOver(db, threadId)) takenOver.abort(new ThreadTakenOver());
   };
-  const unwatch = threadId === undefined ? undefined : watchThread?.(threadId, () => void check().catch(() => undefined));
+  const unwatch =
+    threadId === undefined ? undefined : watchThread?.(threadId, () => void check().catch(() => undefined));
   try {
     await check();
     return takenOver.signal.aborted ? null : await work(takenOver.signal);

@@ -1,5 +1,6 @@
 /**
- * Threads, turns, turn tickets, takeovers and rate limits. A turn is two messages of one transaction, or the visitor's alone during a takeover (H1).
+ * Threads, turns, turn tickets, takeovers and rate limits. A turn is two messages of one transaction, or the visitor's
+ * alone during a takeover (H1).
  */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
@@ -61,14 +62,19 @@ const storedTurn = {
   agentHtml: t.text.nullable,
   createdAt: t.text,
 };
-/** A recorded turn: `turn` starts at 1, `createdAt` is ISO 8601 with `Z`. The agent's fields are null during a takeover (H2). */
+/**
+ * A recorded turn: `turn` starts at 1, `createdAt` is ISO 8601 with `Z`. The agent's fields are null during a takeover
+ * (H2).
+ */
 export type StoredTurn = RowOf<typeof storedTurn>;
 
 export const findTurn = statement.maybeOne({
   name: 'threads.find-turn',
   params: { turnKey: t.text },
   row: storedTurn,
-  sql: ({ turnKey }) => sql`select human.thread_id as "threadId", human.turn, human.body as "humanBody", human.html as "humanHtml",
+  sql: ({
+    turnKey,
+  }) => sql`select human.thread_id as "threadId", human.turn, human.body as "humanBody", human.html as "humanHtml",
       agent.body as "agentBody", agent.html as "agentHtml", iso_utc(human.created_at) as "createdAt"
     from agents.messages human
     left join agents.messages agent on agent.thread_id = human.thread_id and agent.turn = human.turn and agent.note_type = 'chat_agent'
@@ -80,7 +86,10 @@ export const listLatestTurns = statement.many({
   name: 'threads.list-turns',
   params: { threadId: t.bigint, limit: t.integer },
   row: { humanBody: t.text, agentBody: t.text, operatorBody: t.text },
-  sql: ({ threadId, limit }) => sql`select coalesce(max(body) filter (where note_type = 'chat_visitor'), '') as "humanBody",
+  sql: ({
+    threadId,
+    limit,
+  }) => sql`select coalesce(max(body) filter (where note_type = 'chat_visitor'), '') as "humanBody",
       coalesce(max(body) filter (where note_type = 'chat_agent'), '') as "agentBody",
       coalesce(max(body) filter (where note_type = 'chat_operator'), '') as "operatorBody"
     from agents.messages where thread_id = ${threadId} group by turn order by turn desc limit ${limit}`,
@@ -119,8 +128,8 @@ export const recordTurn = statement.maybeOne({
 });
 
 /**
- * Tickets for the turn of a thread, which runs one turn at a time (D33). They are numbered under the thread's row lock, i.e. in commit order; tickets
- * with an expired lease are skipped. Undefined when the thread does not exist.
+ * Tickets for the turn of a thread, which runs one turn at a time (D33). They are numbered under the thread's row lock,
+ * i.e. in commit order; tickets with an expired lease are skipped. Undefined when the thread does not exist.
  */
 export const issueTicket = statement.maybeOne({
   name: 'tickets.take',
@@ -147,7 +156,9 @@ export const renewTicket = statement.maybeOne({
     ) as earlier`,
 });
 
-/** Ends the turn in the transaction of its effect. Undefined when the lease has expired: the transaction must roll back. */
+/**
+ * Ends the turn in the transaction of its effect. Undefined when the lease has expired: the transaction must roll back.
+ */
 export const redeemTicket = statement.maybeOne({
   name: 'tickets.use',
   params: { threadId: t.bigint, ticket: t.bigint },
@@ -179,7 +190,9 @@ export const findTakeover = statement.maybeOne({
   name: 'takeovers.find',
   params: { threadId: t.bigint },
   row: { accountId: t.integer.nullable, takenAt: t.text },
-  sql: ({ threadId }) => sql`select account_id as "accountId", agents.iso_utc(taken_at) as "takenAt" from agents.thread_takeovers
+  sql: ({
+    threadId,
+  }) => sql`select account_id as "accountId", agents.iso_utc(taken_at) as "takenAt" from agents.thread_takeovers
     where thread_id = ${threadId} and ended_at is null`,
 });
 
@@ -202,8 +215,8 @@ export const findTakeoverByKey = statement.one({
 });
 
 /**
- * Counts a message under `key` unless `limit` messages were admitted in the last minute; `retryAfter` in seconds. The row lock makes concurrent
- * counts exact.
+ * Counts a message under `key` unless `limit` messages were admitted in the last minute; `retryAfter` in seconds. The
+ * row lock makes concurrent counts exact.
  */
 export const admitMessage = statement.one({
   name: 'rate-limit.admit',
@@ -234,7 +247,8 @@ export const lockThreads = statement.many({
 export const renameThread = statement.none({
   name: 'rekey.rename',
   params: { id: t.bigint, key: t.text },
-  sql: ({ id, key }) => sql`update agents.threads set thread_key = ${key}, updated_at = clock_timestamp() where id = ${id}`,
+  sql: ({ id, key }) =>
+    sql`update agents.threads set thread_key = ${key}, updated_at = clock_timestamp() where id = ${id}`,
 });
 
 /** Negative numbers first, so that turn numbers stay unique. */

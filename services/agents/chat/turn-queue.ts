@@ -1,6 +1,7 @@
 /**
- * Runs one turn at a time in each thread across replicas (D33). Waiting holds no connection and polls with one small statement, every 150 ms for the
- * next ticket and less often for later ones. The ticket of a crashed replica expires with its lease.
+ * Runs one turn at a time in each thread across replicas (D33). Waiting holds no connection and polls with one small
+ * statement, every 150 ms for the next ticket and less often for later ones. The ticket of a crashed replica expires
+ * with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renewLease } from '#libs/concurrency';
@@ -46,7 +47,10 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
     }
   }
 
-  /** Retries in the background while the database is unavailable, so that the next turn does not have to wait for the lease to expire. */
+  /**
+   * Retries in the background while the database is unavailable, so that the next turn does not have to wait for the
+   * lease to expire.
+   */
   async function releaseTicket(threadId: number, ticket: number): Promise<void> {
     await deleteTicket(db, { threadId, ticket }).catch(() => void retryRelease(threadId, ticket));
   }
@@ -61,7 +65,10 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
         failure = error;
       }
     }
-    logger.warn({ err: failure, threadId }, 'chat: failed to release the ticket of a turn, waiting for its lease to expire');
+    logger.warn(
+      { err: failure, threadId },
+      'chat: failed to release the ticket of a turn, waiting for its lease to expire',
+    );
   }
 
   return {

@@ -92,8 +92,8 @@ const ThreadSchema = defineEntity({
 });
 
 /**
- * A turn is a `chat_visitor` message and the `chat_agent` message that answers it. During a takeover (H1) each `chat_visitor` and `chat_operator`
- * message is a turn.
+ * A turn is a `chat_visitor` message and the `chat_agent` message that answers it. During a takeover (H1) each
+ * `chat_visitor` and `chat_operator` message is a turn.
  */
 const MessageSchema = defineEntity({
   name: 'Message',
@@ -143,7 +143,10 @@ const TurnTicketSchema = defineEntity({
   },
 });
 
-/** `version` is incremented by every change, and jobs with an older version write nothing. `upToTurn`: last turn included. */
+/**
+ * `version` is incremented by every change, and jobs with an older version write nothing. `upToTurn`: last turn
+ * included.
+ */
 const ThreadMemorySchema = defineEntity({
   name: 'ThreadMemory',
   tableName: 'thread_memories',

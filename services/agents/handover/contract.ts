@@ -1,4 +1,6 @@
-/** Takeovers: operators answer threads instead of the agent and hand them back (H1 to H5); visitors read their messages. */
+/**
+ * Takeovers: operators answer threads instead of the agent and hand them back (H1 to H5); visitors read their messages.
+ */
 import { byGateway, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../agent/contract.ts';
@@ -16,7 +18,9 @@ export const threadProperties = {
   id: threadId,
   agent: Type.String({ description: 'Slug of the agent.' }),
   channel: Type.Enum(['web', 'telegram'], { description: 'Where the visitor writes.' }),
-  turns: Type.Integer({ description: 'Number of turns: a message with its reply, or a single message during a takeover.' }),
+  turns: Type.Integer({
+    description: 'Number of turns: a message with its reply, or a single message during a takeover.',
+  }),
   waiting: Type.Boolean({ description: 'The last message is from the visitor and has no reply.' }),
   created_at: instant('When its first turn was recorded.'),
   updated_at: instant('Time of the last message.'),
@@ -40,7 +44,9 @@ export const authors = ['visitor', 'agent', 'operator'] as const;
 const Message = Type.Object({
   ...messageProperties,
   author: Type.Enum([...authors], { description: 'Author.' }),
-  account_id: nullable(Type.Integer({ description: 'Account of the operator; null for the admin CLI and other authors.' })),
+  account_id: nullable(
+    Type.Integer({ description: 'Account of the operator; null for the admin CLI and other authors.' }),
+  ),
 });
 export type Message = Static<typeof Message>;
 
@@ -68,7 +74,9 @@ export const ChatUpdates = Type.Object(
 );
 
 const notFound = { thread_not_found: { code: 'not_found', when: 'The thread does not exist.' } } as const;
-const threadTaken = { thread_taken: { code: 'conflict', when: 'Another operator has taken the thread; see `taken_by`.' } } as const;
+const threadTaken = {
+  thread_taken: { code: 'conflict', when: 'Another operator has taken the thread; see `taken_by`.' },
+} as const;
 const threadNotTaken = {
   thread_not_taken: { code: 'conflict', when: 'The agent answers the thread. Take it over before writing in it.' },
 } as const;
@@ -83,7 +91,9 @@ const operations = {
     request: Type.Object({
       agent: Type.Optional(slug),
       channel: Type.Optional(threadProperties.channel),
-      taken: Type.Optional(Type.Boolean({ description: 'true: only taken threads; false: only threads answered by the agent.' })),
+      taken: Type.Optional(
+        Type.Boolean({ description: 'true: only taken threads; false: only threads answered by the agent.' }),
+      ),
       before: Type.Optional(Type.Object({ at: Type.String({ format: 'date-time' }), id: threadId })),
       limit: Type.Integer({ minimum: 1, maximum: 201 }),
     }),
@@ -93,7 +103,9 @@ const operations = {
     summary: 'One thread with its newest messages, oldest first. 404 if it does not exist.',
     request: Type.Object({
       thread_id: threadId,
-      before: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Messages before this turn.' })),
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Messages before this turn.' }),
+      ),
       limit: Type.Integer({ minimum: 1, maximum: 200 }),
     }),
     reply: Type.Object({
@@ -116,7 +128,9 @@ const operations = {
     request: Type.Object({
       thread_id: threadId,
       body: Type.String({ minLength: 1, maxLength: maxChatBodyCharacters, description: 'Markdown. Blank → 400.' }),
-      idempotency_key: Type.Optional(nullable(Type.String({ description: 'Repetitions with the same key and text create one message.' }))),
+      idempotency_key: Type.Optional(
+        nullable(Type.String({ description: 'Repetitions with the same key and text create one message.' })),
+      ),
     }),
     reply: Type.Object({ message: Message }),
     audit: 'thread.say',
@@ -132,7 +146,12 @@ const operations = {
 } as const;
 
 export const handoverRpcs = {
-  listThreads: rpc({ subject: 'agents.operations.list-threads', callers: byUsers, ...operations.list, errors: notAnOperator }),
+  listThreads: rpc({
+    subject: 'agents.operations.list-threads',
+    callers: byUsers,
+    ...operations.list,
+    errors: notAnOperator,
+  }),
   readThread: rpc({
     subject: 'agents.operations.read-thread',
     callers: byUsers,
@@ -165,16 +184,23 @@ export const handoverRpcs = {
   readChatUpdates: rpc({
     subject: 'agents.chat.read-updates',
     callers: byGateway,
-    summary: 'Messages of operators to a visitor after a turn, oldest first, and whether an operator has taken the thread (H2).',
+    summary:
+      'Messages of operators to a visitor after a turn, oldest first, and whether an operator has taken the thread (H2).',
     request: Type.Object({
       agent_slug: slug,
       visitor_id: Type.String({ maxLength: 200 }),
       after: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
       wait: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: maxChatWaitSeconds, description: 'Seconds to wait for a change; 0 = return immediately.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: maxChatWaitSeconds,
+          description: 'Seconds to wait for a change; 0 = return immediately.',
+        }),
       ),
       waits_for: Type.Optional(
-        nullable(Type.Literal('person', { description: 'State known to the caller. A different state ends the wait.' })),
+        nullable(
+          Type.Literal('person', { description: 'State known to the caller. A different state ends the wait.' }),
+        ),
       ),
       ip: Type.Optional(Type.String({ description: 'Address for rate limits; without it there are none.' })),
     }),

@@ -1,4 +1,7 @@
-/** Takeovers (H1 to H5): operators take threads one at a time, write in them and hand them back; visitors poll their messages. */
+/**
+ * Takeovers (H1 to H5): operators take threads one at a time, write in them and hand them back; visitors poll their
+ * messages.
+ */
 import { createHash } from 'node:crypto';
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Actor, RequestOf, Static } from '#libs/contract';
@@ -35,7 +38,10 @@ type Operations = Pick<
   Handlers<typeof agents>,
   'listThreads' | 'readThread' | 'takeThread' | 'sayInThread' | 'handThreadBack' | 'readChatUpdates'
 > &
-  Pick<Handlers<typeof agents>, 'adminListThreads' | 'adminReadThread' | 'adminTakeThread' | 'adminSayInThread' | 'adminHandThreadBack'>;
+  Pick<
+    Handlers<typeof agents>,
+    'adminListThreads' | 'adminReadThread' | 'adminTakeThread' | 'adminSayInThread' | 'adminHandThreadBack'
+  >;
 
 type HandoverDependencies = Pick<Dependencies, 'admit' | 'config' | 'db' | 'html' | 'jobs' | 'threadChanges'>;
 
@@ -52,7 +58,14 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const list: Operations['adminListThreads'] = async ({ agent: slug, channel, taken, before, limit }) => {
     const agent = slug === undefined ? undefined : await findAgent(db, slug);
     if (slug !== undefined && agent === undefined) return { items: [] };
-    const rows = await listThreads(db, { agentId: agent?.id, channel, taken, beforeAt: before?.at, beforeId: before?.id, limit });
+    const rows = await listThreads(db, {
+      agentId: agent?.id,
+      channel,
+      taken,
+      beforeAt: before?.at,
+      beforeId: before?.id,
+      limit,
+    });
     return { items: rows.map(toThread) };
   };
   const read: Operations['adminReadThread'] = async ({ thread_id: threadId, before, limit }) => {
@@ -64,16 +77,27 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     const visibleRows = hasMore ? rows.filter(({ turn }) => turn !== rows.at(-1)?.turn) : rows;
     return {
       thread,
-      messages: visibleRows.toReversed().map((row) => toMessage(row.noteType === 'chat_agent' ? cleanAgentMessage(row, deps.html) : row)),
+      messages: visibleRows
+        .toReversed()
+        .map((row) => toMessage(row.noteType === 'chat_agent' ? cleanAgentMessage(row, deps.html) : row)),
       before: hasMore ? (visibleRows.at(-1)?.turn ?? null) : null,
     };
   };
   return {
     listThreads: (request, context) => (requireOpsReader(context.actor), list(request, context)),
     readThread: (request, context) => (requireOpsReader(context.actor), read(request, context)),
-    takeThread: async (request, context) => (requireOpsOperator(context.actor), await takeOver(deps, request.thread_id, context)),
-    sayInThread: async (request, context) => (requireOpsOperator(context.actor), await writeInThread(deps, request, context)),
-    handThreadBack: async (request, context) => (requireOpsOperator(context.actor), await handBack(deps, request.thread_id, context)),
+    takeThread: async (request, context) => (
+      requireOpsOperator(context.actor),
+      await takeOver(deps, request.thread_id, context)
+    ),
+    sayInThread: async (request, context) => (
+      requireOpsOperator(context.actor),
+      await writeInThread(deps, request, context)
+    ),
+    handThreadBack: async (request, context) => (
+      requireOpsOperator(context.actor),
+      await handBack(deps, request.thread_id, context)
+    ),
     adminListThreads: list,
     adminReadThread: read,
     adminTakeThread: (request, context) => takeOver(deps, request.thread_id, context),
@@ -100,7 +124,9 @@ async function readUpdates(
   }
   const toReply = (rows: Awaited<ReturnType<typeof query>>): Static<typeof ChatUpdates> => {
     const messages = rows.flatMap(({ html, createdAt }) =>
-      html === null || createdAt === null ? [] : [{ operator_html: html, created_at: createdAt.replace(/Z$/, '+00:00') }],
+      html === null || createdAt === null
+        ? []
+        : [{ operator_html: html, created_at: createdAt.replace(/Z$/, '+00:00') }],
     );
     return { waits_for: rows[0]?.taken === true ? 'person' : null, messages, next: rows.at(-1)?.turn ?? after };
   };
@@ -132,7 +158,11 @@ function requireFreeOrOwn({ isTaken, accountId, takenAt }: ThreadRow, context: C
   }
 }
 
-async function takeOver({ db, threadChanges }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
+async function takeOver(
+  { db, threadChanges }: HandoverDependencies,
+  threadId: number,
+  context: Context,
+): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
     const row = await lockAndGetThread(tx, threadId);
     requireFreeOrOwn(row, context);
@@ -166,10 +196,12 @@ async function writeInThread(
     const repeated = turnKey === null ? undefined : await findOperatorMessageByKey(tx, { threadId, turnKey });
     if (repeated !== undefined) return { message: await getMessage(tx, threadId, repeated.turn) };
     requireFreeOrOwn(row, context);
-    if (!row.isTaken) throw appError('conflict', 'thread_not_taken', 'The agent answers this thread. Take it over first.');
+    if (!row.isTaken)
+      throw appError('conflict', 'thread_not_taken', 'The agent answers this thread. Take it over first.');
     const html = deps.html.render(body);
     const { id: messageId, turn } = await recordOperatorMessage(tx, { threadId, body, html, accountId, turnKey });
-    if (row.channel === 'telegram') await enqueueOperatorMessage(tx, jobs, { messageId, threadKey: row.threadKey, html }, context);
+    if (row.channel === 'telegram')
+      await enqueueOperatorMessage(tx, jobs, { messageId, threadKey: row.threadKey, html }, context);
     tx.afterCommit(() => threadChanges.publish(threadId));
     await enqueueThreadMemory(tx, deps, threadId);
     recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: { agent: row.agent, turn } });
@@ -177,7 +209,11 @@ async function writeInThread(
   });
 }
 
-async function handBack({ db, threadChanges }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
+async function handBack(
+  { db, threadChanges }: HandoverDependencies,
+  threadId: number,
+  context: Context,
+): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
     const row = await lockAndGetThread(tx, threadId);
     const holder = await findTakeover(tx, { threadId });

@@ -94,7 +94,8 @@ export const listMessages = statement.many({
 export const insertTakeover = statement.none({
   name: 'handover.take',
   params: { threadId: t.bigint, accountId: t.integer.nullable },
-  sql: ({ threadId, accountId }) => sql`insert into agents.thread_takeovers (thread_id, account_id) values (${threadId}, ${accountId})`,
+  sql: ({ threadId, accountId }) =>
+    sql`insert into agents.thread_takeovers (thread_id, account_id) values (${threadId}, ${accountId})`,
 });
 
 /** Undefined when there is no takeover. */
@@ -123,7 +124,8 @@ export const findMessage = statement.maybeOne({
   name: 'handover.message',
   params: { threadId: t.bigint, turn: t.integer },
   row: messageColumns,
-  sql: ({ threadId, turn }) => sql`${messages} where m.thread_id = ${threadId} and m.turn = ${turn} and m.note_type = 'chat_operator'`,
+  sql: ({ threadId, turn }) =>
+    sql`${messages} where m.thread_id = ${threadId} and m.turn = ${turn} and m.note_type = 'chat_operator'`,
 });
 
 export const findOperatorMessageByKey = statement.maybeOne({
@@ -134,7 +136,10 @@ export const findOperatorMessageByKey = statement.maybeOne({
     where turn_key = ${turnKey} and thread_id = ${threadId} and note_type = 'chat_operator'`,
 });
 
-/** Messages of operators after a turn. One row without a message if there are none or the visitor is unknown; no row if the agent does not exist. */
+/**
+ * Messages of operators after a turn. One row without a message if there are none or the visitor is unknown; no row if
+ * the agent does not exist.
+ */
 export const listUpdates = statement.many({
   name: 'handover.updates',
   params: { agentSlug: t.text, visitorId: t.text, after: t.integer, limit: t.integer },

@@ -1,4 +1,6 @@
-/** Calls the language model, records usage per agent and day and in metrics, and enforces the daily token budget (D71). */
+/**
+ * Calls the language model, records usage per agent and day and in metrics, and enforces the daily token budget (D71).
+ */
 import { createHash } from 'node:crypto';
 import type { Logger } from '#libs/logger';
 import {
@@ -14,7 +16,14 @@ import {
   type ThinkingHabit,
 } from '#libs/openai';
 import type { Database } from '#libs/orm';
-import { findTracer, type Metrics, errorTypeOf, serverAttributes, type Span, type SpanAttributes } from '#libs/telemetry';
+import {
+  findTracer,
+  type Metrics,
+  errorTypeOf,
+  serverAttributes,
+  type Span,
+  type SpanAttributes,
+} from '#libs/telemetry';
 import {
   addUsage,
   correctTokens,
@@ -55,7 +64,10 @@ export function createMeasuredModel(deps: {
 }): MeasuredModel {
   const { db, logger, budget } = deps;
   const answers = deps.metrics.red('llm_requests', 'Requests to the language model', ['purpose']);
-  const tokens = deps.metrics.counter('llm_tokens_total', 'Tokens that the language model reported', ['purpose', 'direction']);
+  const tokens = deps.metrics.counter('llm_tokens_total', 'Tokens that the language model reported', [
+    'purpose',
+    'direction',
+  ]);
 
   /** Failing to store usage does not fail the call. */
   async function recordUsage(
@@ -90,7 +102,10 @@ export function createMeasuredModel(deps: {
   return {
     complete: async (request) => {
       const { agentId, purpose, messages, signal, listener } = request;
-      const spend = agentId === null ? async () => undefined : await budget.reserve(agentId, estimatePrompt(messages) + assumedReplyTokens);
+      const spend =
+        agentId === null
+          ? async () => undefined
+          : await budget.reserve(agentId, estimatePrompt(messages) + assumedReplyTokens);
       const startedMs = performance.now();
       const model = deps.models[purpose];
       const span = startSpan(purpose, model);
@@ -102,8 +117,12 @@ export function createMeasuredModel(deps: {
         return answer;
       } catch (error) {
         const isFailure = error instanceof ModelFailure;
-        span?.end({ error: isFailure ? error.kind : errorTypeOf(error), attributes: isFailure ? usageAttributes(error) : {} });
-        if (isFailure) await recordUsage(request, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
+        span?.end({
+          error: isFailure ? error.kind : errorTypeOf(error),
+          attributes: isFailure ? usageAttributes(error) : {},
+        });
+        if (isFailure)
+          await recordUsage(request, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
         throw error;
       }
     },
@@ -156,8 +175,9 @@ function estimatePrompt(messages: readonly PromptMessage[]): number {
 }
 
 /**
- * Daily token budget of an agent (D71). A call reserves an estimate and corrects it afterwards, so that concurrent calls see each other: the budget
- * is exceeded at most by one estimate and by what running calls cost beyond theirs. The estimate of a crashed process remains counted.
+ * Daily token budget of an agent (D71). A call reserves an estimate and corrects it afterwards, so that concurrent
+ * calls see each other: the budget is exceeded at most by one estimate and by what running calls cost beyond theirs.
+ * The estimate of a crashed process remains counted.
  */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
@@ -176,11 +196,27 @@ export interface TokenBudget {
 }
 
 /** @param dailyTokens per agent; 0 = unlimited. */
-export function createTokenBudget({ db, metrics, dailyTokens }: { db: Database; metrics: Metrics; dailyTokens: number }): TokenBudget {
-  const refused = metrics.counter('llm_budget_refused_total', 'Calls rejected because the daily token budget was used up');
-  metrics.gauge('llm_budget_used_ratio', 'Highest share of the daily token budget used by an agent', [], async (gauge) => {
-    gauge.set(dailyTokens === 0 ? 0 : (await findMaxTokens(db)).tokens / dailyTokens);
-  });
+export function createTokenBudget({
+  db,
+  metrics,
+  dailyTokens,
+}: {
+  db: Database;
+  metrics: Metrics;
+  dailyTokens: number;
+}): TokenBudget {
+  const refused = metrics.counter(
+    'llm_budget_refused_total',
+    'Calls rejected because the daily token budget was used up',
+  );
+  metrics.gauge(
+    'llm_budget_used_ratio',
+    'Highest share of the daily token budget used by an agent',
+    [],
+    async (gauge) => {
+      gauge.set(dailyTokens === 0 ? 0 : (await findMaxTokens(db)).tokens / dailyTokens);
+    },
+  );
   return {
     reserve: async (agentId, estimatedTokens) => {
       if (dailyTokens === 0) return async () => undefined;
@@ -194,7 +230,10 @@ export function createTokenBudget({ db, metrics, dailyTokens }: { db: Database; 
   };
 }
 
-/** Stores a model's thinking habit for all replicas, by model and address (D84). Without the database a model counts as new. */
+/**
+ * Stores a model's thinking habit for all replicas, by model and address (D84). Without the database a model counts as
+ * new.
+ */
 export function createStoredHabit(
   { db, logger }: { db: Database; logger: Logger },
   { baseUrl, model: name }: { readonly baseUrl: string; readonly model: string },
@@ -209,7 +248,8 @@ export function createStoredHabit(
     return undefined;
   };
   return {
-    isPlain: async () => ((await findPlainReplies(db, { model }).catch(warn))?.plainAnswers ?? initial) >= plainRepliesRequired,
+    isPlain: async () =>
+      ((await findPlainReplies(db, { model }).catch(warn))?.plainAnswers ?? initial) >= plainRepliesRequired,
     record: async (isUnopened) => {
       await countPlainReply(db, { model, isUnopened, initial, max: plainRepliesRequired }).catch(warn);
     },
@@ -223,11 +263,16 @@ export function createConfiguredModel(
 ): MeasuredModel | undefined {
   if (config.LLM_BASE_URL === '') return undefined;
   const settings = { baseUrl: config.LLM_BASE_URL, apiKey: config.LLM_API_KEY, timeoutMs: config.LLM_TIMEOUT_MS };
-  const create = (model: string): Model => createModel({ ...settings, model, habit: createStoredHabit(deps, { ...settings, model }) });
+  const create = (model: string): Model =>
+    createModel({ ...settings, model, habit: createStoredHabit(deps, { ...settings, model }) });
   const models = {
     chat: create(config.LLM_MODEL),
     memory: create(config.LLM_MEMORY_MODEL || config.LLM_MODEL),
     publishing: create(config.LLM_SUMMARY_MODEL || config.LLM_MODEL),
   };
-  return createMeasuredModel({ ...deps, models, budget: createTokenBudget({ ...deps, dailyTokens: config.LLM_DAILY_TOKENS }) });
+  return createMeasuredModel({
+    ...deps,
+    models,
+    budget: createTokenBudget({ ...deps, dailyTokens: config.LLM_DAILY_TOKENS }),
+  });
 }

@@ -15,7 +15,15 @@ export const addUsage = statement.none({
     completionTokens: t.bigint,
     durationMs: t.bigint,
   },
-  sql: ({ agentId, purpose, failed, isUnreported, promptTokens, completionTokens, durationMs }) => sql`insert into agents.model_usage as u
+  sql: ({
+    agentId,
+    purpose,
+    failed,
+    isUnreported,
+    promptTokens,
+    completionTokens,
+    durationMs,
+  }) => sql`insert into agents.model_usage as u
       (agent_id, day, purpose, calls, failed_calls, calls_without_usage, prompt_tokens, completion_tokens, duration_ms)
     values (${agentId}, (clock_timestamp() at time zone 'UTC')::date, ${purpose}, 1, ${failed}::integer, ${isUnreported}::integer,
       ${promptTokens}, ${completionTokens}, ${durationMs})
@@ -43,14 +51,18 @@ export const renderUsage = statement.one({
 });
 
 /**
- * Reserves `tokens` unless the agent has used `limit`; `day` is the day they count for, null = rejected. While a call waits for the row, another call
- * may start a new day (D71).
+ * Reserves `tokens` unless the agent has used `limit`; `day` is the day they count for, null = rejected. While a call
+ * waits for the row, another call may start a new day (D71).
  */
 export const reserveTokens = statement.one({
   name: 'token-budget.take',
   params: { agentId: t.integer, tokens: t.bigint, limit: t.bigint },
   row: { day: t.text.nullable, secondsLeft: t.integer },
-  sql: ({ agentId, tokens, limit }) => sql`with clock as (select clock_timestamp() at time zone 'UTC' as now), taken as (
+  sql: ({
+    agentId,
+    tokens,
+    limit,
+  }) => sql`with clock as (select clock_timestamp() at time zone 'UTC' as now), taken as (
       insert into agents.token_budgets as b (agent_id, day, tokens) select ${agentId}, now::date, ${tokens} from clock
       on conflict (agent_id) do update set
         day = greatest(b.day, excluded.day), tokens = excluded.tokens + case when b.day < excluded.day then 0 else b.tokens end

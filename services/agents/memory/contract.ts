@@ -4,7 +4,13 @@ import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
 
 /** Unusable replies use up attempts; an unavailable server does not (workers.ts). */
-const memoryPolicy = { maxAttempts: 5, firstDelayMs: 5_000, maxDelayMs: 900_000, timeoutMs: 300_000, concurrency: 2 } as const;
+const memoryPolicy = {
+  maxAttempts: 5,
+  firstDelayMs: 5_000,
+  maxDelayMs: 900_000,
+  timeoutMs: 300_000,
+  concurrency: 2,
+} as const;
 
 export const memoryJobs = {
   threadMemory: job({
@@ -22,7 +28,10 @@ export const memoryJobs = {
 };
 
 const ids = Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000, uniqueItems: true });
-const sentenceNotFound = { code: 'not_found', when: 'The agent has no sentence with that id. Nothing was changed.' } as const;
+const sentenceNotFound = {
+  code: 'not_found',
+  when: 'The agent has no sentence with that id. Nothing was changed.',
+} as const;
 
 /** `AGENT_KNOWLEDGE`. */
 const mode = Type.Enum(['off', 'reviewed', 'automatic'], {
@@ -37,7 +46,9 @@ export const sentence = Type.Object({
   channel: Type.String({ description: '`web` or `telegram`.' }),
   up_to_turn: Type.Integer({ description: 'Last turn read for it.' }),
   created_at: Type.String({ format: 'date-time' }),
-  approved_at: nullable(Type.String({ format: 'date-time', description: 'Time of approval; null while waiting for review.' })),
+  approved_at: nullable(
+    Type.String({ format: 'date-time', description: 'Time of approval; null while waiting for review.' }),
+  ),
 });
 
 const list = {
@@ -55,7 +66,10 @@ const approval = {
 const approvalErrors = {
   ...errors,
   sentence_not_found: sentenceNotFound,
-  too_much_knowledge: { code: 'conflict', when: 'The agent would have more than 200 approved sentences. Nothing was changed.' },
+  too_much_knowledge: {
+    code: 'conflict',
+    when: 'The agent would have more than 200 approved sentences. Nothing was changed.',
+  },
 } as const;
 const rejectionErrors = { ...errors, sentence_not_found: sentenceNotFound } as const;
 const rejected = Type.Object({ rejected: Type.Integer() });
@@ -83,7 +97,8 @@ export const memoryRpcs = {
     subject: 'agents.operations.reject-sentences',
     callers: byUsers,
     audit: 'agent.reject-knowledge',
-    summary: 'Deletes sentences permanently, approved or not, with everything derived from them: all of them or, with an error, none.',
+    summary:
+      'Deletes sentences permanently, approved or not, with everything derived from them: all of them or, with an error, none.',
     request: choice,
     reply: rejected,
     errors: { ...rejectionErrors, ...notAnOperator },
@@ -105,12 +120,18 @@ export const memoryRpcs = {
     }),
     errors,
   }),
-  approveKnowledge: rpc({ subject: 'admin.agents.knowledge.approve', callers: byOperators, ...approval, errors: approvalErrors }),
+  approveKnowledge: rpc({
+    subject: 'admin.agents.knowledge.approve',
+    callers: byOperators,
+    ...approval,
+    errors: approvalErrors,
+  }),
   rejectKnowledge: rpc({
     subject: 'admin.agents.knowledge.reject',
     callers: byOperators,
     audit: 'agent.reject-knowledge',
-    summary: 'Deletes sentences, approved or not, with everything derived from them: the given ones, or all of the agent.',
+    summary:
+      'Deletes sentences, approved or not, with everything derived from them: the given ones, or all of the agent.',
     request: Type.Object({ slug, ids: Type.Optional(ids) }),
     reply: rejected,
     errors: rejectionErrors,

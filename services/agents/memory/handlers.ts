@@ -25,7 +25,12 @@ export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 
 
   const list = async ({ slug, state, after, limit }: ListRequest) => {
     const { id } = await getAgent(db, slug);
-    return await listKnowledge(db, { agentId: id, isApproved: state === undefined ? undefined : state === 'approved', after, limit });
+    return await listKnowledge(db, {
+      agentId: id,
+      isApproved: state === undefined ? undefined : state === 'approved',
+      after,
+      limit,
+    });
   };
   const approve = async ({ slug, ids }: { slug: string; ids: number[] }, context: AuditContext) => {
     const { id } = await getAgent(db, slug);
@@ -52,7 +57,10 @@ export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 
       await dropSummaries(tx, { agentIds: [id] });
       await enqueueAgentMemory(tx, deps, id);
       if (rejected.length > 0) {
-        recordAudit(tx, context, { target: { type: 'agent', id: slug }, changes: listSome(rejected.map((sentence) => sentence.id)) });
+        recordAudit(tx, context, {
+          target: { type: 'agent', id: slug },
+          changes: listSome(rejected.map((sentence) => sentence.id)),
+        });
       }
       return { rejected: rejected.length };
     });
@@ -80,5 +88,6 @@ export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 
 
 function checkFound(ids: readonly number[], found: readonly { readonly id: number }[]): void {
   const missing = ids.filter((id) => !found.some((sentence) => sentence.id === id));
-  if (missing.length > 0) throw appError('not_found', 'sentence_not_found', `No sentence of the agent has the id ${missing.join(', ')}`);
+  if (missing.length > 0)
+    throw appError('not_found', 'sentence_not_found', `No sentence of the agent has the id ${missing.join(', ')}`);
 }

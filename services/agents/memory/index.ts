@@ -41,8 +41,15 @@ export async function enqueueThreadMemory(
   await jobs.enqueue(tx, agents.jobs.threadMemory, { thread_id: threadId }, { key: `thread:${threadId}`, delayMs });
 }
 
-/** Renews the summary of an agent after the transaction, if sentences are shared automatically; otherwise there is none (D70). */
-export async function enqueueAgentMemory(tx: Tx, { config, jobs }: EnqueueDependencies, agentId: number): Promise<void> {
+/**
+ * Renews the summary of an agent after the transaction, if sentences are shared automatically; otherwise there is none
+ * (D70).
+ */
+export async function enqueueAgentMemory(
+  tx: Tx,
+  { config, jobs }: EnqueueDependencies,
+  agentId: number,
+): Promise<void> {
   if (config.AGENT_KNOWLEDGE !== 'automatic') return;
   const options = { key: `agent:${agentId}`, delayMs: config.MEMORY_DELAY_MS * agentDelayFactor };
   await jobs.enqueue(tx, agents.jobs.agentMemory, { agent_id: agentId }, options);

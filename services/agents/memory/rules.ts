@@ -1,7 +1,7 @@
 /**
- * Prompts of the memory jobs, validation of replies, and the filter for shared sentences. Facts concern the person of one thread and stay there.
- * Knowledge is shared between threads, so it must not concern a person or steer the agent: the prompt says so, and {@link filterPersonal} drops what
- * still looks like it.
+ * Prompts of the memory jobs, validation of replies, and the filter for shared sentences. Facts concern the person of
+ * one thread and stay there. Knowledge is shared between threads, so it must not concern a person or steer the agent:
+ * the prompt says so, and {@link filterPersonal} drops what still looks like it.
  */
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
@@ -176,7 +176,8 @@ const steeringPattern =
 const introductionPattern =
   /(?:my name is|i am|i['’]m|call me|this is|ich bin|ich heiße|mein name ist|je m['’]appelle|je suis|me llamo|soy)\s+(\p{Lu}[\p{L}'’-]*)(?:\s+(\p{Lu}[\p{L}'’-]*))?/giu;
 /** Phrases followed by a name, also in lower case. */
-const namePattern = /(?:my name(?: is|['’]s)|ich hei(?:ß|ss)e|mein name ist|je m['’]appelle|me llamo|mi nombre es)\s+(\p{L}[\p{L}'’-]*)/giu;
+const namePattern =
+  /(?:my name(?: is|['’]s)|ich hei(?:ß|ss)e|mein name ist|je m['’]appelle|me llamo|mi nombre es)\s+(\p{L}[\p{L}'’-]*)/giu;
 /** Capitalised at the start of a fact without being a name. */
 const commonWords = new Set(
   'the a an and or in on at of to for is are was has have wants likes plans needs asks asked lives works visitor visitors user person people they she he his her their it der die das ein eine'.split(
@@ -185,8 +186,8 @@ const commonWords = new Set(
 );
 
 /**
- * Drops sentences with contact data, instructions to the agent, or names and other capitalised words known from the person, unless the agent's own
- * prompt contains them. Prefers to drop too much.
+ * Drops sentences with contact data, instructions to the agent, or names and other capitalised words known from the
+ * person, unless the agent's own prompt contains them. Prefers to drop too much.
  */
 export function filterPersonal(
   knowledge: readonly string[],

@@ -1,4 +1,7 @@
-/** Memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions prevent jobs from overwriting newer data. */
+/**
+ * Memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions prevent jobs from
+ * overwriting newer data.
+ */
 import { sql, statement, t } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 
@@ -22,8 +25,17 @@ export const findMemoryForReply = statement.one({
 export const findThreadMemory = statement.maybeOne({
   name: 'memory.read-thread',
   params: { threadId: t.bigint },
-  row: { agentId: t.integer, agentText: t.text, version: t.integer, upToTurn: t.integer, summary: t.text, facts: t.text },
-  sql: ({ threadId }) => sql`select t.agent_id as "agentId", a.name || ' ' || a.prompt as "agentText", coalesce(m.version, 0) as version,
+  row: {
+    agentId: t.integer,
+    agentText: t.text,
+    version: t.integer,
+    upToTurn: t.integer,
+    summary: t.text,
+    facts: t.text,
+  },
+  sql: ({
+    threadId,
+  }) => sql`select t.agent_id as "agentId", a.name || ' ' || a.prompt as "agentText", coalesce(m.version, 0) as version,
       coalesce(m.up_to_turn, 0) as "upToTurn", coalesce(m.summary, '') as summary, coalesce((
         select json_agg(f.body order by f.id) from agents.memory_facts f where f.thread_id = t.id and f.kind = 'visitor'), '[]')::text as facts
     from agents.threads t join agents.agents a on a.id = t.agent_id left join agents.thread_memories m on m.thread_id = t.id
@@ -108,7 +120,9 @@ export const findAgentMemory = statement.maybeOne({
   name: 'memory.read-agent',
   params: { agentId: t.integer },
   row: { version: t.integer, notes: t.text },
-  sql: ({ agentId }) => sql`select coalesce((select version from agents.agent_memories where agent_id = a.id), 0) as version,
+  sql: ({
+    agentId,
+  }) => sql`select coalesce((select version from agents.agent_memories where agent_id = a.id), 0) as version,
       coalesce((
         select json_agg(latest.body order by latest.id desc) from (
           select distinct on (lower(body)) id, body from agents.memory_facts

@@ -1,7 +1,7 @@
 /**
- * Jobs that maintain the memory of threads and agents (rules/agents#memory) after a reply. They call the model outside a transaction and write only
- * if the version is unchanged, so that repetitions have no effect and erased data does not return. Errors, logs, payloads and results contain no
- * messages.
+ * Jobs that maintain the memory of threads and agents (rules/agents#memory) after a reply. They call the model outside
+ * a transaction and write only if the version is unchanged, so that repetitions have no effect and erased data does not
+ * return. Errors, logs, payloads and results contain no messages.
  */
 import type { PayloadOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -40,12 +40,18 @@ import { UnusableReply } from '../model-text.ts';
 type MemoryDependencies = Pick<Dependencies, 'config' | 'db' | 'jobs' | 'model'>;
 
 const notConfiguredDelayMs = 900_000;
-export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<PayloadOf<typeof agents.jobs.threadMemory>> {
+export function createThreadMemoryJob(
+  deps: MemoryDependencies,
+): JobHandler<PayloadOf<typeof agents.jobs.threadMemory>> {
   return async (run) => {
     const id = run.payload.thread_id;
     const previous = await readThreadMemory(deps.db, id);
     if (previous === undefined) return { outcome: 'thread_gone' };
-    const waiting = await listTurnsToRemember(deps.db, { threadId: id, afterTurn: previous.upToTurn, limit: maxTurnsPerJob });
+    const waiting = await listTurnsToRemember(deps.db, {
+      threadId: id,
+      afterTurn: previous.upToTurn,
+      limit: maxTurnsPerJob,
+    });
     const turns = selectTurns(waiting, deps.config.LLM_PROMPT_TOKENS);
     const upToTurn = turns.at(-1)?.turn;
     if (upToTurn === undefined) return { outcome: 'nothing_new' };
@@ -76,7 +82,8 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
     const previous = await readAgentMemory(deps.db, agentId);
     if (previous === undefined) return { outcome: 'agent_gone' };
     const messages = buildAgentMemoryPrompt(previous.notes, deps.config.LLM_PROMPT_TOKENS);
-    const summary = previous.notes.length === 0 ? '' : await callModel(deps, run, { agentId, messages }, readAgentReply);
+    const summary =
+      previous.notes.length === 0 ? '' : await callModel(deps, run, { agentId, messages }, readAgentReply);
     await run.complete(async (tx) => {
       const saved = await saveAgentSummary(tx, { agentId, version: previous.version, summary });
       return { outcome: saved !== undefined ? 'remembered' : 'overtaken' };
@@ -102,11 +109,14 @@ async function callModel<T>(
     return read(answer.text);
   } catch (error) {
     if (error instanceof BudgetExceeded) throw new RetryLater(error.message, { delayMs: error.retryAfter * 1_000 });
-    if (error instanceof UnusableReply) throw new AppError({ code: 'internal', message: error.message }, { cause: error });
+    if (error instanceof UnusableReply)
+      throw new AppError({ code: 'internal', message: error.message }, { cause: error });
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'cancelled') throw run.signal.reason;
     const isUnavailable =
-      error.kind === 'timeout' || error.kind === 'connection' || (error.kind === 'status' && !permanentStatuses.has(error.status));
+      error.kind === 'timeout' ||
+      error.kind === 'connection' ||
+      (error.kind === 'status' && !permanentStatuses.has(error.status));
     const message = `No usable reply of the language model: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
     if (!isUnavailable) throw new AppError({ code: 'unavailable', message }, { cause: error });
     throw new RetryLater(message, error.retryAfter === undefined ? {} : { delayMs: error.retryAfter * 1_000 });
@@ -140,7 +150,12 @@ async function lockThreadMemory(tx: Tx, threadId: number, version: number): Prom
 async function saveThreadMemory(
   tx: Tx,
   { id: threadId, agentId }: { id: number; agentId: number },
-  { summary, facts, knowledge, upToTurn }: { summary: string; facts: readonly string[]; knowledge: readonly string[]; upToTurn: number },
+  {
+    summary,
+    facts,
+    knowledge,
+    upToTurn,
+  }: { summary: string; facts: readonly string[]; knowledge: readonly string[]; upToTurn: number },
 ): Promise<number> {
   const rows = await replaceThreadMemory(tx, { threadId, summary, upToTurn, facts, knowledge });
   const added = rows.filter(({ kind }) => kind === 'knowledge').length;
@@ -152,7 +167,10 @@ async function saveThreadMemory(
 }
 
 /** Notes newest first; undefined when the agent does not exist. */
-async function readAgentMemory(db: Queryable, agentId: number): Promise<{ version: number; notes: string[] } | undefined> {
+async function readAgentMemory(
+  db: Queryable,
+  agentId: number,
+): Promise<{ version: number; notes: string[] } | undefined> {
   const row = await findAgentMemory(db, { agentId });
   return row === undefined ? undefined : { version: row.version, notes: readList(row.notes) };
 }

@@ -17,7 +17,9 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
 
     // Operators take threads over and write in them (H1).
     this.addSql(`alter table agents.messages add column account_id integer`);
-    this.addSql(`comment on column agents.messages.account_id is 'of a chat_operator message: who wrote it; null = with the admin CLI'`);
+    this.addSql(
+      `comment on column agents.messages.account_id is 'of a chat_operator message: who wrote it; null = with the admin CLI'`,
+    );
     this.addSql(
       `alter table agents.messages
        drop constraint messages__note_type__check,
@@ -37,10 +39,16 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
         taken_at timestamptz not null default clock_timestamp(),
         ended_at timestamptz
       )`);
-    this.addSql(`comment on table agents.thread_takeovers is 'when a person answered a thread in the place of the agent'`);
-    this.addSql(`comment on column agents.thread_takeovers.account_id is 'who has it; null = whoever uses the admin CLI'`);
+    this.addSql(
+      `comment on table agents.thread_takeovers is 'when a person answered a thread in the place of the agent'`,
+    );
+    this.addSql(
+      `comment on column agents.thread_takeovers.account_id is 'who has it; null = whoever uses the admin CLI'`,
+    );
     this.addSql(`create index thread_takeovers__thread_id__index on agents.thread_takeovers (thread_id)`);
-    this.addSql(`create unique index thread_takeovers__open__key on agents.thread_takeovers (thread_id) where ended_at is null`);
+    this.addSql(
+      `create unique index thread_takeovers__open__key on agents.thread_takeovers (thread_id) where ended_at is null`,
+    );
     this.addSql(`
       create table agents.operator_sends (
         message_id bigint not null references agents.messages (id) on delete cascade,
@@ -63,7 +71,9 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     this.addSql(
       `create index operator_sends__chat__index on agents.operator_sends (chat, message_id, part) where status in ('planned', 'sending')`,
     );
-    this.addSql(`create index concurrently threads__updated_at__index on agents.threads (updated_at desc, id desc) where turn_count > 0`);
+    this.addSql(
+      `create index concurrently threads__updated_at__index on agents.threads (updated_at desc, id desc) where turn_count > 0`,
+    );
     this.addSql(
       `create index concurrently threads__agent_id__updated_at__index on agents.threads (agent_id, updated_at desc, id desc) where turn_count > 0`,
     );
@@ -78,10 +88,14 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     for (const sql of failedJobs('agents', 'concurrently')) this.addSql(sql);
 
     // What somebody wrote as an operator, for the export of one person.
-    this.addSql(`create index concurrently messages__account_id__index on agents.messages (account_id) where account_id is not null`);
+    this.addSql(
+      `create index concurrently messages__account_id__index on agents.messages (account_id) where account_id is not null`,
+    );
 
     // A chat that is forgotten leaves its receipts, which are found by it.
-    this.addSql(`create index concurrently webhook_receipts__of_chat__index on agents.webhook_receipts (chat) where chat is not null`);
+    this.addSql(
+      `create index concurrently webhook_receipts__of_chat__index on agents.webhook_receipts (chat) where chat is not null`,
+    );
 
     // By what a kept update of an unknown agent is judged once the agent is there (P8).
     this.addSql('alter table agents.webhook_receipts add column secret_digest text');

@@ -14,12 +14,16 @@ describe('splitByTokens (publishing_summary: long transcripts are summarised in 
 
   it('keeps everything and stays within the budget, for any text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.integer({ min: 20, max: 300 }), (text, budget) => {
-        const parts = splitByTokens(text, budget);
-        expect(parts.join('')).toBe(text);
-        for (const part of parts) expect(estimateTokens(part)).toBeLessThanOrEqual(budget);
-        if (text.isWellFormed()) expect(parts.every((part) => part.isWellFormed())).toBe(true);
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 2_000 }),
+        fc.integer({ min: 20, max: 300 }),
+        (text, budget) => {
+          const parts = splitByTokens(text, budget);
+          expect(parts.join('')).toBe(text);
+          for (const part of parts) expect(estimateTokens(part)).toBeLessThanOrEqual(budget);
+          if (text.isWellFormed()) expect(parts.every((part) => part.isWellFormed())).toBe(true);
+        },
+      ),
     );
   });
 

@@ -31,7 +31,10 @@ Reply {"title": "...", "summary": "...", "videohost_description": "..."}:
 Say nothing that is not in the data. Leave out contact data, and what people say about anybody's health or private life.`;
 
 export const maxTitleLength = 100;
-const notesReply = Type.Object({ notes: Type.String({ minLength: 1, maxLength: 4_000 }) }, { additionalProperties: false });
+const notesReply = Type.Object(
+  { notes: Type.String({ minLength: 1, maxLength: 4_000 }) },
+  { additionalProperties: false },
+);
 const publishingReply = Type.Object(
   {
     title: Type.String({ minLength: 1, maxLength: maxTitleLength }),
@@ -44,11 +47,19 @@ const publishingReply = Type.Object(
 export type PublishingTexts = Static<typeof publishingReply>;
 export const publishedFields = Object.keys(publishingReply.properties) as (keyof PublishingTexts)[];
 
-export function buildNotesPrompt(transcript: string, part: number, parts: number, wishes: WritingOptions): PromptMessage[] {
+export function buildNotesPrompt(
+  transcript: string,
+  part: number,
+  parts: number,
+  wishes: WritingOptions,
+): PromptMessage[] {
   return buildPrompt(partInstructions, { part, parts, transcript }, wishes);
 }
 
-export function buildTextsPrompt(source: { transcript: string } | { notes: readonly string[] }, wishes: WritingOptions): PromptMessage[] {
+export function buildTextsPrompt(
+  source: { transcript: string } | { notes: readonly string[] },
+  wishes: WritingOptions,
+): PromptMessage[] {
   return buildPrompt(wholeInstructions, source, wishes);
 }
 
@@ -57,7 +68,10 @@ export function buildRetryPrompt(messages: readonly PromptMessage[], reply: stri
   return [
     ...messages.slice(0, 2),
     { role: 'assistant', content: reply.slice(0, 4_000).toWellFormed() },
-    { role: 'user', content: `Your reply does not fit: ${problem}. Reply again with one JSON object and nothing else.` },
+    {
+      role: 'user',
+      content: `Your reply does not fit: ${problem}. Reply again with one JSON object and nothing else.`,
+    },
   ];
 }
 
@@ -133,7 +147,9 @@ function* splitLines(text: string, budget: number): Generator<string> {
   }
 }
 
-/** Groups texts within the budget; at least two per group except the last, so that there are fewer groups than texts. */
+/**
+ * Groups texts within the budget; at least two per group except the last, so that there are fewer groups than texts.
+ */
 export function groupByTokens(texts: readonly string[], budget: number): string[][] {
   const groups: string[][] = [];
   let tokens = 0;

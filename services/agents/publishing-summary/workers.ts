@@ -1,7 +1,7 @@
 /**
- * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): writes title, summary and description from the transcript, in provenance
- * envelopes. Long transcripts are read in parts. Fields written from the same transcript or edited by a person stay unchanged. Errors, logs, payloads
- * and results contain no speech.
+ * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): writes title, summary and description from the
+ * transcript, in provenance envelopes. Long transcripts are read in parts. Fields written from the same transcript or
+ * edited by a person stay unchanged. Errors, logs, payloads and results contain no speech.
  */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
@@ -10,7 +10,13 @@ import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import { ModelFailure, type PromptMessage } from '#libs/openai';
 import { publishingSummary as declaration, type PublishingSummaryConfig } from '#libs/pipeline';
-import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
+import {
+  pipelineWorker,
+  readProvenance,
+  wrapValue,
+  type PipelineRun,
+  type PipelineWorker,
+} from '#libs/pipeline-worker';
 import { formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
@@ -56,7 +62,8 @@ export function createPublishingSummary(deps: SummaryDependencies): PipelineWork
 /** Unusable replies use up attempts. Unavailable services and missing transcripts are waited for. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof AppError && error.retryable) return new RetryLater(error.message, { cause: error });
-  if (error instanceof UnusableReply) return new PermanentJobError(`unusable reply of the language model: ${error.message}`);
+  if (error instanceof UnusableReply)
+    return new PermanentJobError(`unusable reply of the language model: ${error.message}`);
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'cancelled') return run.signal.reason;
   const message = `No usable reply of the language model: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
@@ -70,7 +77,9 @@ async function summarize(deps: SummaryDependencies, step: Step): Promise<void> {
   run.progress(0, 'reading the transcript');
   const fields = await readFields(deps.bus, step);
   if (fields === undefined) {
-    return step.finish(() => Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }));
+    return step.finish(() =>
+      Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }),
+    );
   }
   const transcript = await readTranscript(deps.bus, step);
   if (transcript === '') throw unavailable('The conversation has no transcript yet.');
@@ -96,13 +105,17 @@ async function summarize(deps: SummaryDependencies, step: Step): Promise<void> {
       result: { status: 'written', fields: writable, parts, ...origin },
       note: `${declaration.name} finished: ${writable.join(', ')} written from ${parts} ${parts === 1 ? 'part' : 'parts'}`,
       succeeded: true,
-      publishing: { fields: envelopes, records: { [declaration.name]: wrapValue({ fields: writable, parts }, provenance) } },
+      publishing: {
+        fields: envelopes,
+        records: { [declaration.name]: wrapValue({ fields: writable, parts }, provenance) },
+      },
     };
   });
   run.logger.info({ conversationId, fields: writable, parts }, 'publishing summary: finished');
 }
 
-const transcriptChanged = (): RetryLater => new RetryLater('The transcript changed while the summary was written.', { delayMs: 0 });
+const transcriptChanged = (): RetryLater =>
+  new RetryLater('The transcript changed while the summary was written.', { delayMs: 0 });
 
 const digestOf = (transcript: string): string => createHash('sha256').update(transcript).digest('hex');
 
@@ -115,7 +128,9 @@ function versionOf({ language, guidance }: PublishingSummaryConfig): string {
   return `${promptVersion}+${wishes.slice(0, 12)}`;
 }
 
-/** Empty fields, and fields this job wrote from other input. Checked again under the row's lock when they are written. */
+/**
+ * Empty fields, and fields this job wrote from other input. Checked again under the row's lock when they are written.
+ */
 function isWritable(stored: unknown, origin: { prompt_version: string; source_digest: string }): boolean {
   if (stored === undefined || stored === null || (typeof stored === 'string' && stored.trim() === '')) return true;
   const provenance = readProvenance(stored, declaration.name);
@@ -152,7 +167,11 @@ async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<
 }
 
 /** Writes the texts at once if the transcript fits, otherwise from notes on its parts, condensed until they fit. */
-async function writeTexts(deps: SummaryDependencies, step: Step, transcript: string): Promise<{ texts: PublishingTexts; parts: number }> {
+async function writeTexts(
+  deps: SummaryDependencies,
+  step: Step,
+  transcript: string,
+): Promise<{ texts: PublishingTexts; parts: number }> {
   const { config, run } = step;
   const budget = Math.max(minPartTokens, deps.config.LLM_PROMPT_TOKENS - reservedTokens);
   if (estimateTokens(transcript) <= budget) {
@@ -166,7 +185,10 @@ async function writeTexts(deps: SummaryDependencies, step: Step, transcript: str
     notes = await summarizeParts(deps, step, groups, { from: 70, to: 85 });
   }
   run.progress(85, 'writing the summary');
-  return { texts: await requestReply(deps, step, buildTextsPrompt({ notes }, config), parseTexts), parts: parts.length };
+  return {
+    texts: await requestReply(deps, step, buildTextsPrompt({ notes }, config), parseTexts),
+    parts: parts.length,
+  };
 }
 
 async function summarizeParts(
@@ -177,8 +199,13 @@ async function summarizeParts(
 ): Promise<string[]> {
   const notes: string[] = [];
   for (const [index, part] of parts.entries()) {
-    step.run.progress(percent.from + (index / parts.length) * (percent.to - percent.from), `reading part ${index + 1} of ${parts.length}`);
-    notes.push(await requestReply(deps, step, buildNotesPrompt(part, index + 1, parts.length, step.config), parseNotes));
+    step.run.progress(
+      percent.from + (index / parts.length) * (percent.to - percent.from),
+      `reading part ${index + 1} of ${parts.length}`,
+    );
+    notes.push(
+      await requestReply(deps, step, buildNotesPrompt(part, index + 1, parts.length, step.config), parseNotes),
+    );
   }
   return notes;
 }
@@ -194,7 +221,12 @@ async function requestReply<T>(
     throw new RetryLater('No language model is configured. Set LLM_BASE_URL.', { delayMs: notConfiguredDelayMs });
   let prompt = messages;
   for (let count = 1; ; count += 1) {
-    const { text } = await deps.model.complete({ agentId: null, purpose: 'publishing', messages: prompt, signal: run.signal });
+    const { text } = await deps.model.complete({
+      agentId: null,
+      purpose: 'publishing',
+      messages: prompt,
+      signal: run.signal,
+    });
     try {
       return read(text);
     } catch (error) {

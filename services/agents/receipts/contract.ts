@@ -56,8 +56,12 @@ const updateReceipt = Type.Object({
   message: nullable(Type.String({ description: 'Details of the outcome.' })),
   deliveries: Type.Integer(),
   processed_at: nullable(Type.String({ format: 'date-time' })),
-  body_digest: nullable(Type.String({ description: 'SHA-256 of the received body in hex; null if it was too large to read.' })),
-  body_size: nullable(Type.Integer({ minimum: 0, description: 'Size of the received body in bytes; null if it was too large to read.' })),
+  body_digest: nullable(
+    Type.String({ description: 'SHA-256 of the received body in hex; null if it was too large to read.' }),
+  ),
+  body_size: nullable(
+    Type.Integer({ minimum: 0, description: 'Size of the received body in bytes; null if it was too large to read.' }),
+  ),
 });
 export type UpdateReceipt = Static<typeof updateReceipt>;
 
@@ -104,7 +108,10 @@ export const receiptRpcs = {
     summary:
       'Processes an update again. Answered updates are not answered again; sends of unknown outcome are repeated and may arrive twice. 404 if it does not exist.',
     request: receiptId,
-    reply: Type.Object({ id: Type.Integer(), job_id: nullable(Type.String({ description: 'Null if nothing is left to do.' })) }),
+    reply: Type.Object({
+      id: Type.Integer(),
+      job_id: nullable(Type.String({ description: 'Null if nothing is left to do.' })),
+    }),
     errors: {
       receipt_without_body: { code: 'conflict', when: 'The update was not stored and cannot be replayed.' },
       agent_not_found: { code: 'not_found', when: 'No agent has the slug.' },

@@ -4,7 +4,13 @@ import { AppError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson, type RequestContext } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { collectVisibleMatches, decodeBody, filterVisibleMatches, textFilterValues, webhookAdminHandlers } from '#libs/webhooks';
+import {
+  collectVisibleMatches,
+  decodeBody,
+  filterVisibleMatches,
+  textFilterValues,
+  webhookAdminHandlers,
+} from '#libs/webhooks';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UpdateReceipt } from './contract.ts';
@@ -13,24 +19,38 @@ import { findReceiptDetails, findReplayable, receiptSearch, renderReceipts } fro
 
 type ReceiptHandlers = Pick<
   Handlers<typeof agents>,
-  'listReceipts' | 'showReceipt' | 'replayReceipt' | 'replayReceipts' | 'listWebhooks' | 'showWebhook' | 'replayWebhooks'
+  | 'listReceipts'
+  | 'showReceipt'
+  | 'replayReceipt'
+  | 'replayReceipts'
+  | 'listWebhooks'
+  | 'showWebhook'
+  | 'replayWebhooks'
 >;
 
 type StartReplay = (tx: Tx, context: CallContext) => Replay;
 
 const defaultLimit = 100;
 
-export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, 'config' | 'db' | 'jobs'>): ReceiptHandlers {
+export function createReceiptHandlers({
+  config,
+  db,
+  jobs,
+}: Pick<Dependencies, 'config' | 'db' | 'jobs'>): ReceiptHandlers {
   const allowUnsigned = config.ALLOW_UNSIGNED_WEBHOOKS;
   const startReplay: StartReplay = (tx, context) => createReplay({ tx, jobs, allowUnsigned }, context);
   return {
     ...createWebhookHandlers(db, jobs, startReplay),
     listReceipts: async ({ limit = defaultLimit, outcome, since, until, text, before }) => {
       const filter = { outcome, since, until, ...textFilterValues(text), limit };
-      const items = await collectVisibleMatches({ db, search: receiptSearch, q: text }, { limit, before }, async (cursor) => {
-        const found = await renderReceipts(db, { ...filter, beforeAt: cursor?.at, beforeId: cursor?.id });
-        return JSON.parse(found.json) as UpdateReceipt[];
-      });
+      const items = await collectVisibleMatches(
+        { db, search: receiptSearch, q: text },
+        { limit, before },
+        async (cursor) => {
+          const found = await renderReceipts(db, { ...filter, beforeAt: cursor?.at, beforeId: cursor?.id });
+          return JSON.parse(found.json) as UpdateReceipt[];
+        },
+      );
       return { items };
     },
     showReceipt: async ({ id }) => {
@@ -56,7 +76,11 @@ export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, '
         : await replayMany({ jobs, startReplay }, replayable, context, (counts) =>
             describeBulkAct(
               { filter: { outcome, since, until, text } },
-              { matched: rows.length, changed: counts.replayed, failed: rows.length - replayable.length + failuresOf(counts) },
+              {
+                matched: rows.length,
+                changed: counts.replayed,
+                failed: rows.length - replayable.length + failuresOf(counts),
+              },
             ),
           );
       return {
@@ -110,7 +134,10 @@ async function replayMany(
 }
 
 /** Errors of one receipt do not affect the others. */
-async function tryReplay(replay: Replay, id: number): Promise<'replayed' | 'nothing_left' | 'without_body' | 'no_agent'> {
+async function tryReplay(
+  replay: Replay,
+  id: number,
+): Promise<'replayed' | 'nothing_left' | 'without_body' | 'no_agent'> {
   try {
     return (await replay(id)).isReplayed ? 'replayed' : 'nothing_left';
   } catch (error) {

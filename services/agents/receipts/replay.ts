@@ -33,7 +33,8 @@ export interface ReplayDependencies {
 
 /**
  * Replays one receipt.
- * @throws AppError 404, 409 `receipt_without_body`, 404 `agent_not_found`, 409 `agent_without_secret`; nothing is changed
+ * @throws AppError 404, 409 `receipt_without_body`, 404 `agent_not_found`, 409 `agent_without_secret`; nothing is
+ * changed
  */
 export type Replay = (id: number) => Promise<{ readonly isReplayed: boolean; readonly jobId?: string | undefined }>;
 
@@ -56,7 +57,8 @@ export function createReplay(dependencies: ReplayDependencies, origin: CallConte
     if (row === undefined) throw notFound();
     if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
     const agent = await findMessagingAgent(tx, row.agent_id === null ? { slug: row.agent_slug } : { id: row.agent_id });
-    if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${row.agent_slug}"`);
+    if (agent === undefined)
+      throw appError('not_found', 'agent_not_found', `No agent has the slug "${row.agent_slug}"`);
     if (row.agent_id === null && (await rejectUnverified(dependencies, row, agent))) return { isReplayed: true };
     const update = readUpdate(row.body);
     if (update === undefined) return { isReplayed: false };
@@ -65,8 +67,14 @@ export function createReplay(dependencies: ReplayDependencies, origin: CallConte
   };
 }
 
-/** Verifies an update that arrived before its agent with the agent's current secret. Returns whether it was rejected. */
-async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: ReceiptRow, agent: MessagingAgent): Promise<boolean> {
+/**
+ * Verifies an update that arrived before its agent with the agent's current secret. Returns whether it was rejected.
+ */
+async function rejectUnverified(
+  { tx, allowUnsigned }: ReplayDependencies,
+  row: ReceiptRow,
+  agent: MessagingAgent,
+): Promise<boolean> {
   const trust = { secret: agent.webhook_secret ?? undefined, allowUnsigned };
   const verdict = verifyUpdate(row.body, decodeSecretDigest(row.secret_digest), trust);
   if (verdict.kind === 'update') return false;
@@ -76,7 +84,9 @@ async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: 
   return true;
 }
 
-/** One job per chat in a transaction: enqueued jobs are written at the commit, so that queries do not find them before. */
+/**
+ * One job per chat in a transaction: enqueued jobs are written at the commit, so that queries do not find them before.
+ */
 function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, traceparent }: CallContext): StartChat {
   const started = new Map<number, string>();
   return async (chat) => {
@@ -89,14 +99,18 @@ function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, tracepar
   };
 }
 
-/** Answered updates stay unchanged; sends that may not have arrived are repeated; all others are processed from the start. */
+/**
+ * Answered updates stay unchanged; sends that may not have arrived are repeated; all others are processed from the
+ * start.
+ */
 async function reprocess(
   { tx, jobs }: ReplayDependencies,
   { row, agent, update, start }: ReplayTarget,
   { requestId, traceparent }: CallContext,
 ): Promise<string | undefined> {
   const { content } = update;
-  const chat = content.kind === 'other' ? undefined : (await openChat(tx, { agentId: agent.id, chatId: content.chatId })).id;
+  const chat =
+    content.kind === 'other' ? undefined : (await openChat(tx, { agentId: agent.id, chatId: content.chatId })).id;
   if (row.outcome === 'answered' || row.outcome === 'left_to_person') return undefined;
   if (chat !== undefined && (row.outcome === 'pending' || row.outcome === 'answering')) {
     const job = await start(chat);
@@ -112,7 +126,13 @@ async function reprocess(
   if (duplicate !== undefined && duplicate.id !== row.id) return undefined;
   await clearSends(tx, { receiptId: row.id });
   const store: Admission['store'] = async ({ chatId, chat: queue, outcome }) => {
-    const as = { agentId: agent.id, kind: update.field, updateId: update.updateId, senderId: update.senderId, dedupeKey };
+    const as = {
+      agentId: agent.id,
+      kind: update.field,
+      updateId: update.updateId,
+      senderId: update.senderId,
+      dedupeKey,
+    };
     await reopenReceipt(tx, { ...as, id: row.id, chatId, chat: queue, outcome });
     return { id: row.id, is_new: true };
   };

@@ -19,7 +19,12 @@ export const renderReceipts = statement.one({
   planned: 'each-call',
   params: { ...filter, ...beforeFilter, limit: t.integer },
   row: { json: t.text },
-  sql: ({ limit, beforeAt, beforeId, ...filters }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
+  sql: ({
+    limit,
+    beforeAt,
+    beforeId,
+    ...filters
+  }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
       select ${columns} from agents.webhook_receipts r where ${matching(filters)} and ${isBefore({ beforeAt, beforeId })}
         order by r.received_at desc, r.id desc limit ${limit}
     ) rows`,
@@ -88,7 +93,17 @@ export const reopenReceipt = statement.none({
     dedupeKey: t.text,
     outcome: t.text,
   },
-  sql: ({ id, agentId, kind, chatId, chat, updateId, senderId, dedupeKey, outcome }) => sql`update agents.webhook_receipts
+  sql: ({
+    id,
+    agentId,
+    kind,
+    chatId,
+    chat,
+    updateId,
+    senderId,
+    dedupeKey,
+    outcome,
+  }) => sql`update agents.webhook_receipts
     set agent_id = ${agentId}, kind = ${kind}, chat_id = ${chatId}, chat = ${chat}, update_id = ${updateId}, sender_id = ${senderId},
       outcome = ${outcome}, message = null, dedupe_key = ${dedupeKey}, processed_at = null, echo = null, reply_html = null, settles_as = null,
       secret_digest = null, stored_at = clock_timestamp()
@@ -109,7 +124,9 @@ export const rejectReceipt = statement.none({
 export const resumeReceipt = statement.none({
   name: 'receipts.resume',
   params: { id: t.bigint },
-  sql: ({ id }) => sql`update agents.webhook_receipts set outcome = 'answering', processed_at = null, stored_at = clock_timestamp()
+  sql: ({
+    id,
+  }) => sql`update agents.webhook_receipts set outcome = 'answering', processed_at = null, stored_at = clock_timestamp()
     where id = ${id}`,
 });
 

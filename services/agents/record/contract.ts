@@ -5,7 +5,9 @@ import { notAnOperator } from '../operators.ts';
 
 const recordedMessage = Type.Object({
   id: Type.Integer(),
-  note_type: Type.String({ description: '`chat_visitor`, `chat_agent` (D34), or `chat_operator` during a takeover (H1).' }),
+  note_type: Type.String({
+    description: '`chat_visitor`, `chat_agent` (D34), or `chat_operator` during a takeover (H1).',
+  }),
   body: Type.String(),
   html: Type.String(),
   account_id: nullable(Type.Integer({ description: 'Author of a `chat_operator` message; null = admin CLI.' })),
@@ -44,17 +46,25 @@ export const recordRpcs = {
     ...agentList,
     errors: notAnOperator,
   }),
-  adminListAgents: rpc({ subject: 'admin.agents.agents.list', callers: byOperators, summary: listAgents, ...agentList }),
+  adminListAgents: rpc({
+    subject: 'admin.agents.agents.list',
+    callers: byOperators,
+    summary: listAgents,
+    ...agentList,
+  }),
   getRecord: rpc({
     subject: 'admin.agents.record.get',
     callers: byOperators,
-    summary: 'Stored conversations with an agent, oldest thread first: a page of threads, or of the messages of one thread.',
+    summary:
+      'Stored conversations with an agent, oldest thread first: a page of threads, or of the messages of one thread.',
     request: Type.Object({
       slug,
       thread_key: Type.Optional(Type.String({ description: 'Return messages of this thread only.' })),
       thread_id: Type.Optional(Type.Integer({ description: 'The thread by its id.' })),
       after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the previous page.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the thread; default 100.' })),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the thread; default 100.' }),
+      ),
     }),
     reply: Type.Object({
       agent: Type.Object({

@@ -23,7 +23,14 @@ import {
   renderMessagePage,
   renderThreadPage,
 } from './statements.ts';
-import { deleteIdleChats, eraseReceipts, listChatIds, lockPrivateChats, readTelegramThreadKey, telegramSender } from '../telegram/index.ts';
+import {
+  deleteIdleChats,
+  eraseReceipts,
+  listChatIds,
+  lockPrivateChats,
+  readTelegramThreadKey,
+  telegramSender,
+} from '../telegram/index.ts';
 
 const defaultLimit = 100;
 
@@ -62,7 +69,9 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
   const record = JSON.parse(json) as ReplyOf<typeof agents.rpcs.getRecord>;
   const threads = record.threads.map((thread) => ({
     ...thread,
-    messages: thread.messages.map((message) => (message.note_type === 'chat_agent' ? cleanAgentMessage(message, html) : message)),
+    messages: thread.messages.map((message) =>
+      message.note_type === 'chat_agent' ? cleanAgentMessage(message, html) : message,
+    ),
   }));
   return JSON.stringify({ ...record, threads });
 }
@@ -91,7 +100,8 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
       for (const agentId of agentIds) await enqueueAgentMemory(tx, deps, agentId);
       // Repetitions erase nothing and are not recorded. The entry does not contain whose threads they were.
       const counts = { threads, messages, facts };
-      if (threads + messages + facts > 0) recordAudit(tx, context, { ...entry, changes: { ...entry.changes, removed: counts } });
+      if (threads + messages + facts > 0)
+        recordAudit(tx, context, { ...entry, changes: { ...entry.changes, removed: counts } });
       return counts;
     });
   }
@@ -112,13 +122,20 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
 }
 
 /** Filters for the receipts of the same conversations. */
-async function findReceipts(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<Receipts[]> {
+async function findReceipts(
+  tx: Tx,
+  { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget,
+): Promise<Receipts[]> {
   if (telegramUserId !== undefined) return [{ agentId: null, chatId: null, senderId: telegramUserId }];
   if (visitorId !== undefined) return [];
   if (threadKey === undefined) return agentId === undefined ? [] : [{ agentId, chatId: null, senderId: null }];
   const chat = readTelegramThreadKey(threadKey);
   if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return [];
-  return (await listChatIds(tx, chat)).map(({ chat_id: chatId }) => ({ agentId: chat.agentId, chatId, senderId: null }));
+  return (await listChatIds(tx, chat)).map(({ chat_id: chatId }) => ({
+    agentId: chat.agentId,
+    chatId,
+    senderId: null,
+  }));
 }
 
 async function lockChats(tx: Tx, receipts: readonly Receipts[]): Promise<number[]> {
@@ -147,7 +164,10 @@ interface ForgetResult {
   readonly agentIds: readonly number[];
 }
 
-async function forgetThreadsOf(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<ForgetResult> {
+async function forgetThreadsOf(
+  tx: Tx,
+  { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget,
+): Promise<ForgetResult> {
   const sender = telegramUserId === undefined ? null : telegramSender(telegramUserId);
   const userId = telegramUserId === undefined ? null : String(telegramUserId);
   const found = await lockThreads(tx, { agentId, threadKey, visitorId, sender, userId });

@@ -46,7 +46,13 @@ const isThread = (agentId: Parameter, key: Parameter, id: Parameter): Sql => sql
 /** `after` is a number of messages, since ids of a merged thread are not in the order of its turns. */
 export const renderMessagePage = statement.one({
   name: 'record.messages',
-  params: { agentId: t.integer, threadKey: t.text.nullable, threadId: t.bigint.nullable, after: t.bigint, limit: t.bigint },
+  params: {
+    agentId: t.integer,
+    threadKey: t.text.nullable,
+    threadId: t.bigint.nullable,
+    after: t.bigint,
+    limit: t.bigint,
+  },
   row: { json: t.text },
   planned: 'each-call',
   sql: ({ agentId, threadKey, threadId, after, limit }) => sql`select json_build_object(
@@ -73,8 +79,8 @@ export const listAgents = statement.many({
 });
 
 /**
- * Locks the threads of one thread, visitor or sender, or all threads of the agent. `whole`: the entire thread is deleted. The key of a private chat
- * contains the id of its user (`userId`).
+ * Locks the threads of one thread, visitor or sender, or all threads of the agent. `whole`: the entire thread is
+ * deleted. The key of a private chat contains the id of its user (`userId`).
  */
 export const lockThreads = statement.many({
   name: 'forget.lock',
@@ -105,7 +111,9 @@ export const countThreadData = statement.one({
   name: 'forget.count',
   params: { threadIds: t.bigint.array },
   row: counts,
-  sql: ({ threadIds }) => sql`select (select count(*)::integer from agents.messages where thread_id = any(${threadIds})) as messages,
+  sql: ({
+    threadIds,
+  }) => sql`select (select count(*)::integer from agents.messages where thread_id = any(${threadIds})) as messages,
     (select count(*)::integer from agents.memory_facts where thread_id = any(${threadIds})) as facts`,
 });
 
@@ -123,8 +131,8 @@ export const deleteThreads = statement.none({
 });
 
 /**
- * Deletes both messages of a turn, since the reply can repeat the question, and later messages of operators. Running turns have read them and lose
- * their tickets.
+ * Deletes both messages of a turn, since the reply can repeat the question, and later messages of operators. Running
+ * turns have read them and lose their tickets.
  */
 export const deleteTurns = statement.one({
   name: 'forget.turns',
@@ -151,8 +159,8 @@ export const deleteTurns = statement.one({
 const isTheirs = sql`(m.thread_id in (select id from own) or (m.thread_id, m.turn) in (select thread_id, turn from asked))`;
 
 /**
- * `users` are Telegram ids as text; questions in groups include their replies. Messages that `accounts` wrote as operators omit the thread key, which
- * would grant access as the visitor.
+ * `users` are Telegram ids as text; questions in groups include their replies. Messages that `accounts` wrote as
+ * operators omit the thread key, which would grant access as the visitor.
  */
 export const listMessagesOf = statement.many({
   name: 'person-data.messages',

@@ -1,6 +1,6 @@
 /**
- * Client of the Bot API (rules/providers#telegram-updates): grammY's `Api` over checked outgoing connections. The result of a send says what can have
- * arrived (D33b). Addresses contain the token, so they are never logged.
+ * Client of the Bot API (rules/providers#telegram-updates): grammY's `Api` over checked outgoing connections. The
+ * result of a send says what can have arrived (D33b). Addresses contain the token, so they are never logged.
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import { type Outbound, OutboundError } from '#libs/outbound';
@@ -47,7 +47,10 @@ export interface BotApi {
   /** Identity of the bot, cached for a while; undefined when the Bot API does not return it. */
   identify(token: string): Promise<Identity | undefined>;
   /** @throws BotApiFailure */
-  setWebhook(token: string, webhook: { url: string; secret: string | undefined; allowedUpdates: readonly string[] }): Promise<void>;
+  setWebhook(
+    token: string,
+    webhook: { url: string; secret: string | undefined; allowedUpdates: readonly string[] },
+  ): Promise<void>;
   /** @throws BotApiFailure */
   getWebhookInfo(token: string): Promise<WebhookInfo>;
 }
@@ -106,7 +109,9 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
           {
             ...(html ? { parse_mode: 'HTML' as const } : {}),
             ...(topicId === undefined ? {} : { message_thread_id: topicId }),
-            ...(replyTo === undefined ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }),
+            ...(replyTo === undefined
+              ? {}
+              : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }),
           },
           signal as never,
         );
@@ -136,7 +141,10 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
       return identity;
     },
     setWebhook: async (token, { url, secret, allowedUpdates }) => {
-      const options = { allowed_updates: [...allowedUpdates] as never, ...(secret === undefined ? {} : { secret_token: secret }) };
+      const options = {
+        allowed_updates: [...allowedUpdates] as never,
+        ...(secret === undefined ? {} : { secret_token: secret }),
+      };
       await callForOperator(apiOf(token).setWebhook(url, options));
     },
     getWebhookInfo: async (token) => {
@@ -153,7 +161,10 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
 }
 
 /** `fetch` for grammY over the checked outgoing client: no redirects, limited size, address checks at connect time. */
-function createFetch(outbound: Outbound, timeoutMs: number): NonNullable<ConstructorParameters<typeof Api>[1]>['fetch'] {
+function createFetch(
+  outbound: Outbound,
+  timeoutMs: number,
+): NonNullable<ConstructorParameters<typeof Api>[1]>['fetch'] {
   const call = async (url: string, init: { body?: string; signal?: AbortSignal }): Promise<unknown> => {
     const reply = await outbound.request({
       method: 'POST',
@@ -181,19 +192,28 @@ function toNativeSignal(signal: AbortSignal): AbortSignal {
 function parseReply(text: string, status: number): unknown {
   try {
     const answer: unknown = JSON.parse(text);
-    if (typeof answer === 'object' && answer !== null && 'ok' in answer && (answer.ok === true || 'error_code' in answer)) return answer;
+    if (
+      typeof answer === 'object' &&
+      answer !== null &&
+      'ok' in answer &&
+      (answer.ok === true || 'error_code' in answer)
+    )
+      return answer;
   } catch {
     // not JSON
   }
-  if (status >= 400) return { ok: false, error_code: status, description: `status ${status} without a response of the Bot API` };
+  if (status >= 400)
+    return { ok: false, error_code: status, description: `status ${status} without a response of the Bot API` };
   throw new Error('unreadable response of the Bot API');
 }
 
 function toSendResult(error: unknown): SendResult {
   if (error instanceof GrammyError) return toRefusalResult(error);
   const cause = error instanceof HttpError ? error.error : error;
-  if (!(cause instanceof OutboundError)) return { kind: 'unknown', error: 'The answer of the Bot API could not be read.' };
-  if (cause.kind === 'forbidden_address' || cause.kind === 'invalid_url') return { kind: 'refused', error: cause.message };
+  if (!(cause instanceof OutboundError))
+    return { kind: 'unknown', error: 'The answer of the Bot API could not be read.' };
+  if (cause.kind === 'forbidden_address' || cause.kind === 'invalid_url')
+    return { kind: 'refused', error: cause.message };
   const unconnected = cause.kind === 'connect' || unconnectedCodes.has(cause.code ?? '');
   return { kind: unconnected ? 'not_sent' : 'unknown', error: cause.message };
 }
@@ -214,6 +234,8 @@ async function callForOperator<T>(call: Promise<T>): Promise<T> {
     return await call;
   } catch (error) {
     const result = toSendResult(error);
-    throw new BotApiFailure('error' in result ? result.error : `The Bot API returned: ${result.kind}`, { cause: undefined });
+    throw new BotApiFailure('error' in result ? result.error : `The Bot API returned: ${result.kind}`, {
+      cause: undefined,
+    });
   }
 }

@@ -57,10 +57,19 @@ export async function admitUpdate(
   return isNew ? await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: id, what: 'raw' }, origin) : undefined;
 }
 
-/** Ensures that a job processes waiting updates and messages of operators. The chat must be locked. Returns the job if it is new. */
-export async function startChat(tx: Tx, jobs: Jobs<typeof agents>, chat: number, origin: Origin): Promise<string | undefined> {
+/**
+ * Ensures that a job processes waiting updates and messages of operators. The chat must be locked. Returns the job if
+ * it is new.
+ */
+export async function startChat(
+  tx: Tx,
+  jobs: Jobs<typeof agents>,
+  chat: number,
+  origin: Origin,
+): Promise<string | undefined> {
   if ((await findChatJob(tx, { chat })) !== undefined) return undefined;
-  if ((await findNextReceipt(tx, { chat })) === undefined && (await findNextOperatorSend(tx, { chat })) === undefined) return undefined;
+  if ((await findNextReceipt(tx, { chat })) === undefined && (await findNextOperatorSend(tx, { chat })) === undefined)
+    return undefined;
   const jobId = await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat }, origin);
   await setChatJob(tx, { chat, jobId });
   return jobId;

@@ -9,7 +9,9 @@ export const TelegramWebhook = Type.Object({
   slug: Type.String({ description: 'Agent slug from the path.' }),
   headers: Type.Record(Type.String(), Type.String()),
   secret_digest: nullable(
-    Type.String({ description: 'HMAC-SHA256 of X-Telegram-Bot-Api-Secret-Token with the key `id`, in hex; null without the header.' }),
+    Type.String({
+      description: 'HMAC-SHA256 of X-Telegram-Bot-Api-Secret-Token with the key `id`, in hex; null without the header.',
+    }),
   ),
 });
 export const telegramWebhookSubject = 'webhooks.agents.updates';
@@ -18,13 +20,18 @@ export const telegramJobs = {
   workChat: job({
     type: 'agents.work-chat',
     summary: 'Processes the next update of a chat. One job per chat keeps replies in order.',
-    payload: Type.Object({ chat_id: Type.Integer({ minimum: 1, description: 'Id of the row, not the Telegram chat id.' }) }),
+    payload: Type.Object({
+      chat_id: Type.Integer({ minimum: 1, description: 'Id of the row, not the Telegram chat id.' }),
+    }),
     policy: { maxAttempts: 1_000, firstDelayMs: 500, maxDelayMs: 60_000, timeoutMs: 300_000, concurrency: 64 },
   }),
   echoUpdate: job({
     type: 'agents.echo-update',
     summary: 'Sends a question with its reply, or a raw update, to the echo channel of the agent; best effort, once.',
-    payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }), what: Type.Union([Type.Literal('mirror'), Type.Literal('raw')]) }),
+    payload: Type.Object({
+      receipt_id: Type.Integer({ minimum: 1 }),
+      what: Type.Union([Type.Literal('mirror'), Type.Literal('raw')]),
+    }),
     policy: { maxAttempts: 3, firstDelayMs: 1_000, timeoutMs: 300_000, concurrency: 8 },
   }),
 };
@@ -48,7 +55,10 @@ export const telegramRpcs = {
     reply: Type.Object({ url: Type.String(), allowed_updates: Type.Array(Type.String()), has_secret: Type.Boolean() }),
     errors: {
       ...botErrors,
-      webhook_secret_missing: { code: 'conflict', when: 'The agent has no webhook secret, and unsigned webhooks are not allowed.' },
+      webhook_secret_missing: {
+        code: 'conflict',
+        when: 'The agent has no webhook secret, and unsigned webhooks are not allowed.',
+      },
     },
     timeoutMs: 40_000,
   }),

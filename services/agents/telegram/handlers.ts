@@ -21,7 +21,8 @@ export function createTelegramHandlers({
     const agent = await findMessagingAgent(on, { slug });
     if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${slug}"`);
     const { bot_token: token } = agent;
-    if (token === null) throw appError('conflict', 'bot_not_configured', 'The agent has no `config.messaging.bot_token`.');
+    if (token === null)
+      throw appError('conflict', 'bot_not_configured', 'The agent has no `config.messaging.bot_token`.');
     return { ...agent, bot_token: token };
   }
   return {
@@ -60,7 +61,8 @@ async function toAppError<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof BotApiFailure) throw appError('conflict', 'bot_api_failed', `The Bot API rejected the call: ${error.message}`);
+    if (error instanceof BotApiFailure)
+      throw appError('conflict', 'bot_api_failed', `The Bot API rejected the call: ${error.message}`);
     throw error;
   }
 }

@@ -39,7 +39,9 @@ export class ChatFailure extends Error {
 export async function sendMessage(message, signal, onSnapshot) {
   const response = await request(message, 'text/event-stream, application/json', signal);
   if (!response.ok) throw describeRefusal(response);
-  const reply = isEvents(response) ? await followReply(response, onSnapshot) : await response.json().catch(() => undefined);
+  const reply = isEvents(response)
+    ? await followReply(response, onSnapshot)
+    : await response.json().catch(() => undefined);
   if (isReply(reply)) return reply;
   // The connection was lost, but the server completes the reply: requests it once more by the name of the message.
   const again = isEvents(response) ? await request(message, 'application/json', signal) : undefined;
@@ -51,7 +53,8 @@ export async function sendMessage(message, signal, onSnapshot) {
 }
 
 /**
- * Reads messages of an operator who replies instead of the agent. Failures are ignored because the next request follows soon.
+ * Reads messages of an operator who replies instead of the agent. Failures are ignored because the next request follows
+ * soon.
  * @param {string} agent slug
  * @param {{ visitorId: string, after: number, isPerson: boolean }} asked
  * @param {number} waitSeconds time to wait for new messages

@@ -1,7 +1,7 @@
 /**
- * Embeds the chat with an agent in another site: `<script src="https://…/chat/embed.js" data-agent="guide" async></script>`. A button in
- * the corner opens the visitor page in a frame; the site and the frame cannot read each other's content. The page is shown only on sites in
- * CHAT_EMBED_ORIGINS (rules/agents#embedded).
+ * Embeds the chat with an agent in another site: `<script src="https://…/chat/embed.js" data-agent="guide"
+ * async></script>`. A button in the corner opens the visitor page in a frame; the site and the frame cannot read each
+ * other's content. The page is shown only on sites in CHAT_EMBED_ORIGINS (rules/agents#embedded).
  */
 (() => {
   const script = document.currentScript;

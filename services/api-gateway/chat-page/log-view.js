@@ -5,9 +5,7 @@ import { language, translate } from './strings.js';
 
 /** @typedef {'visitor' | 'agent'} Speaker */
 
-/**
- * @param {{ log: HTMLElement, list: HTMLElement, welcome: HTMLElement, agentName: string }} parts
- */
+/** @param {{ log: HTMLElement, list: HTMLElement, welcome: HTMLElement, agentName: string }} parts */
 export function createLogView({ log, list, welcome, agentName }) {
   /** Elements of a message that is being sent, and of its reply. @type {HTMLElement[]} */
   let passing = [];
@@ -67,7 +65,9 @@ export function createLogView({ log, list, welcome, agentName }) {
         return scroll(log, topOf(own));
       }
       isTaken = false;
-      const reply = append(createMessage('agent', agentName, toSafeFragment(turn.stopped_html ?? turn.agent_html), turn.created_at));
+      const reply = append(
+        createMessage('agent', agentName, toSafeFragment(turn.stopped_html ?? turn.agent_html), turn.created_at),
+      );
       if (turn.stopped_html !== undefined) reply.append(createRest(reply, turn));
       if (!wasWriting) scroll(log, topOf(reply));
       else if (follows) scroll(log, topOf(reply), 'instant');

@@ -1,4 +1,6 @@
-/** The visitor page: composing, sending and receiving messages. It uses only the public API (rules/agents#visitor-chat). */
+/**
+ * The visitor page: composing, sending and receiving messages. It uses only the public API (rules/agents#visitor-chat).
+ */
 import { ChatFailure, createMessageName, readUpdates, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
 import { language, translate } from './strings.js';
@@ -49,8 +51,8 @@ let countdown;
 /** Whether an operator has taken over the conversation. */
 let isPerson = false;
 /**
- * Waits for operator messages while the visitor is likely to expect one; otherwise polls occasionally, because an operator may write at any
- * time.
+ * Waits for operator messages while the visitor is likely to expect one; otherwise polls occasionally, because an
+ * operator may write at any time.
  */
 const waitSeconds = 8;
 const attentionMs = 600_000;
@@ -144,14 +146,23 @@ async function submit() {
   state.textContent = translate('writing', { name: agentName });
   try {
     const { visitorId } = store.readThread();
-    const { visitor_id, ...turn } = await sendMessage({ agent, body: text, visitorId, name: sentName }, own.signal, showWriting);
+    const { visitor_id, ...turn } = await sendMessage(
+      { agent, body: text, visitorId, name: sentName },
+      own.signal,
+      showWriting,
+    );
     if (own.signal.aborted) return;
     sending = undefined;
     const stopped = isStopped ? { stopped_html: written } : {};
-    accept(visitor_id, { ...turn, ...stopped, ...(visitorId !== null && visitor_id !== visitorId ? { fresh: true } : {}) });
+    accept(visitor_id, {
+      ...turn,
+      ...stopped,
+      ...(visitorId !== null && visitor_id !== visitorId ? { fresh: true } : {}),
+    });
   } catch (error) {
     if (own.signal.aborted) return;
-    // A page that is being closed keeps its draft unchanged; if it stays open, e.g. after a download link, it continues.
+    // A page that is being closed keeps its draft unchanged; if it stays open, e.g. after a download link, it
+    // continues.
     if (Date.now() - unloadedAt < unloadMs) await new Promise((resolve) => void setTimeout(resolve, unloadMs));
     sending = undefined;
     refuse(error instanceof ChatFailure ? error : new ChatFailure(translate('pageFault')));
@@ -212,7 +223,10 @@ async function update() {
   isAsking = false;
   if (found !== undefined && store.readThread().visitorId === visitorId) showUpdate({ visitorId, after }, found);
   const wasWaitedFor = found !== undefined && (found.words.length > 0 || Date.now() - requestedAt > notWaitedMs);
-  nextUpdate = setTimeout(() => void update(), !isWaiting || found === undefined ? laterMs : wasWaitedFor ? soonMs : notWaitedMs);
+  nextUpdate = setTimeout(
+    () => void update(),
+    !isWaiting || found === undefined ? laterMs : wasWaitedFor ? soonMs : notWaitedMs,
+  );
 }
 
 /**
@@ -299,7 +313,9 @@ function tick() {
 }
 
 function isSendable() {
-  return sending === undefined && Date.now() >= waitUntil && message.value.trim() !== '' && countCharacters() <= maxLength;
+  return (
+    sending === undefined && Date.now() >= waitUntil && message.value.trim() !== '' && countCharacters() <= maxLength
+  );
 }
 
 /** Counts characters like the API: an emoji counts as one. */

@@ -1,10 +1,20 @@
 /**
- * The output of the server's renderer is checked again: only these elements and attributes reach the page. Everything else is shown as
- * text.
+ * The output of the server's renderer is checked again: only these elements and attributes reach the page. Everything
+ * else is shown as text.
  */
 const allowedElements = new Set(['A', 'B', 'STRONG', 'I', 'EM', 'U', 'S', 'DEL', 'CODE', 'PRE', 'BLOCKQUOTE', 'BR']);
 /** Elements whose content is not shown. */
-const droppedElements = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'IFRAME', 'OBJECT', 'SVG', 'MATH', 'NOSCRIPT', 'TITLE']);
+const droppedElements = new Set([
+  'SCRIPT',
+  'STYLE',
+  'TEMPLATE',
+  'IFRAME',
+  'OBJECT',
+  'SVG',
+  'MATH',
+  'NOSCRIPT',
+  'TITLE',
+]);
 const linkSchemes = new Set(['https:', 'http:', 'mailto:', 'tg:']);
 
 /**

@@ -1,4 +1,7 @@
-/** The page's texts in the visitor's language, embedded by the server; one file for each language (rules/agents#embedded). */
+/**
+ * The page's texts in the visitor's language, embedded by the server; one file for each language
+ * (rules/agents#embedded).
+ */
 
 /** @type {Record<string, string>} */
 const strings = JSON.parse(document.querySelector('#strings')?.textContent ?? '{}');

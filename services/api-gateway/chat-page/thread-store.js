@@ -7,7 +7,8 @@
  * @property {string} created_at
  * @property {string} [stopped_html] part of the reply that was shown when the visitor stopped it
  * @property {boolean} [fresh] true when the agent did not have the thread before this turn
- * @property {'person'} [waits_for] an operator has taken over: this reply is only a notice, the operator's reply follows
+ * @property {'person'} [waits_for] an operator has taken over: this reply is only a notice, the operator's reply
+ * follows
  */
 /**
  * @typedef {object} Words a message of an operator, instead of the agent
@@ -79,7 +80,11 @@ export function createThreadStore(agent) {
     /** @returns {Draft} */
     readDraft() {
       const { text, sending, name } = parseObject(ofTab.read(key));
-      return { text: typeof text === 'string' ? text : '', sending: sending === true, name: typeof name === 'string' ? name : '' };
+      return {
+        text: typeof text === 'string' ? text : '',
+        sending: sending === true,
+        name: typeof name === 'string' ? name : '',
+      };
     },
     /** @param {Draft} draft */
     writeDraft(draft) {

@@ -17,7 +17,8 @@ import { html, useEffect, useState } from './ui.js';
  * @property {string} path
  * @property {Readonly<Record<string, unknown>>} choice `{filter}` or `{ids}`
  * @property {readonly string[] | undefined} command equivalent arguments of the admin CLI, if it supports the action
- * @property {() => Promise<Progress>} [readProgress] counts of waiting and dead items, from which the outcome is derived
+ * @property {() => Promise<Progress>} [readProgress] counts of waiting and dead items, from which the outcome is
+ * derived
  */
 
 /** The server needs at most a minute. */
@@ -38,7 +39,9 @@ export function ActOnAll({ act, onClose, onDone }) {
     try {
       keep(await call('POST', path, { body: { ...choice, ...(isDry ? { dry_run: true } : {}) }, timeoutMs }));
     } catch (error) {
-      setFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
+      setFailure(
+        error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.',
+      );
     }
   };
   useEffect(() => void send(true, setCounted), []);
@@ -90,7 +93,9 @@ export function ActOnAll({ act, onClose, onDone }) {
  */
 function describeCount({ noun }, counted, failure) {
   if (counted === undefined) return failure === '' ? 'Counting…' : '';
-  return counted.matched === 0 ? 'No matching items can be changed.' : `${count(counted.matched, noun)} will be changed.`;
+  return counted.matched === 0
+    ? 'No matching items can be changed.'
+    : `${count(counted.matched, noun)} will be changed.`;
 }
 
 /**
@@ -111,12 +116,14 @@ function count(number, noun) {
 
 /** @param {{ since: number }} properties */
 function Working({ since }) {
-  return html`<p><progress aria-label="Working"></progress> <span aria-hidden="true">started ${useAge(since)}</span></p>`;
+  return html`<p>
+    <progress aria-label="Working"></progress> <span aria-hidden="true">started ${useAge(since)}</span>
+  </p>`;
 }
 
 /**
- * Shows the outcome while the dialog is open. Workers do not report single items, so it is derived from the change of the counts since the
- * confirmation.
+ * Shows the outcome while the dialog is open. Workers do not report single items, so it is derived from the change of
+ * the counts since the confirmation.
  * @param {{ act: Act, changed: number }} properties 0: nothing changed yet
  */
 function Outcome({ act: { readProgress }, changed }) {

@@ -1,4 +1,6 @@
-/** The URL determines what is shown, filters included, so it can be bookmarked, shared and used with the back button. */
+/**
+ * The URL determines what is shown, filters included, so it can be bookmarked, shared and used with the back button.
+ */
 import { createShared, html, useEffect, useRef } from './ui.js';
 
 export const root = '/console';

@@ -24,7 +24,8 @@ const meanings = {
 const verbs = {
   approve: {
     word: 'Approve',
-    explanation: 'The agent may repeat this sentence to every visitor. Approved sentences are part of the prompt of every conversation.',
+    explanation:
+      'The agent may repeat this sentence to every visitor. Approved sentences are part of the prompt of every conversation.',
   },
   reject: {
     word: 'Reject',
@@ -75,7 +76,12 @@ export function AgentPage({ names: [slug = ''] }) {
     ${
       decision === undefined
         ? null
-        : html`<${DecisionDialog} slug=${slug} decision=${decision} onClose=${() => setDecision(undefined)} onDone=${live.refresh} />`
+        : html`<${DecisionDialog}
+            slug=${slug}
+            decision=${decision}
+            onClose=${() => setDecision(undefined)}
+            onDone=${live.refresh}
+          />`
     }`;
 }
 
@@ -89,7 +95,8 @@ const columnsFor = (possible, decide) => [
   {
     title: 'From',
     show: ({ thread_id: thread, channel, up_to_turn: turn }) =>
-      html`<${Link} href=${`${root}/threads/${thread}`}>thread ${thread}<//><small>${channel}, up to turn ${turn}</small>`,
+      html`<${Link} href=${`${root}/threads/${thread}`}>thread ${thread}<//
+        ><small>${channel}, up to turn ${turn}</small>`,
   },
   { title: 'Created', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
   {
@@ -122,10 +129,14 @@ function DecisionDialog({ slug, decision: { verb, sentence }, onClose, onDone })
     <p>${explanation}</p>
     <${Failure} failure=${failure} />
     <p class="buttons">
-      <button type="button" class=${verb === 'reject' ? 'danger' : ''} aria-disabled=${String(busy)} onClick=${run}>${word}</button>
+      <button type="button" class=${verb === 'reject' ? 'danger' : ''} aria-disabled=${String(busy)} onClick=${run}>
+        ${word}
+      </button>
       <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
-    <${Command} words=${['agents', 'knowledge', verb, slug, String(sentence.id), ...(verb === 'reject' ? ['--yes'] : [])]} />
+    <${Command}
+      words=${['agents', 'knowledge', verb, slug, String(sentence.id), ...(verb === 'reject' ? ['--yes'] : [])]}
+    />
   <//>`;
 }
 

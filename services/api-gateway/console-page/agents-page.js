@@ -15,9 +15,13 @@ const columns = [
   {
     title: 'Agent',
     wide: true,
-    show: ({ slug, name }) => html`<${Link} href=${`${root}/agents/${encodeURIComponent(slug)}`}>${name}<//> <small>${slug}</small>`,
+    show: ({ slug, name }) =>
+      html`<${Link} href=${`${root}/agents/${encodeURIComponent(slug)}`}>${name}<//> <small>${slug}</small>`,
   },
-  { title: 'Pending review', show: ({ waiting }) => html`<span class=${waiting > 0 ? 'mark bad' : ''}>${waiting}</span>` },
+  {
+    title: 'Pending review',
+    show: ({ waiting }) => html`<span class=${waiting > 0 ? 'mark bad' : ''}>${waiting}</span>`,
+  },
   { title: 'Approved', show: ({ approved }) => approved },
 ];
 
@@ -25,7 +29,9 @@ const columns = [
 export function AgentsPage({ query }) {
   const cursor = query.get('cursor') ?? undefined;
   /** @type {import('./live.js').Live<AgentList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/agents', { query: { cursor, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/agents', { query: { cursor, limit: rows }, signal }),
+  );
   return html`<${Heading} title="Agents"><${Freshness} live=${live} /><//>
     <${Trouble} live=${live} />
     ${

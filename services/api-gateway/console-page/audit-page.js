@@ -25,21 +25,27 @@ const columns = [
   { title: 'Actor', show: ({ actor }) => html`<${Actor} actor=${actor} />` },
   {
     title: 'Action',
-    show: ({ action, outcome }) => html`${action}${outcome === 'refused' ? html` <span class="mark bad">refused</span>` : null}`,
+    show: ({ action, outcome }) =>
+      html`${action}${outcome === 'refused' ? html` <span class="mark bad">refused</span>` : null}`,
   },
   { title: 'Target', show: ({ target }) => (target === null ? '–' : `${target.type}:${target.id}`) },
   { title: 'Changes', wide: true, show: ({ changes }) => html`<${Changes} changes=${changes} />` },
   {
     title: 'IP address',
-    show: ({ ip, request_id: request }) => html`${ip ?? '–'}${request === null ? null : html` <small>${request}</small>`}`,
+    show: ({ ip, request_id: request }) =>
+      html`${ip ?? '–'}${request === null ? null : html` <small>${request}</small>`}`,
   },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function AuditPage({ query }) {
-  const filters = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
+  const filters = Object.fromEntries(
+    [...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]),
+  );
   /** @type {import('./live.js').Live<AuditList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/audit', { query: { ...filters, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/audit', { query: { ...filters, limit: rows }, signal }),
+  );
   const { cursor, ...filter } = filters;
   return html`<${Heading} title="Audit"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
@@ -47,7 +53,13 @@ export function AuditPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Audit log" columns=${columns} items=${live.data.items} id=${idOf} empty="No entries match these filters." />
+        : html`<${List}
+              title="Audit log"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No entries match these filters."
+            />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${['audit', 'list', ...toOptions({ ...filter, cursor, limit: String(rows) })]} />`
     }`;

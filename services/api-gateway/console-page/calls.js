@@ -46,7 +46,10 @@ export async function call(method, path, { query = {}, body, signal, timeoutMs =
   }
 }
 
-/** Requests the signed-in person and stores the result in `session`. @throws {CallFailure} when this cannot be determined */
+/**
+ * Requests the signed-in person and stores the result in `session`. @throws {CallFailure} when this cannot be
+ * determined
+ */
 export async function recognise() {
   await identify();
   tabs.postMessage('');

@@ -9,7 +9,9 @@ import { html, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').ConversationSummary} Summary */
 /** @typedef {import('../../../clients/typescript/operations.ts').ConversationOut} Conversation */
-/** @typedef {{ summary: Summary, conversation: Conversation, video: { url: string, name: string } | undefined }} Whole */
+/**
+ * @typedef {{ summary: Summary, conversation: Conversation, video: { url: string, name: string } | undefined }} Whole
+ */
 /** @typedef {{ index: number, start_ms: number, speaker: { name: string }, text: string }} Segment */
 
 /** Utterances of one request. */
@@ -66,7 +68,10 @@ function describe({ id, event, journey, step, start, finish, participants, conne
     ['Step', step.title || '–'],
     ['Start', html`<${Time} at=${start} none="not set" />`],
     ['Finish', html`<${Time} at=${finish} none="open" />`],
-    ['People', participants.map((person) => html`<div><${Link} href=${`${root}/people/${person.id}`}>${person.name}<//></div>`)],
+    [
+      'People',
+      participants.map((person) => html`<div><${Link} href=${`${root}/people/${person.id}`}>${person.name}<//></div>`),
+    ],
     [
       'Connected',
       connected.length === 0

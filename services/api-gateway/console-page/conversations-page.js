@@ -26,19 +26,27 @@ const columns = [
   {
     title: 'Conversation',
     show: ({ conversation: { id, title, start } }) =>
-      html`<${Link} href=${`${root}/conversations/${id}`}>${title}<//> <small>${id} · <${Time} at=${start} none="no start" /></small>`,
+      html`<${Link} href=${`${root}/conversations/${id}`}>${title}<//>
+        <small>${id} · <${Time} at=${start} none="no start" /></small>`,
   },
-  { title: 'Speaker', show: ({ segment }) => html`<bdi>${segment.speaker.name}</bdi> <small>${toClock(segment.start_ms)}</small>` },
+  {
+    title: 'Speaker',
+    show: ({ segment }) => html`<bdi>${segment.speaker.name}</bdi> <small>${toClock(segment.start_ms)}</small>`,
+  },
   { title: 'Text', wide: true, show: (match) => html`<${Excerpt} match=${match} />` },
 ];
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function ConversationsPage({ query }) {
-  const filters = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
+  const filters = Object.fromEntries(
+    [...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]),
+  );
   const isSearch = filters['q'] !== undefined;
   /** @type {import('./live.js').Live<Matches | undefined>} */
   const live = useLive(query.toString(), (signal) =>
-    isSearch ? call('GET', '/coherence/transcripts/search', { query: { ...filters, limit: rows }, signal }) : Promise.resolve(undefined),
+    isSearch
+      ? call('GET', '/coherence/transcripts/search', { query: { ...filters, limit: rows }, signal })
+      : Promise.resolve(undefined),
   );
   /** @param {SubmitEvent} event */
   const open = (event) => {
@@ -74,7 +82,12 @@ export function ConversationsPage({ query }) {
 
 /** @param {Readonly<Record<string, string | undefined>>} filters */
 function toCommand({ q, person_id: person, holon_slug: holon, journey, from, to, cursor }) {
-  return ['transcripts', 'search', ...toOptions({ person, holon, journey, from, to, limit: String(rows), cursor }), ...toWords(q)];
+  return [
+    'transcripts',
+    'search',
+    ...toOptions({ person, holon, journey, from, to, limit: String(rows), cursor }),
+    ...toWords(q),
+  ];
 }
 
 /** The words that were searched stand out. @param {{ match: Match }} properties */
@@ -87,7 +100,8 @@ function Excerpt({ match: { segment, highlights, before, after } }) {
     at = to;
   }
   parts.push(segment.text.slice(at));
-  return html`<small class="words">${before}</small><span class="words">${parts}</span><small class="words">${after}</small>`;
+  return html`<small class="words">${before}</small><span class="words">${parts}</span
+    ><small class="words">${after}</small>`;
 }
 
 /** @param {Match} match */

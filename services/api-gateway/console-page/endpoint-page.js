@@ -46,7 +46,9 @@ export function EndpointPage({ names: [id = ''], query }) {
               ${
                 endpoint.disabled
                   ? null
-                  : html`<button type="button" aria-disabled=${String(test.busy)} onClick=${test.run}>Send a test</button>
+                  : html`<button type="button" aria-disabled=${String(test.busy)} onClick=${test.run}>
+                        Send a test
+                      </button>
                       <button type="button" onClick=${() => setDialog('recover')}>Recover</button>`
               }
               <button type="button" class=${endpoint.disabled ? '' : 'danger'} onClick=${() => setDialog('toggle')}>
@@ -106,7 +108,12 @@ function columnsOf(endpoint, redeliver) {
       show: (delivery) =>
         endpoint.disabled
           ? null
-          : html`<button type="button" class="quiet" aria-label=${`Redeliver ${delivery.event_id}`} onClick=${() => redeliver(delivery)}>
+          : html`<button
+              type="button"
+              class="quiet"
+              aria-label=${`Redeliver ${delivery.event_id}`}
+              onClick=${() => redeliver(delivery)}
+            >
               Redeliver
             </button>`,
     },
@@ -162,7 +169,9 @@ function Recover({ path, id, onClose, onDone }) {
   return html`<${Dialog} title="Recover" onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} onInput=${() => setSince(fromField(readForm(form.current).text('since')))}>
       <p>Undelivered events since this time are sent.</p>
-      <p class="field"><label for="since">Since</label><input id="since" name="since" type="datetime-local" step="1" required /></p>
+      <p class="field">
+        <label for="since">Since</label><input id="since" name="since" type="datetime-local" step="1" required />
+      </p>
       <${Failure} failure=${failure} />
       <p class="buttons">
         <button type="submit" aria-disabled=${String(busy)}>Recover</button>
@@ -192,7 +201,9 @@ function ToggleDialog({ path, endpoint: { id, disabled }, onClose, onDone }) {
       </button>
       <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
     </p>
-    <${Command} words=${disabled ? ['endpoints', 'enable', String(id)] : ['endpoints', 'disable', String(id), '--yes']} />
+    <${Command}
+      words=${disabled ? ['endpoints', 'enable', String(id)] : ['endpoints', 'disable', String(id), '--yes']}
+    />
   <//>`;
 }
 

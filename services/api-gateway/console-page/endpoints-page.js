@@ -46,7 +46,9 @@ export function EndpointsPage({ query }) {
               empty="No webhook endpoints. Create one with the API or the admin CLI."
             />
             <${Pages} query=${query} name="offset" next=${data.items.length === rows ? String(offset + rows) : null} />
-            <${Command} words=${['endpoints', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
+            <${Command}
+              words=${['endpoints', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]}
+            />`
     }`;
 }
 

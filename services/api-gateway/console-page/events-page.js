@@ -49,7 +49,9 @@ export function EventsPage({ query }) {
   }, [types, following]);
   return html`<${Heading} title="Events">
       <p class="freshness">
-        <button type="button" class="quiet" aria-pressed=${String(following)} onClick=${() => setFollowing(!following)}>Follow</button>
+        <button type="button" class="quiet" aria-pressed=${String(following)} onClick=${() => setFollowing(!following)}>
+          Follow
+        </button>
       </p>
     <//>
     <${Filters} fields=${fields} query=${query} />
@@ -64,7 +66,13 @@ export function EventsPage({ query }) {
     ${
       failure !== '' && items.length === 0
         ? null
-        : html`<${List} title="Events" columns=${columns} items=${items} id=${idOf} empty="No events since this page was opened." />`
+        : html`<${List}
+            title="Events"
+            columns=${columns}
+            items=${items}
+            id=${idOf}
+            empty="No events since this page was opened."
+          />`
     }
     <${Command} words=${['events', 'tail', ...toOptions({ types })]} />`;
 }
@@ -80,7 +88,12 @@ export function EventsPage({ query }) {
 async function follow(types, cursor, signal, onFound, onFailure) {
   while (!signal.aborted) {
     try {
-      const query = { after: cursor.current, wait: waitSeconds, limit: maxItems, ...(types === undefined ? {} : { types }) };
+      const query = {
+        after: cursor.current,
+        wait: waitSeconds,
+        limit: maxItems,
+        ...(types === undefined ? {} : { types }),
+      };
       /** @type {{ items: Happened[], next: string }} */
       const page = await call('GET', '/v1/events', { query, signal });
       if (signal.aborted) return;
@@ -89,7 +102,9 @@ async function follow(types, cursor, signal, onFound, onFailure) {
       if (page.items.length > 0) onFound(page.items.toReversed());
     } catch (error) {
       if (signal.aborted) return;
-      onFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
+      onFailure(
+        error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.',
+      );
       if (error instanceof CallFailure && error.status >= 400 && error.status < 429) {
         cursor.current = 'latest';
         return;

@@ -20,7 +20,11 @@ const fields = [
 
 /** @type {readonly import('./parts.js').Column<Holon>[]} */
 const columns = [
-  { title: 'Name', wide: true, show: ({ id, name }) => html`<${Link} href=${`${root}/holons/${id}`}>${name}<//> <small>${id}</small>` },
+  {
+    title: 'Name',
+    wide: true,
+    show: ({ id, name }) => html`<${Link} href=${`${root}/holons/${id}`}>${name}<//> <small>${id}</small>`,
+  },
   { title: 'Class', show: (holon) => holon.type },
   { title: 'Slug', show: (holon) => holon.slug },
   { title: 'Changed', show: (holon) => html`<${Time} at=${holon.updated_at} />` },
@@ -45,7 +49,13 @@ export function HolonsPage({ query }) {
       live.data === undefined
         ? null
         : html`<${Count} list=${live.data} noun="holon" nouns="holons" />
-            <${List} title="Holons" columns=${columns} items=${live.data.items} id=${idOf} empty="No holons match these filters." />
+            <${List}
+              title="Holons"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No holons match these filters."
+            />
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
@@ -74,7 +84,13 @@ export function HolonPage({ names: [id = ''], query }) {
         ? null
         : html`<${Facts} facts=${describe(holon)} />
             <h2>People (${memberships.count})</h2>
-            <${List} title="People" columns=${membershipColumns} items=${memberships.items} id=${membershipId} empty="No members." />
+            <${List}
+              title="People"
+              columns=${membershipColumns}
+              items=${memberships.items}
+              id=${membershipId}
+              empty="No members."
+            />
             <h2>Relationships (${relationships.count})</h2>
             <${List}
               title="Relationships"
@@ -112,7 +128,11 @@ function describe(holon) {
 
 /** @type {readonly import('./parts.js').Column<Membership>[]} */
 const membershipColumns = [
-  { title: 'Person', wide: true, show: ({ person }) => html`<${Link} href=${`${root}/people/${person.id}`}>${person.name}<//>` },
+  {
+    title: 'Person',
+    wide: true,
+    show: ({ person }) => html`<${Link} href=${`${root}/people/${person.id}`}>${person.name}<//>`,
+  },
   { title: 'Journey', show: ({ journey_name: journey }) => journey ?? '–' },
   { title: 'Step', show: ({ step_title: step }) => step ?? '–' },
   { title: 'Follow up', show: ({ follow_up_after: day }) => day ?? '–' },

@@ -41,7 +41,13 @@ export function JobPage({ names: [service = '', id = ''] }) {
               }
             </p>
             <h2>Attempts</h2>
-            <${List} title="Attempts" columns=${columns} items=${job.attempts.toReversed()} id=${idOf} empty="No attempts yet." />
+            <${List}
+              title="Attempts"
+              columns=${columns}
+              items=${job.attempts.toReversed()}
+              id=${idOf}
+              empty="No attempts yet."
+            />
             <h2>Payload</h2>
             <${Json} title="Payload" value=${job.payload} />
             ${
@@ -76,7 +82,10 @@ export function Json({ title, value }) {
   return html`<pre class="json" tabindex="0" aria-label=${title}><code>${JSON.stringify(value, null, 2)}</code></pre>`;
 }
 
-/** @param {{ verb: keyof typeof acts, service: string, id: string, state: Job['state'], onClose: () => void, onDone: () => void }} properties */
+/**
+ * @param {{ verb: keyof typeof acts, service: string, id: string, state: Job['state'], onClose: () => void, onDone: ()
+ * => void }} properties
+ */
 function ConfirmDialog({ verb, service, id, state, onClose, onDone }) {
   const { verb: word, explanation } = acts[verb];
   const { busy, failure, run } = useAct(async () => {

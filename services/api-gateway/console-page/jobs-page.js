@@ -43,7 +43,10 @@ const columnsFor = (query) => [
     show: ({ error }) =>
       error === null
         ? html`<span class="faint">–</span>`
-        : html`${error} <${Link} class="narrow" href=${withQuery(query, { error: error.slice(0, maxErrorLength) })}>Only this error<//>`,
+        : html`${error}
+            <${Link} class="narrow" href=${withQuery(query, { error: error.slice(0, maxErrorLength) })}
+              >Only this error<//
+            >`,
   },
 ];
 
@@ -53,7 +56,9 @@ export function JobsPage({ query }) {
   const filter = Object.fromEntries(fields.map(({ name }) => [name, query.get(name) ?? undefined]));
   const cursor = query.get('cursor') ?? undefined;
   /** @type {import('./live.js').Live<JobList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/jobs', { query: { ...filter, cursor, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/jobs', { query: { ...filter, cursor, limit: rows }, signal }),
+  );
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return html`<${Heading} title="Jobs"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
@@ -62,7 +67,11 @@ export function JobsPage({ query }) {
         isFiltered
           ? Object.keys(acts).map(
               (name) =>
-                html`<button type="button" class=${name === 'redrive' ? '' : 'quiet'} onClick=${() => setVerb(/** @type {any} */ (name))}>
+                html`<button
+                  type="button"
+                  class=${name === 'redrive' ? '' : 'quiet'}
+                  onClick=${() => setVerb(/** @type {any} */ (name))}
+                >
                   ${acts[/** @type {keyof typeof acts} */ (name)].verb} all that match…
                 </button>`,
             )
@@ -123,8 +132,8 @@ function toAct(name, given) {
 }
 
 /**
- * Returns the equivalent arguments of the admin CLI; undefined for a state whose jobs the action cannot change, because the command would
- * change other jobs.
+ * Returns the equivalent arguments of the admin CLI; undefined for a state whose jobs the action cannot change, because
+ * the command would change other jobs.
  * @param {keyof typeof acts} name
  * @param {string | undefined} state
  * @param {readonly string[]} options of the filter, without the state
@@ -137,13 +146,18 @@ function toCommand(name, state, options) {
 }
 
 /**
- * Reads the counts with a dry run. @param {Readonly<Record<string, unknown>>} filter @returns {Promise<import('./act-on-all.js').Progress>}
+ * Reads the counts with a dry run. @param {Readonly<Record<string, unknown>>} filter @returns
+ * {Promise<import('./act-on-all.js').Progress>}
  */
 async function readProgress(filter) {
   /** @param {string} act @param {string} state */
   const count = async (act, state) =>
     (await call('POST', `/ops/jobs/${act}`, { body: { filter: { ...filter, state }, dry_run: true } })).matched;
-  const [queued, running, dead] = await Promise.all([count('cancel', 'queued'), count('cancel', 'running'), count('redrive', 'dead')]);
+  const [queued, running, dead] = await Promise.all([
+    count('cancel', 'queued'),
+    count('cancel', 'running'),
+    count('redrive', 'dead'),
+  ]);
   return { waiting: queued + running, dead };
 }
 
@@ -164,7 +178,16 @@ function optionsOf({
   created_after: after,
   created_before: before,
 }) {
-  return toOptions({ service, type, key, error, conversation, request, 'created-after': after, 'created-before': before });
+  return toOptions({
+    service,
+    type,
+    key,
+    error,
+    conversation,
+    request,
+    'created-after': after,
+    'created-before': before,
+  });
 }
 
 /** @param {Pick<Job, 'service' | 'id'>} job */

@@ -27,7 +27,9 @@ export function KeyPage({ names: [id = ''] }) {
     close();
     live.refresh();
   };
-  /** @param {Endpoints} endpoints created by the revoked key; shown even when the dialog was closed before the response */
+  /**
+   * @param {Endpoints} endpoints created by the revoked key; shown even when the dialog was closed before the response
+   */
   const finish = (endpoints) => {
     setCreated(endpoints);
     close();
@@ -71,7 +73,10 @@ function describe(key) {
     ['Old secret until', html`<${Time} at=${key.rotating_until} none="–" />`],
     ['Revoked', html`<${Time} at=${key.revoked_at} />`],
     ['Created', html`<${Time} at=${key.created_at} />`],
-    ['Created by', creator === null ? 'the admin CLI' : `account ${creator}${creatorKey === null ? '' : ` with key ${creatorKey}`}`],
+    [
+      'Created by',
+      creator === null ? 'the admin CLI' : `account ${creator}${creatorKey === null ? '' : ` with key ${creatorKey}`}`,
+    ],
   ];
 }
 
@@ -109,7 +114,10 @@ function Rotate({ path, id, onClose, onCreated }) {
   <//>`;
 }
 
-/** @param {{ path: string, id: string, name: string, onClose: () => void, onDone: (endpoints: Endpoints) => void }} properties */
+/**
+ * @param {{ path: string, id: string, name: string, onClose: () => void, onDone: (endpoints: Endpoints) => void }}
+ * properties
+ */
 function Revoke({ path, id, name, onClose, onDone }) {
   const { busy, failure, run } = useAct(async () => {
     /** @type {{ webhook_endpoints: Endpoints }} */
@@ -132,7 +140,9 @@ function CreatedEndpoints({ name, endpoints, onClose }) {
   return html`<${Dialog} title=${`${name} is revoked`} onClose=${onClose}>
     ${
       endpoints === null
-        ? html`<p>Its webhook endpoints could not be listed. Check <${Link} href=${`${root}/endpoints`}>all endpoints<//>.</p>`
+        ? html`<p>
+            Its webhook endpoints could not be listed. Check <${Link} href=${`${root}/endpoints`}>all endpoints<//>.
+          </p>`
         : html`<p>Webhook endpoints created by this key remain active:</p>
             <ul>
               ${endpoints.map(

@@ -43,7 +43,8 @@ export function KeysPage({ query }) {
     setCreating(false);
     live.refresh();
   };
-  const next = data !== undefined && offset + data.items.length < data.count ? String(offset + data.items.length) : null;
+  const next =
+    data !== undefined && offset + data.items.length < data.count ? String(offset + data.items.length) : null;
   return html`<${Heading} title="Keys"><${Freshness} live=${live} /><//>
     <p><button type="button" onClick=${() => setCreating(true)}>Create key</button></p>
     <${Filters} fields=${fields} query=${query} />
@@ -60,7 +61,9 @@ export function KeysPage({ query }) {
               empty="No service keys. Create a key to give a program access."
             />
             <${Pages} query=${query} name="offset" next=${next} />
-            <${Command} words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
+            <${Command}
+              words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]}
+            />`
     }
     ${isCreating ? html`<${NewKey} onClose=${() => setCreating(false)} onCreated=${showToken} />` : null}
     ${token === '' ? null : html`<${NewToken} title="New key" token=${token} onClose=${() => setToken('')} />`}`;
@@ -89,12 +92,16 @@ function NewKey({ onClose, onCreated }) {
   };
   return html`<${Dialog} title="Create key" onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} onInput=${() => setWords(toCommand(readRequest(form.current)))}>
-      <p class="field"><label for="key-name">Name</label><input id="key-name" name="name" required maxlength="200" /></p>
+      <p class="field">
+        <label for="key-name">Name</label><input id="key-name" name="name" required maxlength="200" />
+      </p>
       <fieldset>
         <legend>Scopes</legend>
         ${['*', ...scopes].map(
           (scope) =>
-            html`<label class="choice"><input type="checkbox" name="scope" value=${scope} /> ${scope === '*' ? '* (all)' : scope}</label>`,
+            html`<label class="choice"
+              ><input type="checkbox" name="scope" value=${scope} /> ${scope === '*' ? '* (all)' : scope}</label
+            >`,
         )}
       </fieldset>
       <p class="field">
@@ -102,7 +109,8 @@ function NewKey({ onClose, onCreated }) {
         <input id="key-account" name="account_id" inputmode="numeric" pattern="[0-9]*" />
       </p>
       <p class="field">
-        <label for="key-expires">Expires (optional)</label><input id="key-expires" name="expires_at" type="datetime-local" step="1" />
+        <label for="key-expires">Expires (optional)</label
+        ><input id="key-expires" name="expires_at" type="datetime-local" step="1" />
       </p>
       <${Failure} failure=${failure} />
       <p class="buttons">
@@ -121,7 +129,10 @@ function readRequest(form) {
   return { name, scopes: values.texts('scope'), account, expires: fromField(values.text('expires_at')) };
 }
 
-/** None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof readRequest>} values */
+/**
+ * None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof
+ * readRequest>} values
+ */
 function toCommand({ name, scopes: chosen, account, expires }) {
   if (name === '' || chosen.length === 0 || account === '') return undefined;
   return ['keys', 'create', ...toOptions({ account, name, 'expires-at': expires }), '--scope', ...chosen];

@@ -38,13 +38,20 @@ export function useLive(key, load) {
     const keep = (change) => {
       if (controller.signal.aborted) return;
       isLoading.current = false;
-      setState((/** @type {typeof state} */ before) => ({ ...(before.key === key ? before : { data: undefined, at: 0 }), key, ...change }));
+      setState((/** @type {typeof state} */ before) => ({
+        ...(before.key === key ? before : { data: undefined, at: 0 }),
+        key,
+        ...change,
+      }));
     };
     loader.current(controller.signal).then(
       (data) => keep({ data, failure: undefined, at: Date.now() }),
       (error) =>
         keep({
-          failure: error instanceof CallFailure ? error : new CallFailure('Something went wrong. Reload the page and try again.', 0),
+          failure:
+            error instanceof CallFailure
+              ? error
+              : new CallFailure('Something went wrong. Reload the page and try again.', 0),
         }),
     );
     return () => controller.abort();
@@ -53,7 +60,8 @@ export function useLive(key, load) {
   const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
   useEffect(() => {
     if (!running) return undefined;
-    // A response can take longer than the interval, e.g. while a service is down: a new request would abort the pending one every time.
+    // A response can take longer than the interval, e.g. while a service is down: a new request would abort the pending
+    // one every time.
     const timer = setInterval(() => document.hidden || isLoading.current || refresh(), everyMs);
     return () => clearInterval(timer);
   }, [running, key]);
@@ -69,13 +77,16 @@ export function Freshness({ live }) {
   return html`<p class="freshness">
     <span>${live.at !== 0 ? html`As of ${age}` : live.failure === undefined ? 'Loading…' : 'Not loaded'}</span>
     <button type="button" class="quiet" onClick=${live.refresh}>Refresh</button>
-    <button type="button" class="quiet" aria-pressed=${String(running)} onClick=${() => isRunning.write(!running)}>Every 10 s</button>
+    <button type="button" class="quiet" aria-pressed=${String(running)} onClick=${() => isRunning.write(!running)}>
+      Every 10 s
+    </button>
   </p>`;
 }
 
 /**
  * Services that did not respond.
- * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is the text about them, by default for a list
+ * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is the text about them, by default
+ * for a list
  */
 export function Missing({ names = [], what = 'Their items are missing. Refresh the page once they answer.' }) {
   if (names.length === 0) return null;

@@ -17,7 +17,8 @@ function Console() {
   useEffect(identify, []);
   if (now.is === 'in') return html`<${Frame} key=${now.person.id} person=${now.person} />`;
   if (now.is === 'out') return html`<${SignIn} ended=${now.ended} />`;
-  if (failure === '') return html`<main class="alone" aria-busy="true"><h1 class="unseen">Coherence console</h1></main>`;
+  if (failure === '')
+    return html`<main class="alone" aria-busy="true"><h1 class="unseen">Coherence console</h1></main>`;
   return html`<main class="alone">
     <h1>Coherence console</h1>
     <p role="alert">${failure}</p>
@@ -36,7 +37,9 @@ function Frame({ person }) {
         <ul>
           ${pages.map(
             ({ name, title }) =>
-              html`<li><${Link} href=${`${root}/${name}`} aria-current=${page?.name === name ? 'page' : undefined}>${title}<//></li>`,
+              html`<li>
+                <${Link} href=${`${root}/${name}`} aria-current=${page?.name === name ? 'page' : undefined}>${title}<//>
+              </li>`,
           )}
         </ul>
       </nav>

@@ -25,10 +25,8 @@ export function OverviewPage() {
     ${
       live.failure?.status === 403
         ? html`<p>
-            <${Link} href=${`${root}/conversations`}>Conversations<//>, <${Link} href=${`${root}/people`}>people<//> and ${' '}<${Link}
-              href=${`${root}/holons`}
-              >holons<//
-            >${' '}are available to every account.
+            <${Link} href=${`${root}/conversations`}>Conversations<//>, <${Link} href=${`${root}/people`}>people<//> and
+            ${' '}<${Link} href=${`${root}/holons`}>holons<//>${' '}are available to every account.
           </p>`
         : null
     }
@@ -64,9 +62,21 @@ function Figures({ overview }) {
     <h2>Services</h2>
     <${List} title="Services" columns=${serviceColumns} items=${overview.services} id=${nameOf} empty="No services." />
     <h2>Dependencies</h2>
-    <${List} title="Dependencies" columns=${dependencyColumns} items=${overview.dependencies} id=${nameOf} empty="No dependencies." />
+    <${List}
+      title="Dependencies"
+      columns=${dependencyColumns}
+      items=${overview.dependencies}
+      id=${nameOf}
+      empty="No dependencies."
+    />
     <h2>Webhooks</h2>
-    <${List} title="Webhooks" columns=${webhookColumns} items=${overview.webhooks} id=${webhookId} empty="No webhooks in the last day." />
+    <${List}
+      title="Webhooks"
+      columns=${webhookColumns}
+      items=${overview.webhooks}
+      id=${webhookId}
+      empty="No webhooks in the last day."
+    />
     <h2>Streams</h2>
     <${List} title="Streams" columns=${streamColumns} items=${overview.streams} id=${nameOf} empty="No streams." />`;
 }
@@ -87,17 +97,23 @@ function Summary({ overview: { version, services, dependencies, jobs, spool, log
       >${oldest === undefined ? null : html`oldest <${Time} at=${oldest} />`}<//
     >
     <${Card} name="Not ready" value=${unready} bad=${unready > 0}>services and dependencies<//>
-    <${Card} name="Refused logins" value=${logins.failed_last_hour} href=${`${root}/audit?action=login`}>in the last hour<//>
+    <${Card} name="Refused logins" value=${logins.failed_last_hour} href=${`${root}/audit?action=login`}
+      >in the last hour<//
+    >
     <${Card} name="Buffered webhooks" value=${spool.entries} bad=${spool.entries > 0}>${toSize(spool.bytes)}<//>
     <${Card} name="Release" value=${version} />
   </ul>`;
 }
 
-/** @param {{ name: string, value: number | string, bad?: boolean, href?: string, children?: import('./ui.js').Children }} properties */
+/**
+ * @param {{ name: string, value: number | string, bad?: boolean, href?: string, children?: import('./ui.js').Children
+ * }} properties
+ */
 function Card({ name, value, bad = false, href, children }) {
   const text = typeof value === 'number' ? toFigure(value) : value;
   return html`<li class=${bad ? 'bad' : ''}>
-    ${href === undefined ? html`<span>${name}</span>` : html`<${Link} href=${href}>${name}<//>`} <b>${text}</b> <small>${children}</small>
+    ${href === undefined ? html`<span>${name}</span>` : html`<${Link} href=${href}>${name}<//>`} <b>${text}</b>
+    <small>${children}</small>
   </li>`;
 }
 

@@ -20,10 +20,16 @@ import { ThreadsPage } from './threads-page.js';
 import { WebhookPage } from './webhook-page.js';
 import { WebhooksPage } from './webhooks-page.js';
 
-/** @typedef {{ query: URLSearchParams, names: readonly string[] }} PageProperties `names`: the path segments after the page */
+/**
+ * @typedef {{ query: URLSearchParams, names: readonly string[] }} PageProperties `names`: the path segments after the
+ * page
+ */
 /** @typedef {(properties: PageProperties) => unknown} PageView */
 
-/** @type {readonly { name: string, title: string, views: readonly (PageView | undefined)[] }[]} one view for each number of names */
+/**
+ * @type {readonly { name: string, title: string, views: readonly (PageView | undefined)[] }[]} one view for each number
+ * of names
+ */
 export const pages = [
   { name: 'overview', title: 'Overview', views: [OverviewPage] },
   { name: 'jobs', title: 'Jobs', views: [JobsPage, undefined, JobPage] },

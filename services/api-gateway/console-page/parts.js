@@ -14,11 +14,11 @@ import { createShared, html, useId, useLayoutEffect, useRef, useState } from './
  */
 
 /**
- * A table; on a phone each row is a card. The explicit roles are needed because screen readers do not recognise a table with another CSS
- * layout.
+ * A table; on a phone each row is a card. The explicit roles are needed because screen readers do not recognise a table
+ * with another CSS layout.
  * @template T
- * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty: string }}
- * properties
+ * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty:
+ * string }} properties
  */
 export function List({ title, columns, items, id, empty }) {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
@@ -76,7 +76,9 @@ export function Filters({ fields, query }) {
   const keepFocus = () => (focused.current = document.activeElement?.id ?? '');
   useLayoutEffect(() => {
     if (focused.current !== '')
-      (document.getElementById(focused.current) ?? document.getElementById(`${id}-submit`))?.focus({ preventScroll: true });
+      (document.getElementById(focused.current) ?? document.getElementById(`${id}-submit`))?.focus({
+        preventScroll: true,
+      });
     focused.current = '';
   }, [query.toString()]);
   /** @param {SubmitEvent} event */
@@ -154,7 +156,13 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
       ${options.map(([key, label]) => html`<option value=${key} selected=${key === value}>${label}</option>`)}
     </select>`;
   if (type === 'time')
-    return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toFieldValue(type, value)} />`;
+    return html`<input
+      id=${id}
+      name=${name}
+      type="datetime-local"
+      step="1"
+      defaultValue=${toFieldValue(type, value)}
+    />`;
   const kind = type === 'number' ? { inputmode: 'numeric', pattern: '[0-9]*' } : {};
   return html`<input
     id=${id}
@@ -169,7 +177,8 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
 
 /**
  * The equivalent command of the admin CLI; renders nothing if the CLI does not support it.
- * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` distinguishes it from other commands of the page
+ * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` distinguishes it from other
+ * commands of the page
  */
 export function Command({ words, what = '' }) {
   const [copied, setCopied] = useState('');
@@ -200,8 +209,8 @@ function quote(word) {
 }
 
 /**
- * Options of the CLI with their values; undefined and null are omitted. @param {Readonly<Record<string, string | null | undefined>>}
- * options
+ * Options of the CLI with their values; undefined and null are omitted. @param {Readonly<Record<string, string | null |
+ * undefined>>} options
  */
 export function toOptions(options) {
   return Object.entries(options).flatMap(([name, value]) =>
@@ -209,7 +218,10 @@ export function toOptions(options) {
   );
 }
 
-/** Free text that may start like an option; must be the last arguments of a command. @param {string | null | undefined} text */
+/**
+ * Free text that may start like an option; must be the last arguments of a command. @param {string | null | undefined}
+ * text
+ */
 export function toWords(text) {
   return text === null || text === undefined || text === '' ? [] : ['--', text];
 }
@@ -247,7 +259,9 @@ export function useAct(work) {
     try {
       await work();
     } catch (error) {
-      setFailure(error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.');
+      setFailure(
+        error instanceof CallFailure ? refusalOf(error) : 'Something went wrong. Reload the page and try again.',
+      );
     }
     setBusy(false);
   };

@@ -18,7 +18,10 @@ const fields = [{ name: 'q', label: 'Name' }];
 
 /** @type {readonly import('./parts.js').Column<Person>[]} */
 const columns = [
-  { title: 'Name', show: ({ id, name }) => html`<${Link} href=${`${root}/people/${id}`}>${name}<//> <small>${id}</small>` },
+  {
+    title: 'Name',
+    show: ({ id, name }) => html`<${Link} href=${`${root}/people/${id}`}>${name}<//> <small>${id}</small>`,
+  },
   { title: 'Kind', show: (person) => person.actor_kind },
   { title: 'Contact', wide: true, show: ({ contact }) => html`<${Channels} channels=${contact} />` },
   { title: 'Changed', show: (person) => html`<${Time} at=${person.updated_at} />` },
@@ -39,7 +42,13 @@ export function PeoplePage({ query }) {
       live.data === undefined
         ? null
         : html`<${Count} list=${live.data} noun="person" nouns="people" />
-            <${List} title="People" columns=${columns} items=${live.data.items} id=${idOf} empty="No people match this name." />
+            <${List}
+              title="People"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No people match this name."
+            />
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
@@ -51,7 +60,10 @@ export function PeoplePage({ query }) {
 export function PersonPage({ names: [id = ''], query }) {
   const path = `/v1/people/${encodeURIComponent(id)}`;
   const offset = Number(query.get('offset') ?? 0);
-  /** @type {import('./live.js').Live<{ person: import('../../../clients/typescript/operations.ts').PersonPublic, memberships: { count: number, items: Membership[] }, notes: { count: number, items: Note[] } }>} */
+  /**
+   * @type {import('./live.js').Live<{ person: import('../../../clients/typescript/operations.ts').PersonPublic,
+   * memberships: { count: number, items: Membership[] }, notes: { count: number, items: Note[] } }>}
+   */
   const live = useLive(`${path} ${offset}`, async (signal) => {
     const [person, memberships, notes] = await Promise.all(
       ['', '/memberships', '/notes'].map((part) =>
@@ -61,7 +73,9 @@ export function PersonPage({ names: [id = ''], query }) {
     return { person, memberships, notes };
   });
   const { data } = live;
-  return html`<${Heading} title=${data === undefined ? `Person ${id}` : data.person.name}><${Freshness} live=${live} /><//>
+  return html`<${Heading} title=${data === undefined ? `Person ${id}` : data.person.name}
+      ><${Freshness} live=${live}
+    /><//>
     <p><${Link} href=${`${root}/people`}>All people<//></p>
     <${Trouble} live=${live} />
     ${
@@ -94,7 +108,10 @@ export function PersonPage({ names: [id = ''], query }) {
               words=${offset === 0 ? ['notes', 'list', '--person', id, '--limit', String(rows)] : undefined}
               what="list the notes"
             />
-            <${Command} words=${['people', 'export', id, '--out', `person-${id}.zip`]} what="export all personal data" />`
+            <${Command}
+              words=${['people', 'export', id, '--out', `person-${id}.zip`]}
+              what="export all personal data"
+            />`
     }`;
 }
 
@@ -103,7 +120,8 @@ const membershipColumns = [
   {
     title: 'Holon',
     wide: true,
-    show: ({ holon }) => html`<${Link} href=${`${root}/holons/${holon.id}`}>${holon.name}<//> <small>${holon.type}</small>`,
+    show: ({ holon }) =>
+      html`<${Link} href=${`${root}/holons/${holon.id}`}>${holon.name}<//> <small>${holon.type}</small>`,
   },
   { title: 'Journey', show: ({ journey_name: journey }) => journey ?? '–' },
   { title: 'Step', show: ({ step_title: step }) => step ?? '–' },
@@ -129,7 +147,10 @@ export function Words({ rich }) {
   return text === '' ? html`<span class="faint">–</span>` : html`<span class="words">${text}</span>`;
 }
 
-/** Contact channels of a person or holon as plain text, not as links. @param {{ channels: Record<string, unknown> }} properties */
+/**
+ * Contact channels of a person or holon as plain text, not as links. @param {{ channels: Record<string, unknown> }}
+ * properties
+ */
 export function Channels({ channels }) {
   const entries = Object.entries(channels);
   if (entries.length === 0) return html`<span class="faint">–</span>`;
@@ -139,8 +160,8 @@ export function Channels({ channels }) {
 }
 
 /**
- * Offset of the next page of lists that share one pager; null when every list is at its end. @param {number} offset @param {readonly {
- * count: number }[]} lists
+ * Offset of the next page of lists that share one pager; null when every list is at its end. @param {number} offset
+ * @param {readonly { count: number }[]} lists
  */
 export function nextOf(offset, lists) {
   return lists.some(({ count }) => offset + rows < count) ? String(offset + rows) : null;

@@ -21,12 +21,16 @@ const fields = [
 
 /** @param {(pipeline: Pipeline) => void} retry @returns {readonly import('./parts.js').Column<Pipeline>[]} */
 const columnsFor = (retry) => [
-  { title: 'Conversation', show: ({ conversation_id: id }) => html`<${Link} href=${`${root}/conversations/${id}`}>conversation ${id}<//>` },
+  {
+    title: 'Conversation',
+    show: ({ conversation_id: id }) => html`<${Link} href=${`${root}/conversations/${id}`}>conversation ${id}<//>`,
+  },
   { title: 'Step', show: ({ journey, step }) => html`${step}<small>${journey}</small>` },
   { title: 'Since', show: ({ since }) => html`<${Time} at=${since} />` },
   {
     title: 'State',
-    show: ({ state }) => html`<span class=${`mark ${state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : ''}`}>${state}</span>`,
+    show: ({ state }) =>
+      html`<span class=${`mark ${state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : ''}`}>${state}</span>`,
   },
   { title: 'Waiting for', show: ({ waiting_for: what }) => what ?? html`<span class="faint">nothing</span>` },
   { title: 'Last error', wide: true, show: ({ error }) => error ?? html`<span class="faint">none</span>` },
@@ -34,7 +38,12 @@ const columnsFor = (retry) => [
     title: 'Actions',
     show: (item) =>
       ['queued', 'dead', 'cancelled'].includes(item.state)
-        ? html`<button type="button" class="quiet" aria-label=${`Retry conversation ${item.conversation_id}`} onClick=${() => retry(item)}>
+        ? html`<button
+            type="button"
+            class="quiet"
+            aria-label=${`Retry conversation ${item.conversation_id}`}
+            onClick=${() => retry(item)}
+          >
             Retry
           </button>`
         : null,
@@ -48,7 +57,9 @@ export function PipelinesPage({ query }) {
   const { conversation_id: conversation, ...others } = filter;
   const cursor = query.get('cursor') ?? undefined;
   /** @type {import('./live.js').Live<PipelineList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/pipelines', { query: { ...filter, cursor, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/pipelines', { query: { ...filter, cursor, limit: rows }, signal }),
+  );
   return html`<${Heading} title="Pipelines"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
     <${Trouble} live=${live} />
@@ -63,7 +74,9 @@ export function PipelinesPage({ query }) {
               empty=${live.data.next === null ? 'No conversations match these filters.' : 'No matches on this page. Continue with the next page.'}
             />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
-            <${Command} words=${['pipelines', 'list', ...toOptions({ ...others, conversation, limit: String(rows), cursor })]} />`
+            <${Command}
+              words=${['pipelines', 'list', ...toOptions({ ...others, conversation, limit: String(rows), cursor })]}
+            />`
     }
     ${retried === undefined ? null : html`<${Retry} pipeline=${retried} onClose=${() => setRetried(undefined)} onDone=${live.refresh} />`}`;
 }

@@ -3,7 +3,10 @@ import uPlot from 'uplot';
 import { language, toFigure } from './language.js';
 import { html, useEffect, useRef, useState } from './ui.js';
 
-/** @typedef {{ title: string, at: readonly number[], lines: readonly { label: string, values: readonly number[], colour: '--good' | '--alarm' | '--link' }[] }} Plotted */
+/**
+ * @typedef {{ title: string, at: readonly number[], lines: readonly { label: string, values: readonly number[], colour:
+ * '--good' | '--alarm' | '--link' }[] }} Plotted
+ */
 
 const height = 180;
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
@@ -32,7 +35,11 @@ export function Plot({ title, at, lines }) {
     const style = getComputedStyle(document.documentElement);
     /** @param {string} name */
     const colour = (name) => style.getPropertyValue(name).trim();
-    const axis = { stroke: colour('--faint'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } };
+    const axis = {
+      stroke: colour('--faint'),
+      grid: { stroke: colour('--line'), width: 1 },
+      ticks: { stroke: colour('--line'), width: 1 },
+    };
     const options = {
       width: element.clientWidth,
       height,
@@ -43,7 +50,15 @@ export function Plot({ title, at, lines }) {
         { ...axis, incrs: minutes, space: 60, size: 30, values: writeTimes },
         { ...axis, incrs: steps, values: writeAmounts },
       ],
-      series: [{}, ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: isAlone } }))],
+      series: [
+        {},
+        ...lines.map((line) => ({
+          label: line.label,
+          stroke: colour(line.colour),
+          width: 2,
+          points: { show: isAlone },
+        })),
+      ],
     };
     const plot = new uPlot(options, data, element);
     chart.current = plot;
@@ -64,7 +79,9 @@ export function Plot({ title, at, lines }) {
       <strong>${title}</strong>
       ${lines.map(
         ({ label, values, colour }) =>
-          html`<span class=${`line ${colour.slice(2)}`}>${label} <b>${toFigure(Math.round(values.at(-1) ?? 0))}</b></span>`,
+          html`<span class=${`line ${colour.slice(2)}`}
+            >${label} <b>${toFigure(Math.round(values.at(-1) ?? 0))}</b></span
+          >`,
       )}
     </figcaption>
     <div ref=${container} role="img" aria-label=${`${title}, since this page was opened`}></div>

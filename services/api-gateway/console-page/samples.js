@@ -1,4 +1,7 @@
-/** Values of the overview since this tab was opened: the platform reports only its current state, so the page collects the history. */
+/**
+ * Values of the overview since this tab was opened: the platform reports only its current state, so the page collects
+ * the history.
+ */
 
 /**
  * @typedef {object} Sample
@@ -20,7 +23,8 @@ export function keepSample({ generated_at: at, jobs }) {
   const seconds = Math.round(Date.parse(at) / 1000);
   if (samples.length > 0 && seconds <= (samples.at(-1)?.at ?? 0)) return;
   /** @param {readonly string[]} states */
-  const count = (...states) => jobs.filter(({ state }) => states.includes(state)).reduce((sum, item) => sum + item.count, 0);
+  const count = (...states) =>
+    jobs.filter(({ state }) => states.includes(state)).reduce((sum, item) => sum + item.count, 0);
   samples.push({ at: seconds, waiting: count('queued', 'running'), dead: count('dead'), done: count('succeeded') });
   if (samples.length > maxSamples) samples.shift();
 }
@@ -32,7 +36,10 @@ export function readSamples() {
     if (before === undefined) return { done: 0, died: 0 };
     const minutes = (sample.at - before.at) / 60;
     // Old jobs are removed and dead ones redriven: a lower count than before is shown as 0.
-    return { done: Math.max(0, sample.done - before.done) / minutes, died: Math.max(0, sample.dead - before.dead) / minutes };
+    return {
+      done: Math.max(0, sample.done - before.done) / minutes,
+      died: Math.max(0, sample.dead - before.dead) / minutes,
+    };
   });
   return {
     at: samples.map(({ at }) => at),

@@ -24,7 +24,10 @@ function AtProvider() {
   const way = `/console/sign-in?${new URLSearchParams({ to: `${address.pathname}${address.search}` })}`;
   const texts = new Map([
     ['refused', 'Sign-in failed. It was cancelled, or no account matches the identity of the provider.'],
-    ['misconfigured', 'Sign-in is not set up correctly. Ask an administrator of the platform to check the identity provider settings.'],
+    [
+      'misconfigured',
+      'Sign-in is not set up correctly. Ask an administrator of the platform to check the identity provider settings.',
+    ],
     ['limited', 'Too many sign-ins from here. Please try again in a minute.'],
     ['away', 'The identity provider cannot be reached now. Please try again.'],
   ]);

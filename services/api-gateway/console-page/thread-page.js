@@ -12,15 +12,21 @@ import { html, useId, useState } from './ui.js';
 
 const rows = 100;
 
-/** Drafts by thread, until they are sent: preserved when messages are loaded or the session ends. @type {Map<string, string>} */
+/**
+ * Drafts by thread, until they are sent: preserved when messages are loaded or the session ends. @type {Map<string,
+ * string>}
+ */
 const drafts = new Map();
 
-/** All messages are shown as text: HTML in them is not parsed. @type {readonly import('./parts.js').Column<Message>[]} */
+/**
+ * All messages are shown as text: HTML in them is not parsed. @type {readonly import('./parts.js').Column<Message>[]}
+ */
 const columns = [
   { title: 'Time', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
   {
     title: 'Author',
-    show: ({ author: { kind, account } }) => html`${kind}${kind === 'operator' ? html`<small>${nameOf(account)}</small>` : null}`,
+    show: ({ author: { kind, account } }) =>
+      html`${kind}${kind === 'operator' ? html`<small>${nameOf(account)}</small>` : null}`,
   },
   { title: 'Message', wide: true, show: ({ body }) => html`<span class="words">${body}</span>` },
   {
@@ -52,14 +58,19 @@ export function ThreadPage({ names: [id = ''] }) {
               ${
                 data.before === null
                   ? null
-                  : html`<button type="button" class="quiet" onClick=${() => setBefore(data.before ?? undefined)}>Earlier messages</button>`
+                  : html`<button type="button" class="quiet" onClick=${() => setBefore(data.before ?? undefined)}>
+                      Earlier messages
+                    </button>`
               }
               ${before === undefined ? null : html`<button type="button" class="quiet" onClick=${() => setBefore(undefined)}>Newest messages</button>`}
             </p>
             <${List} title="Messages" columns=${columns} items=${data.messages} id=${idOf} empty="No messages." />
             ${data.thread.taken_by === null ? null : html`<${Write} path=${path} id=${id} isOfCli=${data.thread.taken_by.account === null} onDone=${live.refresh} />`}`
     }
-    <${Command} words=${['threads', 'show', id, ...toOptions({ limit: String(rows), before: before?.toString() })]} what="show it" />`;
+    <${Command}
+      words=${['threads', 'show', id, ...toOptions({ limit: String(rows), before: before?.toString() })]}
+      what="show it"
+    />`;
 }
 
 /** @param {ThreadDetails['thread']} thread @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
@@ -88,15 +99,20 @@ function Acts({ path, id, isTaken, onDone }) {
       }
     </p>
     <p class="buttons">
-      <button type="button" aria-disabled=${String(busy)} onClick=${run}>${isTaken ? 'Hand back to the agent' : 'Take over'}</button>
+      <button type="button" aria-disabled=${String(busy)} onClick=${run}>
+        ${isTaken ? 'Hand back to the agent' : 'Take over'}
+      </button>
     </p>
     <${Failure} failure=${failure} />
-    <${Command} words=${['threads', isTaken ? 'hand-back' : 'take', id]} what=${isTaken ? 'hand it back' : 'take it over'} />`;
+    <${Command}
+      words=${['threads', isTaken ? 'hand-back' : 'take', id]}
+      what=${isTaken ? 'hand it back' : 'take it over'}
+    />`;
 }
 
 /**
- * The admin CLI can reply only in threads that it has taken over itself. @param {{ path: string, id: string, isOfCli: boolean, onDone: ()
- * => void }} properties
+ * The admin CLI can reply only in threads that it has taken over itself. @param {{ path: string, id: string, isOfCli:
+ * boolean, onDone: () => void }} properties
  */
 function Write({ path, id, isOfCli, onDone }) {
   const field = useId();
@@ -134,7 +150,10 @@ function Write({ path, id, isOfCli, onDone }) {
     </p>
     <${Failure} failure=${failure} />
     <p class="buttons"><button type="submit" aria-disabled=${String(busy || text.trim() === '')}>Send</button></p>
-    <${Command} words=${isOfCli && text.trim() !== '' ? ['threads', 'say', id, ...toWords(text)] : undefined} what="send it" />
+    <${Command}
+      words=${isOfCli && text.trim() !== '' ? ['threads', 'say', id, ...toWords(text)] : undefined}
+      what="send it"
+    />
   </form>`;
 }
 

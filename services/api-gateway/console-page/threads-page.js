@@ -32,7 +32,8 @@ const columns = [
   { title: 'Last message', show: ({ updated_at: at }) => html`<${Time} at=${at} />` },
   {
     title: 'Waiting',
-    show: ({ waiting }) => (waiting ? html`<span class="mark bad">waiting for a reply</span>` : html`<span class="faint">no</span>`),
+    show: ({ waiting }) =>
+      waiting ? html`<span class="mark bad">waiting for a reply</span>` : html`<span class="faint">no</span>`,
   },
   { title: 'Answered by', show: (thread) => html`<${Holder} thread=${thread} />` },
 ];
@@ -42,7 +43,9 @@ export function ThreadsPage({ query }) {
   const cursor = query.get('cursor') ?? undefined;
   const filter = Object.fromEntries(fields.map(({ name }) => [name, query.get(name) ?? undefined]));
   /** @type {import('./live.js').Live<ThreadList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/threads', { query: { ...filter, cursor, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/threads', { query: { ...filter, cursor, limit: rows }, signal }),
+  );
   const { taken, ...named } = filter;
   const flag = taken === undefined ? [] : [taken === 'true' ? '--taken' : '--no-taken'];
   return html`<${Heading} title="Threads"><${Freshness} live=${live} /><//>
@@ -59,13 +62,17 @@ export function ThreadsPage({ query }) {
               empty="No chats match these filters."
             />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
-            <${Command} words=${['threads', 'list', ...toOptions({ ...named, limit: String(rows), cursor }), ...flag]} />`
+            <${Command}
+              words=${['threads', 'list', ...toOptions({ ...named, limit: String(rows), cursor }), ...flag]}
+            />`
     }`;
 }
 
 /** @param {{ thread: Pick<Thread, 'taken_by'> }} properties */
 export function Holder({ thread: { taken_by: holder } }) {
-  return holder === null ? 'the agent' : html`${nameOf(holder.account)} <small>since <${Time} at=${holder.since} /></small>`;
+  return holder === null
+    ? 'the agent'
+    : html`${nameOf(holder.account)} <small>since <${Time} at=${holder.since} /></small>`;
 }
 
 /** @param {{ id: number, email: string | null } | null} account */

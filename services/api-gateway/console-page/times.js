@@ -43,7 +43,9 @@ export function Time({ at, none = 'never' }) {
   const seen = now.use();
   if (at === null || at === undefined) return html`<span class="faint">${none}</span>`;
   const ms = Date.parse(at);
-  return html`<time datetime=${at} title=${at}>${toRelative(Math.round((ms - seen) / 1000))} <small>${absolute.format(ms)}</small></time>`;
+  return html`<time datetime=${at} title=${at}
+    >${toRelative(Math.round((ms - seen) / 1000))} <small>${absolute.format(ms)}</small></time
+  >`;
 }
 
 /** Value of a `datetime-local` field for an instant. @param {string} at */
@@ -64,7 +66,9 @@ export function toDuration(ms) {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const minutes = Math.floor(ms / 60_000);
-  return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60
+    ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Formats a position in a recording. @param {number} ms */

@@ -20,7 +20,15 @@ export function NewToken({ title, token, onClose }) {
     <p id="token-hint">Copy it now. You will not see it again.</p>
     <p class="field">
       <label for="token">Token</label>
-      <input id="token" ref=${field} readonly value=${token} aria-describedby="token-hint" autocomplete="off" spellcheck=${false} />
+      <input
+        id="token"
+        ref=${field}
+        readonly
+        value=${token}
+        aria-describedby="token-hint"
+        autocomplete="off"
+        spellcheck=${false}
+      />
     </p>
     <p class="buttons">
       <button type="button" onClick=${copy}>Copy</button>

@@ -62,7 +62,11 @@ export const outcomes = {
 /** @type {readonly import('./parts.js').Field[]} */
 const fields = [
   { name: 'kind', label: 'Kind', options: ['booking', 'meeting', 'telegram'].map((name) => [name, name]) },
-  { name: 'outcome', label: 'Outcome', options: [...new Set(Object.values(outcomes).flat())].toSorted().map((name) => [name, name]) },
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    options: [...new Set(Object.values(outcomes).flat())].toSorted().map((name) => [name, name]),
+  },
   { name: 'q', label: 'Text in the body', hint: '3 letters or more' },
   { name: 'person_id', label: 'Person (id)', type: 'number' },
   { name: 'from', label: 'From', type: 'time' },
@@ -73,7 +77,8 @@ const fields = [
 const columns = [
   {
     title: 'Webhook',
-    show: ({ id, kind, event }) => html`<${Link} href=${`${root}/webhooks/${id}`}>${kind} ${id}<//><small>${event}</small>`,
+    show: ({ id, kind, event }) =>
+      html`<${Link} href=${`${root}/webhooks/${id}`}>${kind} ${id}<//><small>${event}</small>`,
   },
   { title: 'Received', show: (item) => html`<${Time} at=${item.received_at} />` },
   { title: 'Outcome', show: ({ outcome }) => html`<${Outcome} outcome=${outcome} />` },
@@ -88,7 +93,9 @@ export function WebhooksPage({ query }) {
   const filter = Object.fromEntries(fields.map(({ name }) => [name, query.get(name) ?? undefined]));
   const cursor = query.get('cursor') ?? undefined;
   /** @type {import('./live.js').Live<WebhookList>} */
-  const live = useLive(query.toString(), (signal) => call('GET', '/ops/webhooks', { query: { ...filter, cursor, limit: rows }, signal }));
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/ops/webhooks', { query: { ...filter, cursor, limit: rows }, signal }),
+  );
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return html`<${Heading} title="Webhooks"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
@@ -104,7 +111,13 @@ export function WebhooksPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<${List} title="Webhooks" columns=${columns} items=${live.data.items} id=${idOf} empty="No webhooks match these filters." />
+        : html`<${List}
+              title="Webhooks"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="No webhooks match these filters."
+            />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
             <${Command} words=${toCommand('list', filter, { limit: String(rows), cursor })} />`
     }

@@ -1,6 +1,6 @@
 /**
- * Operations that are allowed with a console session, so that a fault of the page can only call what the page itself uses (P6). Each operation checks
- * the rights of the account in addition.
+ * Operations that are allowed with a console session, so that a fault of the page can only call what the page itself
+ * uses (P6). Each operation checks the rights of the account in addition.
  */
 import type { Route } from '#libs/contract';
 
@@ -48,7 +48,11 @@ export function createAllowedOperations(routes: readonly Route[]): (method: stri
   for (const id of allowed) if (!known.has(id)) throw new Error(`operation ${id} of the console has no route`);
   // Fixed segments before parameters, as in the router: `/conversations/search` is not a conversation.
   const table = routes
-    .map(({ method, path, operationId }) => ({ method: method as string, segments: split(path), isAllowed: allowed.has(operationId) }))
+    .map(({ method, path, operationId }) => ({
+      method: method as string,
+      segments: split(path),
+      isAllowed: allowed.has(operationId),
+    }))
     .toSorted((left, right) => (orderOf(left.segments) < orderOf(right.segments) ? -1 : 1));
   return (method, path) => {
     const segments = split(path);
@@ -67,6 +71,7 @@ function orderOf(segments: readonly string[]): string {
 
 /** `{name}` matches one segment that is not empty. */
 function matches(template: readonly string[], segments: readonly string[]): boolean {
-  const matchesPart = (part: string, index: number): boolean => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]);
+  const matchesPart = (part: string, index: number): boolean =>
+    part.startsWith('{') ? segments[index] !== '' : part === segments[index];
   return template.length === segments.length && template.every(matchesPart);
 }

@@ -49,7 +49,11 @@ describe('parseReturnUrl (S3)', () => {
       fc.property(fc.constantFrom('', '/', '/console', '/console/', '//', '/console/..'), texts, (prefix, text) => {
         const returnUrl = parseReturnUrl(`${prefix}${text}`);
         const url = new URL(returnUrl, 'https://own.example.org/console/sign-in/callback');
-        expect([url.origin, url.username, /^\/console(?:\/|$)/.test(url.pathname)]).toEqual(['https://own.example.org', '', true]);
+        expect([url.origin, url.username, /^\/console(?:\/|$)/.test(url.pathname)]).toEqual([
+          'https://own.example.org',
+          '',
+          true,
+        ]);
         expect(returnUrl).toMatch(/^[\u0021-\u007e]+$/);
       }),
     );

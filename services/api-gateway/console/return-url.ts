@@ -6,10 +6,14 @@ const notPages = /^\/console\/(?:api|assets|sign-in|sign-out|session)(?:\/|$)/;
 const maxLength = 1_500;
 const base = 'http://console.invalid';
 
-/** A page of the console with its filters, parsed as browsers do; the overview for any other text. Prevents redirects to other sites. */
+/**
+ * A page of the console with its filters, parsed as browsers do; the overview for any other text. Prevents redirects to
+ * other sites.
+ */
 export function parseReturnUrl(text: string | null | undefined): string {
   const url = URL.parse(text ?? '', `${base}${root}`);
-  if (url === null || url.origin !== base || (url.pathname !== root && !url.pathname.startsWith(`${root}/`))) return root;
+  if (url === null || url.origin !== base || (url.pathname !== root && !url.pathname.startsWith(`${root}/`)))
+    return root;
   const returnUrl = `${url.pathname}${url.search}`;
   return notPages.test(url.pathname) || encodeURIComponent(returnUrl).length > maxLength ? root : returnUrl;
 }

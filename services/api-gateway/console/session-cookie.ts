@@ -2,7 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface SessionCookie {
-  /** The token in a `Cookie` header; undefined when there is none, or more than one, as it is unclear which one is valid. */
+  /**
+   * The token in a `Cookie` header; undefined when there is none, or more than one, as it is unclear which one is
+   * valid.
+   */
   read(header: string | undefined): string | undefined;
   /** `Set-Cookie` that starts a session. The cookie ends with the browser; the directory ends the token. */
   write(token: string): string;
@@ -47,10 +50,15 @@ export function findOwnHost({ host }: IncomingHttpHeaders): { host: string; isLo
   const address = `http://${host ?? ''}/`;
   if (host === undefined || !URL.canParse(address)) return undefined;
   const url = new URL(address);
-  return url.pathname === '/' && url.username === '' ? { host: url.host, isLocal: isLocalHost(url.hostname) } : undefined;
+  return url.pathname === '/' && url.username === ''
+    ? { host: url.host, isLocal: isLocalHost(url.hostname) }
+    : undefined;
 }
 
-/** Whether a browser sent the request from a page of this server. Changes require an `Origin` header; reads can omit it, as browsers do. */
+/**
+ * Whether a browser sent the request from a page of this server. Changes require an `Origin` header; reads can omit it,
+ * as browsers do.
+ */
 export function isFromOwnPage(method: string, headers: IncomingHttpHeaders): boolean {
   const own = findOwnHost(headers);
   if (own === undefined) return false;

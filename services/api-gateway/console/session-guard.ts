@@ -1,6 +1,7 @@
 /**
- * Requests of the console (S3): `/console/api/…` with the session cookie is rewritten to `/api/…` with the bearer token of the cookie, and passes the
- * same routes, checks and limits. Routes do not read cookies. Console sessions are valid on this path only, and no other tokens are.
+ * Requests of the console (S3): `/console/api/…` with the session cookie is rewritten to `/api/…` with the bearer token
+ * of the cookie, and passes the same routes, checks and limits. Routes do not read cookies. Console sessions are valid
+ * on this path only, and no other tokens are.
  */
 import { AppError, notFound } from '#libs/errors';
 import { type HttpContext, rewritePath } from '#libs/http';

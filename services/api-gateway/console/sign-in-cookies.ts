@@ -1,6 +1,6 @@
 /**
- * Cookies of signing in and out at the identity provider (S3; D105). Each pending sign-in has its own cookie with start time, sealed state and return URL,
- * so that several tabs do not interfere.
+ * Cookies of signing in and out at the identity provider (S3; D105). Each pending sign-in has its own cookie with start
+ * time, sealed state and return URL, so that several tabs do not interfere.
  */
 import { createHash } from 'node:crypto';
 import { signInSeconds } from '#libs/oidc';
@@ -35,7 +35,9 @@ export class SignInCookies {
       const [name = '', ...value] = pair.split('=');
       return { name: name.trim(), value: value.join('=').trim() };
     });
-    this.#values = new Map([...Map.groupBy(pairs, ({ name }) => name)].map(([name, same]) => [name, same.map(({ value }) => value)]));
+    this.#values = new Map(
+      [...Map.groupBy(pairs, ({ name }) => name)].map(([name, same]) => [name, same.map(({ value }) => value)]),
+    );
   }
 
   /** The pending sign-in of a callback's state; undefined when this browser has none. */
@@ -46,7 +48,17 @@ export class SignInCookies {
   }
 
   /** `Set-Cookie` of a new sign-in, and of the replaced ones. */
-  add({ state, sealedState, returnUrl, nowMs }: { state: string; sealedState: string; returnUrl: string; nowMs: number }): string[] {
+  add({
+    state,
+    sealedState,
+    returnUrl,
+    nowMs,
+  }: {
+    state: string;
+    sealedState: string;
+    returnUrl: string;
+    nowMs: number;
+  }): string[] {
     const value = [Math.floor(nowMs / 1_000), sealedState, encodeURIComponent(returnUrl)].join(divider);
     const older = this.#list().toSorted((left, right) => right.startedAt - left.startedAt);
     const replaced = older.slice(maxPending - 1).map((pending) => this.remove(pending));

@@ -1,6 +1,7 @@
 /**
- * Sign-in to the console at the identity provider (S3; D105). The browser stores the pending sign-in in a cookie, gets a session as after a password
- * login, and returns to the requested page (P6). The return URL is not sealed; it is validated when it is read.
+ * Sign-in to the console at the identity provider (S3; D105). The browser stores the pending sign-in in a cookie, gets
+ * a session as after a password login, and returns to the requested page (P6). The return URL is not sealed; it is
+ * validated when it is read.
  */
 import { AppError } from '#libs/errors';
 import { type HttpContext, type RouteHandler, sendEmpty } from '#libs/http';
@@ -51,7 +52,11 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       const own = requireOwnHost(ctx);
       const cookies = new SignInCookies(own.isLocal, ctx.req.headers.cookie);
       try {
-        const { url, state, kept: sealedState } = await codeSignIn.begin(`${own.origin}${signInPath}/callback`, cookies.requiresLogin);
+        const {
+          url,
+          state,
+          kept: sealedState,
+        } = await codeSignIn.begin(`${own.origin}${signInPath}/callback`, cookies.requiresLogin);
         ctx.res.appendHeader('Set-Cookie', cookies.add({ state, sealedState, returnUrl, nowMs: Date.now() }));
         send(ctx, url);
       } catch (error) {
@@ -66,7 +71,12 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       try {
         const { identity, withoutEmail, retainedForEnd } = await codeSignIn.finish(ctx.search, pending?.sealedState);
         const { issuer, subject, verifiedEmail } = identity;
-        const request = { issuer, subject, ip: input.ip, ...(verifiedEmail === undefined ? {} : { email: verifiedEmail }) };
+        const request = {
+          issuer,
+          subject,
+          ip: input.ip,
+          ...(verifiedEmail === undefined ? {} : { email: verifiedEmail }),
+        };
         const { token } = await bus.call(directory.rpcs.signInIdentity, request, call).catch((error: unknown) => {
           throw explainRefusal(error, withoutEmail);
         });
@@ -96,7 +106,8 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
 /** Origin of this server as the browser sees it. @throws AppError bad_request */
 function requireOwnHost(ctx: HttpContext): { isLocal: boolean; origin: string } {
   const own = findOwnHost(ctx.req.headers);
-  if (own === undefined) throw new AppError({ code: 'bad_request', message: 'The `Host` header is missing or invalid.' });
+  if (own === undefined)
+    throw new AppError({ code: 'bad_request', message: 'The `Host` header is missing or invalid.' });
   return { isLocal: own.isLocal, origin: `${own.isLocal ? 'http' : 'https'}://${own.host}` };
 }
 
@@ -110,7 +121,8 @@ function send(ctx: HttpContext, url: string): void {
 /** Maps a refusal of the directory: no account for the identity, possibly because the email could not be fetched. */
 function explainRefusal(error: unknown, withoutEmail: SignInError | undefined): unknown {
   if (!(error instanceof AppError)) return error;
-  if (error.code === 'permission_denied') return new SignInError({ failure: 'refused', detail: 'no_person' }, { cause: error });
+  if (error.code === 'permission_denied')
+    return new SignInError({ failure: 'refused', detail: 'no_person' }, { cause: error });
   if (error.code !== 'unauthenticated') return error;
   if (withoutEmail !== undefined && withoutEmail.failure !== 'refused') return withoutEmail;
   return new SignInError({ failure: 'refused', detail: 'no_account' }, { cause: error });

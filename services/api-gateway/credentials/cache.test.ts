@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import type { CallContext } from '#libs/nats';
 import { createCredentialCache, type UserActor } from './cache.ts';
 
-const actor: UserActor = { kind: 'user', accountId: 1, personId: 1, superuser: false, globalEditor: false, coherenceAccess: false };
+const actor: UserActor = {
+  kind: 'user',
+  accountId: 1,
+  personId: 1,
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: false,
+};
 const newCall = (): CallContext => ({ requestId: 'r', traceparent: '' });
 const token = 'token-7';
 

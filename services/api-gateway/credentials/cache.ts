@@ -1,6 +1,6 @@
 /**
- * Cache of tokens that the directory verified. Entries live for less than a second, so that a revocation takes effect on every replica within a second
- * even when its event is lost (rules/access#credentials; K6).
+ * Cache of tokens that the directory verified. Entries live for less than a second, so that a revocation takes effect
+ * on every replica within a second even when its event is lost (rules/access#credentials; K6).
  */
 import type { Actor } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
@@ -63,7 +63,11 @@ interface PendingCall {
   stale: boolean;
 }
 
-export function createCredentialCache({ pattern, fetch, now = () => performance.now() }: CredentialCacheOptions): CachedCredential {
+export function createCredentialCache({
+  pattern,
+  fetch,
+  now = () => performance.now(),
+}: CredentialCacheOptions): CachedCredential {
   const entries = new Map<string, CacheEntry>();
   const pending = new Map<string, PendingCall>();
 

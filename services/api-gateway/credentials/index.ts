@@ -1,4 +1,6 @@
-/** Tokens that the gateway accepts besides the shared token: sessions, service keys, and JWTs of the identity provider. */
+/**
+ * Tokens that the gateway accepts besides the shared token: sessions, service keys, and JWTs of the identity provider.
+ */
 import type { Bus } from '#libs/nats';
 import type { Verifier } from '#libs/oidc';
 import { directory } from '#services/directory';
@@ -18,7 +20,8 @@ export interface Credentials {
 export function createCredentials(bus: Bus, provider: IdentityProvider | undefined, now?: () => number): Credentials {
   const sessions = createSessions(bus, { now });
   const consoleSessions = createSessions(bus, { forConsole: true, now });
-  const invalidateSession = (key: string): void => [sessions, consoleSessions].forEach((cache) => cache.invalidate(key));
+  const invalidateSession = (key: string): void =>
+    [sessions, consoleSessions].forEach((cache) => cache.invalidate(key));
   bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach(invalidateSession));
   const keys = createKeys(bus, now);
   bus.subscribeEvent(directory.events.keysChanged, ({ key_ids }) => key_ids.forEach((id) => keys.invalidate(id)));
@@ -40,10 +43,14 @@ interface SessionsOptions {
 }
 
 /** Sessions of the API, or of the console, which have the same form (S3). */
-export function createSessions(bus: Pick<Bus, 'call'>, { forConsole = false, now }: SessionsOptions = {}): CachedCredential {
+export function createSessions(
+  bus: Pick<Bus, 'call'>,
+  { forConsole = false, now }: SessionsOptions = {},
+): CachedCredential {
   return createCredentialCache({
     pattern: sessionPattern,
-    fetch: (token, call) => bus.call(directory.rpcs.verifySession, { token, ...(forConsole ? { for_console: true } : {}) }, call),
+    fetch: (token, call) =>
+      bus.call(directory.rpcs.verifySession, { token, ...(forConsole ? { for_console: true } : {}) }, call),
     now,
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Chat page of an agent for visitors, and the home page. Templates and files are served unchanged. The existence of an agent is public (the chat returns 404
- * for others); of its data only the `infos` for the page are (rules/agents#embedded).
+ * Chat page of an agent for visitors, and the home page. Templates and files are served unchanged. The existence of an
+ * agent is public (the chat returns 404 for others); of its data only the `infos` for the page are
+ * (rules/agents#embedded).
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +11,15 @@ import { type Asset, createAsset, type HttpContext, type RouteHandlers, sendAsse
 import { agents } from '#services/agents';
 import type { Dependencies } from '../dependencies.ts';
 import { readPageFile } from './page-file.ts';
-import { chooseLanguage, fill, languages, readLanguages, readVisible, type VisibleAgent, writePage } from './visitor-page.ts';
+import {
+  chooseLanguage,
+  fill,
+  languages,
+  readLanguages,
+  readVisible,
+  type VisibleAgent,
+  writePage,
+} from './visitor-page.ts';
 import type { chatPageRoutes } from '../routes/chat-page.ts';
 
 const folder = join(import.meta.dirname, '..', 'chat-page');
@@ -64,7 +73,10 @@ export function createChatPageHandlers({
   const assetsPath = `/chat/assets/${version}`;
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
   const home = Buffer.from(fill(readFileSync(join(folder, 'home.html'), 'utf8'), { assets: assetsPath }), 'utf8');
-  const absent = Buffer.from(fill(readFileSync(join(folder, 'not-found.html'), 'utf8'), { assets: assetsPath }), 'utf8');
+  const absent = Buffer.from(
+    fill(readFileSync(join(folder, 'not-found.html'), 'utf8'), { assets: assetsPath }),
+    'utf8',
+  );
 
   const words = readLanguages();
   const embed = createAsset(readFileSync(join(folder, 'embed.js')), 'text/javascript; charset=utf-8');
@@ -101,7 +113,10 @@ export function createChatPageHandlers({
   };
 }
 
-/** Public data of the agent; undefined when it does not exist. When the service is unavailable, the page shows the slug and retries. */
+/**
+ * Public data of the agent; undefined when it does not exist. When the service is unavailable, the page shows the slug
+ * and retries.
+ */
 async function findVisible(
   slug: string,
   getAgent: (request: { slug: string }) => Promise<{ infos: unknown }>,
@@ -113,7 +128,12 @@ async function findVisible(
   }
 }
 
-function sendPage(ctx: HttpContext, page: Buffer, status: number, security: readonly (readonly [string, string])[]): void {
+function sendPage(
+  ctx: HttpContext,
+  page: Buffer,
+  status: number,
+  security: readonly (readonly [string, string])[],
+): void {
   for (const [name, value] of security) ctx.res.setHeader(name, value);
   ctx.res.setHeader('Cache-Control', 'no-cache');
   sendBytes(ctx, page, undefined, { status, contentType: 'text/html; charset=utf-8', etag: status === 200 });

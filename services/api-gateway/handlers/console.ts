@@ -42,7 +42,10 @@ export function createConsoleHandlers({
   const assets = readAssets();
   // One version for all files, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
-  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, providerSignIn === undefined ? 'password' : 'provider');
+  const { page, contentSecurityPolicy } = composePage(
+    `/console/assets/${version}`,
+    providerSignIn === undefined ? 'password' : 'provider',
+  );
   const provider = providerSignIn?.(bus);
 
   return {
@@ -61,7 +64,11 @@ export function createConsoleHandlers({
       if (asset === undefined) throw notFound();
       ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
       // The page is of another release, during a rollout: serve the file of this release uncached.
-      await sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
+      await sendAsset(
+        ctx,
+        asset,
+        input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store',
+      );
     },
     'console-begin-sign-in': (request) => (provider ?? absent()).start(request),
     'console-finish-sign-in': (request) => (provider ?? absent()).finish(request),
@@ -85,10 +92,15 @@ function absent(): never {
 function readAssets(): Map<string, Asset> {
   const own = readdirSync(folder).map((file) => join(folder, file));
   const others = [...Object.values(modules), ...styles].map(findInPackage);
-  const read = [...own.map((path) => [path, readPageFile] as const), ...others.map((path) => [path, readFileSync] as const)];
+  const read = [
+    ...own.map((path) => [path, readPageFile] as const),
+    ...others.map((path) => [path, readFileSync] as const),
+  ];
   const assets = read
     .filter(([path]) => contentTypes[extname(path)] !== undefined)
-    .map(([path, readFile]) => [basename(path), createAsset(readFile(path), contentTypes[extname(path)] ?? '')] as const);
+    .map(
+      ([path, readFile]) => [basename(path), createAsset(readFile(path), contentTypes[extname(path)] ?? '')] as const,
+    );
   return new Map(assets);
 }
 
@@ -102,8 +114,13 @@ function findInPackage(path: string): string {
 }
 
 /** The page with its policy: only its own server, no inline scripts except the import map, no embedding. */
-function composePage(assetsPath: string, signIn: 'password' | 'provider'): { page: Buffer; contentSecurityPolicy: string } {
-  const imports = Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, `${assetsPath}/${basename(path)}`]));
+function composePage(
+  assetsPath: string,
+  signIn: 'password' | 'provider',
+): { page: Buffer; contentSecurityPolicy: string } {
+  const imports = Object.fromEntries(
+    Object.entries(modules).map(([name, path]) => [name, `${assetsPath}/${basename(path)}`]),
+  );
   const importMap = JSON.stringify({ imports });
   const values: Readonly<Record<string, string>> = {
     assets: assetsPath,
@@ -111,7 +128,10 @@ function composePage(assetsPath: string, signIn: 'password' | 'provider'): { pag
     scopes: scopes.join(' '),
     signIn,
   };
-  const page = readFileSync(join(folder, template), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+  const page = readFileSync(join(folder, template), 'utf8').replaceAll(
+    /\{\{(\w+)\}\}/g,
+    (_, name: string) => values[name] ?? '',
+  );
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,

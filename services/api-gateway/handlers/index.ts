@@ -80,7 +80,10 @@ function createRevokeSession(
 }
 
 /** Invalidates the cached session, so that this process does not accept its token any more. */
-function createLogout(bus: Bus, invalidateSession: (key: string) => void): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
+function createLogout(
+  bus: Bus,
+  invalidateSession: (key: string) => void,
+): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
   return async ({ input, call, answer }) => {
     const { actor } = input;
     try {

@@ -1,11 +1,19 @@
 /**
- * MCP tools (rules/mcp): read-only operations of the route table, with the rights of the caller. Name, description, arguments and result of a tool are those
- * of its route.
+ * MCP tools (rules/mcp): read-only operations of the route table, with the rights of the caller. Name, description,
+ * arguments and result of a tool are those of its route.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Actor, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { chooseFormat, compileRouteCall, type HandlerCall, publishSchema, type RouteHandler, sendBytes, sendEmpty } from '#libs/http';
+import {
+  chooseFormat,
+  compileRouteCall,
+  type HandlerCall,
+  publishSchema,
+  type RouteHandler,
+  sendBytes,
+  sendEmpty,
+} from '#libs/http';
 import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/mcp';
 import { releaseVersion } from '#libs/release';
 import type { Dependencies } from '../dependencies.ts';
@@ -43,7 +51,8 @@ export function createMcpHandlers(
   { bus, corsAllowedOrigins }: Pick<Dependencies, 'bus' | 'corsAllowedOrigins'>,
 ): { mcp: RouteHandler<HandlerCall['input'], never> } {
   const admit = (route: Route, actor: Actor): void => {
-    if (actor.kind !== 'user') throw new AppError({ code: 'permission_denied', message: 'Tools require a per-user token.' });
+    if (actor.kind !== 'user')
+      throw new AppError({ code: 'permission_denied', message: 'Tools require a per-user token.' });
     admitUser(route, actor);
   };
   const table = new Map(
@@ -65,16 +74,21 @@ export function createMcpHandlers(
       const { actor } = input;
       if (actor === undefined) throw new Error('the route has no caller');
       const tools: McpTools = {
-        list: () => [...table.values()].filter(({ route }) => isAdmitted(admit, route, actor)).map(({ shown }) => shown),
+        list: () =>
+          [...table.values()].filter(({ route }) => isAdmitted(admit, route, actor)).map(({ shown }) => shown),
         call: async (name, given) => {
           const tool = table.get(name);
-          if (tool === undefined) return { text: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, isError: true };
+          if (tool === undefined)
+            return { text: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, isError: true };
           const { status, body } = await tool.read(ctx, call, actor, given);
           return { text: body.toString('utf8'), isError: status !== 200 };
         },
       };
       const format = chooseFormat(mcpFormats, ctx.req.headers.accept);
-      const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body, format }, tools);
+      const { status, contentType, body } = await answer(
+        { headers: pickHeaders(ctx.req.headers), message: input.body, format },
+        tools,
+      );
       if (body === undefined) sendEmpty(ctx, status);
       else sendBytes(ctx, body, undefined, { status, contentType, etag: false });
     },
@@ -101,12 +115,16 @@ function refuseForeignPage({ origin }: IncomingHttpHeaders, allowed: readonly st
 
 function pickHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' && handedOn.test(name) ? [[name, value]] : [])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && handedOn.test(name) ? [[name, value]] : [],
+    ),
   );
 }
 
 function describe({ operationId, summary, description, params, query }: Route): McpTool {
-  const [inPath, inQuery] = [params, query].map((schema) => (schema ?? {}) as { properties?: Record<string, Schema>; required?: string[] });
+  const [inPath, inQuery] = [params, query].map(
+    (schema) => (schema ?? {}) as { properties?: Record<string, Schema>; required?: string[] },
+  );
   const properties = Object.entries({ ...inQuery?.properties, ...inPath?.properties });
   return {
     name: operationId,

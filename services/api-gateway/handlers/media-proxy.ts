@@ -2,7 +2,13 @@
  * Bytes between client and media service: streamed both ways with back-pressure, nothing kept, aborts passed on
  * (architecture#bytes). The media service writes the answers, error envelopes included.
  */
-import { Agent, type ClientRequest, type IncomingMessage, request as startRequest, type RequestOptions } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as startRequest,
+  type RequestOptions,
+} from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ActorSigner } from '#libs/actor';
@@ -70,15 +76,22 @@ export function createMediaProxy(options: {
     if (answer.statusCode === 401) throw notBelieved(answer);
     ctx.respond = false;
     const { req, res } = ctx;
-    res.writeHead(answer.statusCode ?? 502, pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders));
+    res.writeHead(
+      answer.statusCode ?? 502,
+      pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders),
+    );
     ctx.state.startResponse();
     enforceResponsePace(ctx, () => res.writableLength);
     try {
       await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));
     } catch (error) {
-      // The response has started, so it cannot become an error; the connection is closed, so that it does not look complete.
+      // The response has started, so it cannot become an error; the connection is closed, so that it does not look
+      // complete.
       if (!res.destroyed) res.destroy();
-      options.logger.debug({ err: error, requestId: call.requestId, ...readTraceIds(call.traceparent) }, 'transfer broken off');
+      options.logger.debug(
+        { err: error, requestId: call.requestId, ...readTraceIds(call.traceparent) },
+        'transfer broken off',
+      );
     }
   };
   return Object.assign(handler, { close: () => agent.destroy() });
@@ -91,8 +104,8 @@ function notBelieved(answer: IncomingMessage): AppError {
 }
 
 /**
- * The answer may come before the upload's end. The response is then ended only after the rest has passed by, or some time: a
- * connection closed while the client still sends would be reset, and the client would never read the answer.
+ * The answer may come before the upload's end. The response is then ended only after the rest has passed by, or some
+ * time: a connection closed while the client still sends would be reset, and the client would never read the answer.
  */
 async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: ServerResponse): Promise<void> {
   await pipeline(answer, res, { end: false });
@@ -106,7 +119,9 @@ async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: 
   res.end();
 }
 
-/** Resolves with the answer's head, which may come before the upload's end; the rest of the body is read all the same. */
+/**
+ * Resolves with the answer's head, which may come before the upload's end; the rest of the body is read all the same.
+ */
 function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
   const { req } = ctx;
   return new Promise((resolve, reject) => {
@@ -132,7 +147,8 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
       req.resume();
       reject(error instanceof AppError ? error : unavailable('The media service is not reachable', { cause: error }));
     });
-    // Also when the media service has answered early and the connection to it is gone: the rest must pass by all the same.
+    // Also when the media service has answered early and the connection to it is gone: the rest must pass by all the
+    // same.
     upstream.once('close', () => {
       req.unpipe(upstream);
       req.resume();
@@ -151,7 +167,8 @@ async function sendRead(res: ServerResponse, target: RequestOptions, call: CallC
   try {
     return await sendRequest(res, target, call);
   } catch (error) {
-    if (!(error instanceof StaleConnection) || res.destroyed) throw unavailable('The media service is not reachable', { cause: error });
+    if (!(error instanceof StaleConnection) || res.destroyed)
+      throw unavailable('The media service is not reachable', { cause: error });
   }
   try {
     return await sendRequest(res, { ...target, agent: false }, call);
@@ -186,11 +203,16 @@ function sendRequest(res: ServerResponse, target: RequestOptions, call: CallCont
 /** The head of the answer must be there by the deadline; the bytes may take longer. */
 function breakAtDeadline(upstream: ClientRequest, call: CallContext): NodeJS.Timeout | undefined {
   if (call.deadlineMs === undefined) return undefined;
-  return setTimeout(() => upstream.destroy(new Error('the deadline passed')), Math.max(0, call.deadlineMs - Date.now()));
+  return setTimeout(
+    () => upstream.destroy(new Error('the deadline passed')),
+    Math.max(0, call.deadlineMs - Date.now()),
+  );
 }
 
 function pick(headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
 }
 
 /** As on NATS (architecture#rpc). */

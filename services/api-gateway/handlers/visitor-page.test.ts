@@ -35,9 +35,12 @@ describe('the texts of the visitor page (rules/agents#embedded)', () => {
     [undefined, 'es', 'es'],
     ['constructor', false, 'en'],
     ['', '', 'en'],
-  ])("are selected by the requested language (%s), then by the browser's languages (%s): %s", (asked, liked, language) => {
-    expect(chooseLanguage(asked, liked)).toBe(language);
-  });
+  ])(
+    "are selected by the requested language (%s), then by the browser's languages (%s): %s",
+    (asked, liked, language) => {
+      expect(chooseLanguage(asked, liked)).toBe(language);
+    },
+  );
 });
 
 describe('the display data of an agent (rules/agents#embedded)', () => {
@@ -46,12 +49,16 @@ describe('the display data of an agent (rules/agents#embedded)', () => {
   it('is read from its infos', () => {
     const chat = { name: ' Ask us ', logo_url: 'https://e.org/l.png', privacy_url: 'https://e.org/p' };
     expect(shown(chat)).toEqual({ name: 'Ask us', logo: 'https://e.org/l.png', privacy: 'https://e.org/p' });
-    expect(shown({ logo_url: '/media/l.png', privacy_url: '/privacy' })).toMatchObject({ logo: '/media/l.png', privacy: '/privacy' });
+    expect(shown({ logo_url: '/media/l.png', privacy_url: '/privacy' })).toMatchObject({
+      logo: '/media/l.png',
+      privacy: '/privacy',
+    });
   });
 
   it('is derived from the slug when the infos are missing or invalid', () => {
     const plain = { name: 'Welcome guide', logo: undefined, privacy: undefined };
-    for (const chat of [undefined, null, [], 'x', { name: '' }, { name: 7 }, { name: 'x'.repeat(101) }]) expect(shown(chat)).toEqual(plain);
+    for (const chat of [undefined, null, [], 'x', { name: '' }, { name: 7 }, { name: 'x'.repeat(101) }])
+      expect(shown(chat)).toEqual(plain);
     const addresses = [
       'javascript:alert(1)',
       'data:image/svg+xml,x',
@@ -80,7 +87,8 @@ describe('the display data of an agent (rules/agents#embedded)', () => {
 });
 
 describe('CHAT_EMBED_ORIGINS', () => {
-  const load = (origins: string) => loadGatewayConfig({ NATS_URL: 'nats://x', API_TOKEN: 'x'.repeat(40), CHAT_EMBED_ORIGINS: origins });
+  const load = (origins: string) =>
+    loadGatewayConfig({ NATS_URL: 'nats://x', API_TOKEN: 'x'.repeat(40), CHAT_EMBED_ORIGINS: origins });
   const problemOf = (origins: string): string => {
     try {
       load(origins);

@@ -12,14 +12,17 @@ type Words = Readonly<Record<string, string>>;
 
 /** Texts per language, from the language files. */
 export function readLanguages(): Readonly<Record<Language, Words>> {
-  const read = (language: Language): Words => JSON.parse(readFileSync(join(folder, 'languages', `${language}.json`), 'utf8')) as Words;
+  const read = (language: Language): Words =>
+    JSON.parse(readFileSync(join(folder, 'languages', `${language}.json`), 'utf8')) as Words;
   return { en: read('en'), de: read('de'), fr: read('fr'), es: read('es') };
 }
 
 /** The requested language, else the preferred one of the browser, else English. */
 export function chooseLanguage(requested: string | undefined, accepted: unknown): Language {
   const named = requested?.toLowerCase().split('-', 1)[0];
-  return languages.find((language) => language === named) ?? languages.find((language) => language === accepted) ?? 'en';
+  return (
+    languages.find((language) => language === named) ?? languages.find((language) => language === accepted) ?? 'en'
+  );
 }
 
 /** Data of an agent that the page shows. */
@@ -73,7 +76,15 @@ export function writePage(template: string, { name, logo, privacy }: VisibleAgen
   // Only `<` could end the script element.
   const strings = JSON.stringify(words).replaceAll('<', String.raw`\u003c`);
   const messageTo = (words['messageTo'] ?? '').replace('{name}', () => name);
-  return fill(template, { ...words, title: name, mark, privacyLink, strings, messageTo, maxLength: String(maxChatBodyCharacters) });
+  return fill(template, {
+    ...words,
+    title: name,
+    mark,
+    privacyLink,
+    strings,
+    messageTo,
+    maxLength: String(maxChatBodyCharacters),
+  });
 }
 
 /** `{{name}}` inserts text, `{{&name}}` inserts HTML. */

@@ -1,6 +1,7 @@
 /**
- * Intake of webhooks: stores every webhook durably and responds 200 (rules/bookings#booking-webhook; D20 and D33d). Tries the broker twice, then the disk
- * spool; when neither can store, memory. Webhooks on disk are published before later ones of this process.
+ * Intake of webhooks: stores every webhook durably and responds 200 (rules/bookings#booking-webhook; D20 and D33d).
+ * Tries the broker twice, then the disk spool; when neither can store, memory. Webhooks on disk are published before
+ * later ones of this process.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,8 +19,8 @@ export interface WebhookKind {
   /** Lower-case names of the stored headers. */
   readonly headers: readonly string[];
   /**
-   * Lower-case name of the header with a shared secret. Only its HMAC-SHA256 under the id of the delivery is stored, as `secret_digest`; the owning service
-   * compares it.
+   * Lower-case name of the header with a shared secret. Only its HMAC-SHA256 under the id of the delivery is stored, as
+   * `secret_digest`; the owning service compares it.
    */
   readonly secretHeader?: string;
 }
@@ -37,7 +38,10 @@ const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
 /** How long a webhook waits for the spool to empty before it is added to it. */
 const emptySpoolTimeoutMs = 250;
-/** Bytes of all bodies that are received or stored at once; further ones wait. Typical webhooks have a few KiB and do not wait. */
+/**
+ * Bytes of all bodies that are received or stored at once; further ones wait. Typical webhooks have a few KiB and do
+ * not wait.
+ */
 const maxBodiesBytes = 64 * 1024 * 1024;
 /** Limits of the memory that is used when neither broker nor disk can store. */
 const maxFallbackBytes = 64 * 1024 * 1024;
@@ -54,7 +58,10 @@ export async function createWebhookIntake(options: {
   /** Publishes entries as one message with subject and id of the first. */
   const send = async (entries: readonly [SpoolEntry, ...SpoolEntry[]], timeoutMs = 5_000): Promise<void> => {
     const [{ subject, webhook }] = entries;
-    await bus.publishDurable(subject, packWebhooks(entries.map((entry) => entry.webhook)), { msgId: webhook.facts.id, timeoutMs });
+    await bus.publishDurable(subject, packWebhooks(entries.map((entry) => entry.webhook)), {
+      msgId: webhook.facts.id,
+      timeoutMs,
+    });
   };
   const sendOne = (entry: SpoolEntry): Promise<void> => send([entry]);
   const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: sendOne });
@@ -63,9 +70,13 @@ export async function createWebhookIntake(options: {
   });
   const fallback = new InMemoryFallback(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
-  metrics.gauge('webhook_spool_bytes', 'Bytes that webhooks take on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
+  metrics.gauge('webhook_spool_bytes', 'Bytes that webhooks take on the local disk', [], (gauge) =>
+    gauge.set(spool.size.bytes),
+  );
   metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may take', [], (gauge) => gauge.set(options.maxSpoolBytes));
-  metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(fallback.count));
+  metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) =>
+    gauge.set(fallback.count),
+  );
   const bodies = new ByteBudget(maxBodiesBytes);
 
   const publish = batchPublishes(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
@@ -101,7 +112,10 @@ export async function createWebhookIntake(options: {
     }
   };
 
-  /** While the stream of the broker is full, only the timer retries, so that webhooks do not read the directory each time. */
+  /**
+   * While the stream of the broker is full, only the timer retries, so that webhooks do not read the directory each
+   * time.
+   */
   let isFailing = false;
   const drain = async (): Promise<void> => {
     try {
@@ -109,7 +123,8 @@ export async function createWebhookIntake(options: {
       if (bus.connected && spool.size.entries > 0) await spool.drain();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn({ err: error, entries: spool.size.entries }, 'webhook spool cannot be drained yet; trying again');
+      if (!isFailing)
+        logger.warn({ err: error, entries: spool.size.entries }, 'webhook spool cannot be drained yet; trying again');
       isFailing = true;
     }
   };
@@ -134,7 +149,10 @@ export async function createWebhookIntake(options: {
             headers: pickHeaders(ctx, kind.headers),
             ...(kind.secretHeader === undefined ? {} : { secret_digest: digestHeader(ctx, kind.secretHeader, id) }),
           };
-          await store({ subject: kind.subject, webhook: { facts, traceparent: call.traceparent, body: bytes ?? null } });
+          await store({
+            subject: kind.subject,
+            webhook: { facts, traceparent: call.traceparent, body: bytes ?? null },
+          });
         } finally {
           release();
         }
@@ -151,7 +169,9 @@ export async function createWebhookIntake(options: {
 
 function pickHeaders(ctx: HttpContext, names: readonly string[]): Record<string, string> {
   const { headers } = ctx.req;
-  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
 }
 
 function digestHeader(ctx: HttpContext, name: string, key: string): string | null {
@@ -168,7 +188,12 @@ class InMemoryFallback {
   #entries: { readonly entry: SpoolEntry; readonly size: number }[] = [];
   #bytes = 0;
 
-  constructor(spool: WebhookSpool, send: (entry: SpoolEntry) => Promise<void>, logger: Logger, counts: Counter<string>) {
+  constructor(
+    spool: WebhookSpool,
+    send: (entry: SpoolEntry) => Promise<void>,
+    logger: Logger,
+    counts: Counter<string>,
+  ) {
     this.#spool = spool;
     this.#send = send;
     this.#logger = logger;

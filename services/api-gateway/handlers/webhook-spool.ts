@@ -1,6 +1,7 @@
 /**
- * Webhooks on local disk while the broker is unavailable (D20). A file is valid once it has its final name and the directory is synced; it is removed after
- * the broker stored its message. A message that is published twice after a crash is deduplicated by its id.
+ * Webhooks on local disk while the broker is unavailable (D20). A file is valid once it has its final name and the
+ * directory is synced; it is removed after the broker stored its message. A message that is published twice after a
+ * crash is deduplicated by its id.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -149,5 +150,7 @@ function encodeEntry({ subject, webhook }: SpoolEntry): Buffer {
 function decodeEntry(content: Buffer): SpoolEntry | undefined {
   const end = content.indexOf('\n');
   const [webhook, ...more] = unpackWebhooks(content.subarray(end + 1)) ?? [];
-  return end > 0 && webhook !== undefined && more.length === 0 ? { subject: content.toString('utf8', 0, end), webhook } : undefined;
+  return end > 0 && webhook !== undefined && more.length === 0
+    ? { subject: content.toString('utf8', 0, end), webhook }
+    : undefined;
 }

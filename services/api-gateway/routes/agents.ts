@@ -110,10 +110,13 @@ export const agentRoutes = [
             minimum: 0,
             maximum: maxChatWaitSeconds,
             default: 0,
-            description: 'Seconds to wait for a message or a change of `waits_for`. Shorter while the platform is busy.',
+            description:
+              'Seconds to wait for a message or a change of `waits_for`. Shorter while the platform is busy.',
           }),
         ),
-        waits_for: Type.Optional(nullable(Type.Literal('person', { description: '`waits_for` of the previous response.' }))),
+        waits_for: Type.Optional(
+          nullable(Type.Literal('person', { description: '`waits_for` of the previous response.' })),
+        ),
       }),
     },
     rpc: agents.rpcs.readChatUpdates,

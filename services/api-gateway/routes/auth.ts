@@ -16,9 +16,12 @@ export const authRoutes = [
     operationId: 'login',
     tag: 'auth',
     summary: 'Exchange credentials for a token',
-    description: 'A wrong gate key, email or password and an inactive account return the same error. The token is valid for 24 hours.',
+    description:
+      'A wrong gate key, email or password and an inactive account return the same error. The token is valid for 24 hours.',
     auth: 'login-gate',
-    body: { schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }) },
+    body: {
+      schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }),
+    },
     rpc: directory.rpcs.login,
     toRequest: ({ body, ip }) => ({ ...body, ip }),
     replies: { 200: { description: 'The token and the person of the account.', schema: directory.rpcs.login.reply } },
@@ -55,7 +58,8 @@ export const authRoutes = [
     operationId: 'changePassword',
     tag: 'auth',
     summary: 'Change your password',
-    description: 'Ends all sessions of the account, including the session of this request. Wrong passwords count as failed logins.',
+    description:
+      'Ends all sessions of the account, including the session of this request. Wrong passwords count as failed logins.',
     auth: 'v1',
     scope: null,
     loginOnly: true,
@@ -90,7 +94,8 @@ export const authRoutes = [
     operationId: 'revokeSession',
     tag: 'auth',
     summary: 'End one of your sessions',
-    description: 'Revokes the token of the session. The operation can be repeated, and can end the session of the request itself.',
+    description:
+      'Revokes the token of the session. The operation can be repeated, and can end the session of the request itself.',
     auth: 'v1',
     scope: null,
     loginOnly: true,

@@ -1,6 +1,6 @@
 /**
- * The home page, and the page on which visitors write to an agent. They use the public API; the documents describe that API, not these
- * pages.
+ * The home page, and the page on which visitors write to an agent. They use the public API; the documents describe that
+ * API, not these pages.
  */
 import { route, Type } from '#libs/contract';
 
@@ -44,7 +44,10 @@ export const chatPageRoutes = [
     }),
     handler: 'chat-page',
     deadlineMs: pageDeadlineMs,
-    replies: { 200: { description: 'The page.', contentType: 'text/html' }, 404: { description: 'No agent has the slug.' } },
+    replies: {
+      200: { description: 'The page.', contentType: 'text/html' },
+      404: { description: 'No agent has the slug.' },
+    },
   }),
   route({
     method: 'GET',

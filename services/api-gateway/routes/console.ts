@@ -8,7 +8,14 @@ const redirect = { 303: { description: 'Redirect to the identity provider or to 
 const text = Type.String();
 
 export const consoleRoutes = [
-  route({ ...page, path: '/console', operationId: 'console', summary: 'The console', handler: 'console-page', replies: pageReply }),
+  route({
+    ...page,
+    path: '/console',
+    operationId: 'console',
+    summary: 'The console',
+    handler: 'console-page',
+    replies: pageReply,
+  }),
   route({
     ...page,
     path: '/console/sign-in',
@@ -75,7 +82,9 @@ export const consoleRoutes = [
     path: '/console/session',
     operationId: 'console-sign-in',
     summary: 'Sign in to the console with email and password',
-    body: { schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }) },
+    body: {
+      schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }),
+    },
     handler: 'console-sign-in',
     replies: {
       200: {

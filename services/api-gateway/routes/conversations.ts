@@ -1,4 +1,7 @@
-/** Conversations, their infos, question changes, room state and search (rules/conversations, rules/questions, rules/room, rules/discovery). */
+/**
+ * Conversations, their infos, question changes, room state and search (rules/conversations, rules/questions,
+ * rules/room, rules/discovery).
+ */
 import { route, Type } from '#libs/contract';
 import {
   ConversationOut,
@@ -97,7 +100,12 @@ export const conversationRoutes = [
     params,
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(
-        Type.String({ minLength: 1, maxLength: 255, pattern: '\\S', description: 'Scoped to the conversation, stored for 24 hours.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '\\S',
+          description: 'Scoped to the conversation, stored for 24 hours.',
+        }),
       ),
     }),
     body: { schema: RecordedWrite, optional: true },
@@ -250,6 +258,8 @@ export const searchRoutes = [
     rpc: conversations.rpcs.summarize,
     etag: true,
     replies: { 200: { description: 'The conversation.', schema: SearchItem } },
-    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist or is not visible to the caller.' } },
+    errors: {
+      not_found: { code: 'not_found', when: 'The conversation does not exist or is not visible to the caller.' },
+    },
   }),
 ];

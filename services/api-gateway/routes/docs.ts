@@ -13,7 +13,14 @@ export const docsRoutes = [
     handler: 'api-schema',
     replies: ok('application/json'),
   }),
-  route({ ...page, path: '/api/docs', operationId: 'api-docs', summary: 'api-docs', handler: 'api-docs', replies: ok('text/html') }),
+  route({
+    ...page,
+    path: '/api/docs',
+    operationId: 'api-docs',
+    summary: 'api-docs',
+    handler: 'api-docs',
+    replies: ok('text/html'),
+  }),
   route({
     ...page,
     path: '/api/v1/openapi.json',
@@ -22,7 +29,14 @@ export const docsRoutes = [
     handler: 'v1-schema',
     replies: ok('application/json'),
   }),
-  route({ ...page, path: '/api/v1/docs', operationId: 'v1-docs', summary: 'v1-docs', handler: 'v1-docs', replies: ok('text/html') }),
+  route({
+    ...page,
+    path: '/api/v1/docs',
+    operationId: 'v1-docs',
+    summary: 'v1-docs',
+    handler: 'v1-docs',
+    replies: ok('text/html'),
+  }),
   route({
     ...page,
     path: '/api/v1/asyncapi.json',
@@ -39,7 +53,14 @@ export const docsRoutes = [
     handler: 'ops-schema',
     replies: ok('application/json'),
   }),
-  route({ ...page, path: '/api/ops/docs', operationId: 'ops-docs', summary: 'ops-docs', handler: 'ops-docs', replies: ok('text/html') }),
+  route({
+    ...page,
+    path: '/api/ops/docs',
+    operationId: 'ops-docs',
+    summary: 'ops-docs',
+    handler: 'ops-docs',
+    replies: ok('text/html'),
+  }),
   route({
     ...page,
     path: '/api/docs/assets/{file}',

@@ -3,5 +3,7 @@ import { Type } from '#libs/contract';
 /** `If-Match` header of an update; `resource` names the object in its description (rules/http#etag; I2). */
 export const ifMatch = (resource: string) =>
   Type.Object({
-    'If-Match': Type.Optional(Type.String({ description: `Write only if the ${resource} still has one of these ETags; otherwise 412.` })),
+    'If-Match': Type.Optional(
+      Type.String({ description: `Write only if the ${resource} still has one of these ETags; otherwise 412.` }),
+    ),
   });

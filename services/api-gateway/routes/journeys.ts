@@ -7,7 +7,10 @@ import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite
 
 const root = '/api/coherence';
 const journeySlug = Type.String({ description: 'Slug of the journey.' });
-const stepParams = Type.Object({ journey_slug: journeySlug, step_slug: Type.String({ description: 'Slug of the step.' }) });
+const stepParams = Type.Object({
+  journey_slug: journeySlug,
+  step_slug: Type.String({ description: 'Slug of the step.' }),
+});
 const noStep = { not_found: { code: 'not_found', when: 'The journey or step does not exist.' } } as const;
 
 export const journeyRoutes = [
@@ -40,7 +43,9 @@ export const journeyRoutes = [
     params: Type.Object({ event_slug: Type.String({ description: 'Slug of the event.' }) }),
     rpc: directory.rpcs.listEventJourneys,
     replies: { 200: { description: 'The journeys.', schema: Type.Array(EventJourney) } },
-    errors: { not_found: { code: 'not_found', when: 'The conversation event does not exist or is not visible to the caller.' } },
+    errors: {
+      not_found: { code: 'not_found', when: 'The conversation event does not exist or is not visible to the caller.' },
+    },
   }),
   route({
     method: 'GET',

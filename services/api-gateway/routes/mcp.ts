@@ -1,4 +1,7 @@
-/** The Model Context Protocol endpoint for assistants (rules/mcp). Its tools call the public APIs, which the documents describe. */
+/**
+ * The Model Context Protocol endpoint for assistants (rules/mcp). Its tools call the public APIs, which the documents
+ * describe.
+ */
 import { route, Type } from '#libs/contract';
 
 export const mcpRoutes = [

@@ -30,7 +30,11 @@ export const audioRoutes = [
     status: 201,
     deadlineMs: 3_600_000,
     replies: { 201: { description: 'The metadata, as stored under `infos.audio`.', schema: AudioMetadata } },
-    errors: { ...audioUploadErrors, ...dataErrors, not_found: { code: 'not_found', when: 'The conversation does not exist.' } },
+    errors: {
+      ...audioUploadErrors,
+      ...dataErrors,
+      not_found: { code: 'not_found', when: 'The conversation does not exist.' },
+    },
   }),
   route({
     method: 'GET',
@@ -51,7 +55,9 @@ export const audioRoutes = [
       206: { description: 'The requested range.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
       416: { description: 'The requested range is outside the file.' },
     },
-    errors: { not_found: { code: 'not_found', when: 'The conversation or its audio does not exist, or the file is missing.' } },
+    errors: {
+      not_found: { code: 'not_found', when: 'The conversation or its audio does not exist, or the file is missing.' },
+    },
   }),
 ];
 
@@ -94,7 +100,12 @@ export const videoRoutes = [
       'Content-Disposition': `attachment; filename=conversation-${id}.vtt`,
     }),
     replies: { 200: { description: 'UTF-8 WebVTT.', contentType: 'text/vtt; charset=utf-8', schema: Type.String() } },
-    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist, or has no stored recording or no transcript.' } },
+    errors: {
+      not_found: {
+        code: 'not_found',
+        when: 'The conversation does not exist, or has no stored recording or no transcript.',
+      },
+    },
   }),
   route({
     method: 'GET',
@@ -105,7 +116,9 @@ export const videoRoutes = [
     auth: 'none',
     documented: false,
     params: Type.Object({ folder: Type.String(), owner: Type.String(), file: Type.String() }),
-    query: Type.Object({ v: text('Marker of the file version. With the current marker the response is cacheable without expiry.') }),
+    query: Type.Object({
+      v: text('Marker of the file version. With the current marker the response is cacheable without expiry.'),
+    }),
     headers: Type.Object({
       Range: text('One range of bytes.'),
       'If-Range': text('The range applies only if the file still has this ETag.'),

@@ -1,4 +1,7 @@
-/** The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24, D24a, T1, T5). */
+/**
+ * The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24,
+ * D24a, T1, T5).
+ */
 import { route, type RouteFormat, Type } from '#libs/contract';
 import {
   importEvidence,
@@ -30,10 +33,13 @@ export const transcriptRoutes = [
     query: Type.Object({
       person_id: Type.Optional(
         Type.Integer({
-          description: 'Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript.',
+          description:
+            'Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript.',
         }),
       ),
-      format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Overrides the header `Accept`. Default: `md`.' })),
+      format: Type.Optional(
+        Type.Enum(transcriptFormats, { description: 'Overrides the header `Accept`. Default: `md`.' }),
+      ),
       ...transcriptPart,
     }),
     rpc: transcripts.rpcs.render,
@@ -50,7 +56,12 @@ export const transcriptRoutes = [
       'Content-Disposition': `attachment; filename=conversation-${id}.${format}`,
     }),
     replies: { 200: { description: 'UTF-8 text in the format.' } },
-    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist, or the speaker has no utterances in it.' } },
+    errors: {
+      not_found: {
+        code: 'not_found',
+        when: 'The conversation does not exist, or the speaker has no utterances in it.',
+      },
+    },
   }),
   route({
     method: 'GET',
@@ -74,7 +85,8 @@ export const transcriptRoutes = [
     operationId: 'readImportEvidence',
     tag: 'conversations',
     summary: 'Read the import evidence',
-    description: 'Aggregates and digests only: no rows, no text, no speakers of excluded sentences. Does not run an import.',
+    description:
+      'Aggregates and digests only: no rows, no text, no speakers of excluded sentences. Does not run an import.',
     auth: 'shared-or-user',
     scope: 'transcripts:read',
     params,

@@ -1,4 +1,7 @@
-/** Webhooks of the booking and meeting providers (rules/bookings#booking-webhook, rules/providers#realtimekit; D19a, D20, D33d). */
+/**
+ * Webhooks of the booking and meeting providers (rules/bookings#booking-webhook, rules/providers#realtimekit; D19a,
+ * D20, D33d).
+ */
 import { route, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 
@@ -11,7 +14,8 @@ export const bookingRoutes = [
     operationId: 'receiveBooking',
     tag: 'webhooks',
     summary: 'Receive a booking webhook',
-    description: 'Every request returns 200; the receipt shows the outcome. Only requests signed with `X-Cal-Signature-256` are applied.',
+    description:
+      'Every request returns 200; the receipt shows the outcome. Only requests signed with `X-Cal-Signature-256` are applied.',
     auth: 'none',
     exemptFromShedding: true,
     params: Type.Object({ person_id: Type.String({ description: 'Id of the person who is booked.' }) }),

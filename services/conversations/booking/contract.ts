@@ -2,7 +2,9 @@
 import { byGateway, job, rpc, Type } from '#libs/contract';
 import { AnyId } from '../schemas.ts';
 
-/** Facts that the gateway publishes with a webhook body on `webhooks.conversations.bookings` (architecture#webhooks). */
+/**
+ * Facts that the gateway publishes with a webhook body on `webhooks.conversations.bookings` (architecture#webhooks).
+ */
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),

@@ -12,7 +12,10 @@ export function createBookingHandlers(dependencies: Dependencies): Pick<Operatio
 }
 
 /** The same text for every integer id, whether the person exists or not (D19a). */
-async function bookingHint(_dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.bookingHint>): Promise<RawJson> {
+async function bookingHint(
+  _dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.bookingHint>,
+): Promise<RawJson> {
   return rawBytes(
     `Booking webhook of person ${request.person_id}.\n` +
       'Register this address as a webhook subscriber in Cal.com, with the triggers ' +

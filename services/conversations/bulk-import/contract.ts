@@ -18,7 +18,9 @@ export const ImportItem = Type.Object({
   participant_ids: Type.Optional(Type.Array(Reference)),
   connected_ids: Type.Optional(Type.Array(Reference)),
   infos: Type.Optional(JsonStore('Any key; top-level keys replace whole values.')),
-  config: Type.Optional(JsonStore('Any key except `enter-coherence`, which is `room`; top-level keys replace whole values.')),
+  config: Type.Optional(
+    JsonStore('Any key except `enter-coherence`, which is `room`; top-level keys replace whole values.'),
+  ),
   room: Type.Optional(nullable(JsonStore('The whole room state.'))),
 });
 export type ImportItem = Static<typeof ImportItem>;

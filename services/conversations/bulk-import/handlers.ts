@@ -1,4 +1,7 @@
-/** Bulk import of existing conversations (rules/workspace#bulk-import): one set-based transaction per call. Does not start pipeline jobs. */
+/**
+ * Bulk import of existing conversations (rules/workspace#bulk-import): one set-based transaction per call. Does not
+ * start pipeline jobs.
+ */
 import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
@@ -27,8 +30,8 @@ export function createBulkImportHandlers(dependencies: Dependencies): Pick<Opera
 }
 
 /**
- * @throws AppError 400 when an item refers to an object that does not exist or finishes before it starts, 413 when one is too large; then nothing is
- *   changed
+ * @throws AppError 400 when an item refers to an object that does not exist or finishes before it starts, 413 when one
+ * is too large; then nothing is changed
  */
 async function importConversations(
   { db, jobs, eventOutbox, directory }: Dependencies,
@@ -37,7 +40,8 @@ async function importConversations(
 ): Promise<ReplyOf<Rpc>> {
   const batch = JSON.stringify(items);
   if (dryRun) return { items: (await plan(db, batch)).map(toImported) };
-  if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to an object that does not exist' });
+  if (items.some(refersToNothing))
+    throw new AppError({ code: 'bad_request', message: 'An item refers to an object that does not exist' });
   const journeys = await directory.journeys.getMany([...new Set(items.flatMap(({ journey_id: id }) => id ?? []))]);
   const work = jobs.transaction(async (tx) => {
     await lockImports(tx);
@@ -86,7 +90,8 @@ async function emitImported(
 /** @throws DataTooLarge with the first item that is too large */
 async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[]> {
   const rows = await planImport(db, { items: batch, withValues: true });
-  for (const { key, too_large: field } of rows) if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
+  for (const { key, too_large: field } of rows)
+    if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
   requireOrder(rows);
   return rows;
 }

@@ -93,7 +93,13 @@ const endsBeforeStart = sql`(p.finish_at < p.start_at
   and (p.is_new or p.fields @> '[{"field": "start"}]' or p.fields @> '[{"field": "finish"}]')) is true as ends_before_start`;
 
 /** `fields`: JSON list of `{field, old, new}`. */
-const importedRow = { key: t.text, id: t.integer.nullable, is_new: t.boolean, fields: t.json, ends_before_start: t.boolean };
+const importedRow = {
+  key: t.text,
+  id: t.integer.nullable,
+  is_new: t.boolean,
+  fields: t.json,
+  ends_before_start: t.boolean,
+};
 export type ImportedRow = RowOf<typeof importedRow>;
 
 /** Plans an import without writing. `too_large`: the field that would exceed the size limit (D63). */

@@ -13,37 +13,66 @@ import {
   withoutActor,
 } from '#libs/contract';
 import { windowErrors } from '../room/contract.ts';
-import { AnyId, dataErrors, ExpectedUpdatedAt, Id, Instant, JsonDocument, JsonStore, optionalInstant, PersonOut } from '../schemas.ts';
+import {
+  AnyId,
+  dataErrors,
+  ExpectedUpdatedAt,
+  Id,
+  Instant,
+  JsonDocument,
+  JsonStore,
+  optionalInstant,
+  PersonOut,
+} from '../schemas.ts';
 
 const guardErrors: ErrorReasons = {
-  stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the current `updated_at`; carries `updated_at`.' },
+  stale_conversation: {
+    code: 'conflict',
+    when: '`expected_updated_at` is not the current `updated_at`; carries `updated_at`.',
+  },
 };
 
 export const storeErrors: ErrorReasons = {
   ...guardErrors,
   ...dataErrors,
-  invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` or `config` belongs to another writer or the other field.' },
+  invalid_namespace_placement: {
+    code: 'bad_request',
+    when: 'A key of `infos` or `config` belongs to another writer or the other field.',
+  },
 };
 
 export const ConnectedHolon = Type.Object(
-  { id: Type.Integer(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }), slug: Type.String() },
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    type: Type.String({ description: 'Class slug of the holon.' }),
+    slug: Type.String(),
+  },
   { $id: 'ConnectedHolon', description: 'A holon that the conversation is explicitly linked to.' },
 );
 
 export const Question = Type.Object(
-  { id: Type.Integer(), text: Type.String(), order: Type.Integer({ minimum: 0, description: 'Position in the journey, from 0.' }) },
+  {
+    id: Type.Integer(),
+    text: Type.String(),
+    order: Type.Integer({ minimum: 0, description: 'Position in the journey, from 0.' }),
+  },
   { $id: 'Question', description: "A question of the conversation's journey." },
 );
 
 export const QuestionState = Type.Object(
   {
-    active_question_id: nullable(Type.Integer({ description: 'Question of the latest change; null before the first one.' })),
+    active_question_id: nullable(
+      Type.Integer({ description: 'Question of the latest change; null before the first one.' }),
+    ),
     changes: Type.Array(
       Type.Object(
         {
           question_id: Type.Integer(),
           occurred_at: Instant('When the question was displayed.'),
-          duration_seconds: nullable(Type.Number({ description: 'Seconds until the next change; null for the active question.' })),
+          duration_seconds: nullable(
+            Type.Number({ description: 'Seconds until the next change; null for the active question.' }),
+          ),
         },
         { $id: 'QuestionStateChange', description: 'A displayed question.' },
       ),
@@ -57,9 +86,13 @@ export const ConversationOut = Type.Object(
   {
     id: Type.Integer(),
     participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
-    connected: Type.Array(ConnectedHolon, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+    connected: Type.Array(ConnectedHolon, {
+      description: 'Explicitly linked holons; the owning event is not among them.',
+    }),
     infos: JsonDocument('Public and display metadata; publishing artefacts live under `infos.publishing`.'),
-    config: JsonDocument('Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store.'),
+    config: JsonDocument(
+      'Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store.',
+    ),
     start: nullable(Instant('Scheduled or actual start.')),
     finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
     journey_slug: Type.String({ description: 'Empty when no journey is set.' }),
@@ -87,7 +120,9 @@ export const RecordedWrite = Type.Object(
   {
     infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
     config: Type.Optional(JsonStore('Top-level keys replace whole values.')),
-    captureEndedAt: optionalInstant('End of the transcript window; the same write-once boundary as on enter-coherence.'),
+    captureEndedAt: optionalInstant(
+      'End of the transcript window; the same write-once boundary as on enter-coherence.',
+    ),
     capture_ended_at: Type.Optional(
       nullable(Type.String({ format: 'date-time', description: 'Older name of `captureEndedAt`.', deprecated: true })),
     ),
@@ -112,7 +147,10 @@ export const AudioMetadata = Type.Object(
 
 export const AudioAttachment = Type.Object({
   conversation_id: Id,
-  blob_id: Type.Integer({ minimum: 1, description: 'Increases with every upload; an older upload never replaces a newer one.' }),
+  blob_id: Type.Integer({
+    minimum: 1,
+    description: 'Increases with every upload; an older upload never replaces a newer one.',
+  }),
   audio: AudioMetadata,
   actor_account_id: nullable(Type.Integer()),
   actor_person_id: nullable(Type.Integer({ description: 'Author of the note.' })),
@@ -160,7 +198,10 @@ export const conversationRpcs = {
     reply: ConversationOut,
     errors: {
       ...storeErrors,
-      precondition_failed: { code: 'precondition_failed', when: 'If-Match names another representation; carries `updated_at`.' },
+      precondition_failed: {
+        code: 'precondition_failed',
+        when: 'If-Match names another representation; carries `updated_at`.',
+      },
     },
   }),
   describe: rpc({
@@ -250,7 +291,8 @@ export const conversationRpcs = {
   checkAudio: rpc({
     subject: 'conversations.audio.check',
     callers: { media: withoutActor },
-    summary: 'Checks whether the value fits into `infos.audio`, before an upload is attached. 404 when the conversation is absent.',
+    summary:
+      'Checks whether the value fits into `infos.audio`, before an upload is attached. 404 when the conversation is absent.',
     request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
     reply: Type.Object({ ok: Type.Literal(true) }),
     errors: dataErrors,

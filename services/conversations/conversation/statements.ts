@@ -4,7 +4,14 @@ import { keyStatements } from '#libs/idempotency';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { scopeParams, withinScope } from '../access.ts';
 import { conversationFeed } from '../feed/index.ts';
-import { changesConfig, changesInfos, hasChanged, nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
+import {
+  changesConfig,
+  changesInfos,
+  hasChanged,
+  nextUpdatedAt,
+  titleSource,
+  wholeConversation,
+} from '../statements.ts';
 
 const activeParams = {
   personId: t.integer,
@@ -14,7 +21,10 @@ const activeParams = {
   limit: t.integer.nullable,
 };
 
-/** Active conversations of a person and journey at a time. `offset 0` prevents a plan that scans the journey in order of start to find one person. */
+/**
+ * Active conversations of a person and journey at a time. `offset 0` prevents a plan that scans the journey in order of
+ * start to find one person.
+ */
 function activeSql(
   { personId, journeyId, time, limit }: Readonly<Record<keyof typeof activeParams, Parameter>>,
   condition: Sql = sql.empty,
@@ -57,8 +67,8 @@ export const lockPersonAndJourney = statement.none({
 });
 
 /**
- * Merges `infos` and `config` (rules/conversations#read-and-patch); `{}` = unchanged. No row: absent or stale. `emitted`: something changed and a
- * feed event was added (V2).
+ * Merges `infos` and `config` (rules/conversations#read-and-patch); `{}` = unchanged. No row: absent or stale.
+ * `emitted`: something changed and a feed event was added (V2).
  */
 export const patchConversation = statement.coalesced({
   name: 'conversations.patch',
@@ -129,7 +139,14 @@ export const patchInfos = statement.coalesced({
 /** `finish` is used when none is stored; it is never before the start. The caller must hold the row's lock. */
 export const recordConversation = statement.maybeOne({
   name: 'conversations.record',
-  params: { id: t.integer, stepId: t.integer.nullable, finish: t.instant, infos: t.json, config: t.json, room: t.json.nullable },
+  params: {
+    id: t.integer,
+    stepId: t.integer.nullable,
+    finish: t.instant,
+    infos: t.json,
+    config: t.json,
+    room: t.json.nullable,
+  },
   row: wholeConversation.row,
   sql: ({ id, stepId, finish, infos, config, room }) => sql`
     update conversations.conversations c
@@ -140,7 +157,11 @@ export const recordConversation = statement.maybeOne({
 });
 
 /** Idempotency keys of `/recorded`, by conversation. */
-export const recordedKeys = keyStatements({ name: 'recorded-keys', table: 'conversations.idempotency_keys', scope: 'conversation_id' });
+export const recordedKeys = keyStatements({
+  name: 'recorded-keys',
+  table: 'conversations.idempotency_keys',
+  scope: 'conversation_id',
+});
 
 /** Sets `infos.audio` unless the same or a newer blob is attached. `attached`: it was set. No row: absent. */
 export const setAudio = statement.maybeOne({

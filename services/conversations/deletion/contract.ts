@@ -10,7 +10,8 @@ export const DeletedConversation = Type.Object({
   title: Type.String(),
   deleted_at: Instant('When it was deleted.'),
   reason: Type.Enum([...deletionReasons], {
-    description: 'Its booking was cancelled, or was merged with the booking of another conversation, or an operator deleted it.',
+    description:
+      'Its booking was cancelled, or was merged with the booking of another conversation, or an operator deleted it.',
   }),
   by: Type.String({ description: 'Actor of the deletion, e.g. `receipt 17`: `webhooks show 17`.' }),
   removed_from: Instant('When it is removed permanently.'),
@@ -33,19 +34,23 @@ export const deletionRpcs = {
     subject: 'admin.conversations.conversations.list-deleted',
     callers: byOperators,
     summary: 'Deleted conversations that can be restored, newest first.',
-    request: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) }),
+    request: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
+    }),
     reply: Type.Object({ items: Type.Array(DeletedConversation) }),
   }),
   adminRestore: rpc({
     subject: 'admin.conversations.conversations.restore',
     callers: byOperators,
     audit: 'conversation.restore',
-    summary: 'Restores a deleted conversation with its data and adds a note with the operator. 404 when it was removed.',
+    summary:
+      'Restores a deleted conversation with its data and adds a note with the operator. 404 when it was removed.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({
       conversation_id: Type.Integer(),
       has_booking: Type.Union([Type.Boolean(), Type.Null()], {
-        description: 'True: its booking is active again. False: the booking has another conversation. Null: it had no booking.',
+        description:
+          'True: its booking is active again. False: the booking has another conversation. Null: it had no booking.',
       }),
     }),
     errors: { conversation_not_deleted: { code: 'conflict', when: 'The conversation is not deleted.' } },
@@ -53,7 +58,8 @@ export const deletionRpcs = {
   getState: rpc({
     subject: 'conversations.conversations.state',
     callers: { media: withoutActor },
-    summary: 'State of a conversation, for services that store data of it. `gone` = removed permanently or never existed.',
+    summary:
+      'State of a conversation, for services that store data of it. `gone` = removed permanently or never existed.',
     request: Type.Object({ id: Id }),
     reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),
   }),
@@ -62,7 +68,9 @@ export const deletionRpcs = {
     callers: { media: withoutActor, transcripts: withoutActor },
     summary: 'States of many conversations, for services that may have missed events (D97).',
     request: Type.Object({ ids: Type.Array(Id, { minItems: 1, maxItems: 1_000 }) }),
-    reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })) }),
+    reply: Type.Object({
+      items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })),
+    }),
   }),
 } as const;
 

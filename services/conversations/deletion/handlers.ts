@@ -54,7 +54,11 @@ async function restore(
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
-    const row = await restoreDeleted({ jobs, eventOutbox }, tx, { id, by: request.operator, requestId: context.requestId });
+    const row = await restoreDeleted({ jobs, eventOutbox }, tx, {
+      id,
+      by: request.operator,
+      requestId: context.requestId,
+    });
     if (row === undefined) return undefined;
     recordAudit(tx, context, { target: { type: 'conversation', id } });
     return row;
@@ -69,7 +73,10 @@ async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']
   return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
 }
 
-async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['listStates']>): Promise<ReplyOf<Rpcs['listStates']>> {
+async function listStates(
+  { db }: Dependencies,
+  { ids }: RequestOf<Rpcs['listStates']>,
+): Promise<ReplyOf<Rpcs['listStates']>> {
   return { items: await statements.listStates(db, { ids }) };
 }
 
@@ -83,7 +90,12 @@ async function remove(
   const now = clock.now();
   const isDeleted = await jobs.transaction(async (tx) => {
     const by = `operator ${request.operator}`;
-    const deleted = await deleteConversation({ jobs, eventOutbox }, tx, { id, at: formatInstant(now), reason: 'operator', by });
+    const deleted = await deleteConversation({ jobs, eventOutbox }, tx, {
+      id,
+      at: formatInstant(now),
+      reason: 'operator',
+      by,
+    });
     if (!deleted) return false;
     await jobs.emit(tx, conversations.events.changed, { id }, { requestId: context.requestId });
     recordAudit(tx, context, { target: { type: 'conversation', id } });

@@ -1,4 +1,7 @@
-/** Deletion of conversations (D67): hidden at once, restorable for some days, then removed permanently. Other services are notified by jobs. */
+/**
+ * Deletion of conversations (D67): hidden at once, restorable for some days, then removed permanently. Other services
+ * are notified by jobs.
+ */
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
@@ -39,7 +42,11 @@ export async function deleteConversation(
 export async function restoreDeleted(
   { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   tx: Tx,
-  { id, by, requestId }: { readonly id: number; /** Actor, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
+  {
+    id,
+    by,
+    requestId,
+  }: { readonly id: number; /** Actor, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
 ): Promise<{ readonly has_booking: boolean | null } | undefined> {
   const row = await restoreConversation(tx, { id });
   if (row === undefined) return undefined;
@@ -73,6 +80,8 @@ export async function notifyMedia(jobs: JobQueue, tx: Tx, id: number): Promise<v
 const dayMicros = 86_400_000_000n;
 
 /** Retention of deleted conversations in microseconds (D67). */
-export function retentionMicros({ DELETED_RETENTION_DAYS: days }: Pick<ConversationsConfig, 'DELETED_RETENTION_DAYS'>): bigint {
+export function retentionMicros({
+  DELETED_RETENTION_DAYS: days,
+}: Pick<ConversationsConfig, 'DELETED_RETENTION_DAYS'>): bigint {
   return BigInt(days) * dayMicros;
 }

@@ -1,4 +1,7 @@
-/** Statements on deleted conversations (D67). Besides those on personal data, the only ones on the table behind the view. */
+/**
+ * Statements on deleted conversations (D67). Besides those on personal data, the only ones on the table behind the
+ * view.
+ */
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
@@ -29,8 +32,8 @@ export const markDeleted = statement.maybeOne({
 const deletionRow = { id: t.integer, reason: t.text.as<DeletionReason>(), by: t.text, deleted_at: t.timestamp };
 
 /**
- * Reclaims booking and import key unless another conversation has them. `has_booking`: whether the booking was reclaimed; null without a booking. No
- * row: there is no such deleted conversation.
+ * Reclaims booking and import key unless another conversation has them. `has_booking`: whether the booking was
+ * reclaimed; null without a booking. No row: there is no such deleted conversation.
  */
 export const restoreConversation = statement.maybeOne({
   name: 'deletion.restore',
@@ -100,7 +103,8 @@ export const findState = statement.maybeOne({
   params: { id: t.integer },
   row: { is_deleted: t.boolean },
   pipelined: true,
-  sql: ({ id }) => sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
+  sql: ({ id }) =>
+    sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
 });
 
 /** One row for each id. */
@@ -129,5 +133,6 @@ export const countExpired = statement.one({
   name: 'deletion.count-expired',
   params: { deletedBefore: t.instant },
   row: { count: t.bigint },
-  sql: ({ deletedBefore }) => sql`select count(*) as count from conversations.all_conversations where deleted_at < ${deletedBefore}`,
+  sql: ({ deletedBefore }) =>
+    sql`select count(*) as count from conversations.all_conversations where deleted_at < ${deletedBefore}`,
 });

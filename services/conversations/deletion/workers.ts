@@ -1,4 +1,7 @@
-/** Permanently removes deleted conversations after the retention (D67). Runs in every replica; rows are skipped while locked. */
+/**
+ * Permanently removes deleted conversations after the retention (D67). Runs in every replica; rows are skipped while
+ * locked.
+ */
 import { formatInstant } from '#libs/time';
 import type { Dependencies } from '../dependencies.ts';
 import { notifyRemoved, retentionMicros } from './index.ts';
@@ -17,7 +20,10 @@ export interface Removal {
   stop(): Promise<void>;
 }
 
-export function createRemoval({ db, jobs, clock, config, logger, metrics }: Dependencies, intervalMs = usualIntervalMs): Removal {
+export function createRemoval(
+  { db, jobs, clock, config, logger, metrics }: Dependencies,
+  intervalMs = usualIntervalMs,
+): Removal {
   const end = (lateBy = 0n): string => formatInstant(clock.now() - retentionMicros(config) - lateBy);
   metrics.gauge(
     'deleted_conversations_overdue',

@@ -7,14 +7,22 @@ function createSource() {
   const calls: { ids: readonly number[]; answer: () => void }[] = [];
   const load = (ids: readonly number[]): Promise<Map<number, string>> =>
     new Promise((resolve) => {
-      const seen = new Map(ids.flatMap((id): [number, string][] => (values.has(id) ? [[id, values.get(id) ?? '']] : [])));
+      const seen = new Map(
+        ids.flatMap((id): [number, string][] => (values.has(id) ? [[id, values.get(id) ?? '']] : [])),
+      );
       calls.push({ ids, answer: () => resolve(seen) });
     });
   return { values, calls, load };
 }
 let time = 0;
 const createCache = (source: ReturnType<typeof createSource>, capacity = 10, evicted: string[] = []) =>
-  new BatchCache<string>({ load: source.load, capacity, ttlMs: 100, now: () => time, onEvict: (value) => void evicted.push(value) });
+  new BatchCache<string>({
+    load: source.load,
+    capacity,
+    ttlMs: 100,
+    now: () => time,
+    onEvict: (value) => void evicted.push(value),
+  });
 const entriesOf = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
 
 describe('BatchCache (architecture#ownership: a small cache that the owner’s change events invalidate)', () => {
@@ -107,7 +115,11 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
   });
 
   it('evicts the oldest entry when all were read, and never exceeds its capacity', async () => {
-    const cache = new BatchCache<string>({ load: async (ids) => new Map(ids.map((id) => [id, `v${id}`])), capacity: 3, ttlMs: 100 });
+    const cache = new BatchCache<string>({
+      load: async (ids) => new Map(ids.map((id) => [id, `v${id}`])),
+      capacity: 3,
+      ttlMs: 100,
+    });
     await cache.getMany([1, 2, 3]);
     await cache.getMany([3, 2, 1]);
     await cache.getMany([4]);

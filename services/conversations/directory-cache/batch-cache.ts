@@ -1,6 +1,6 @@
 /**
- * Bounded cache in front of a batch look-up. Hits return without waiting; concurrent misses share one look-up. Entries invalidated during a look-up
- * are not cached, and later callers do not get them.
+ * Bounded cache in front of a batch look-up. Hits return without waiting; concurrent misses share one look-up. Entries
+ * invalidated during a look-up are not cached, and later callers do not get them.
  */
 
 export interface BatchCacheOptions<Value> {
@@ -19,7 +19,10 @@ export interface BatchCacheOptions<Value> {
 interface Entry<Value> {
   readonly value: Value;
   readonly expiresAt: number;
-  /** Read since it was added or spared. A read only sets this flag, because moving entries makes a large map rebuild itself. */
+  /**
+   * Read since it was added or spared. A read only sets this flag, because moving entries makes a large map rebuild
+   * itself.
+   */
   used: boolean;
 }
 
@@ -50,7 +53,8 @@ export class BatchCache<Value> {
   }
 
   /**
-   * Values of the existing ids. Without `cacheMisses` loaded values are not cached, so that long lists do not evict the entries of others.
+   * Values of the existing ids. Without `cacheMisses` loaded values are not cached, so that long lists do not evict the
+   * entries of others.
    * @throws errors of `load`
    */
   async getMany(ids: readonly number[], cacheMisses = true): Promise<Map<number, Value>> {
@@ -69,7 +73,8 @@ export class BatchCache<Value> {
       if (pending === undefined) (missing ??= new Set()).add(id);
       else (loads ??= new Set()).add(pending);
     }
-    if (missing !== undefined) (loads ??= new Set()).add(cacheMisses ? this.#fetch([...missing]) : this.#options.load([...missing]));
+    if (missing !== undefined)
+      (loads ??= new Set()).add(cacheMisses ? this.#fetch([...missing]) : this.#options.load([...missing]));
     if (loads === undefined) return found;
     const requested = new Set(ids);
     for (const loaded of await Promise.all(loads)) {

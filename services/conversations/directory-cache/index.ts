@@ -1,6 +1,6 @@
 /**
- * Cache of people, holons and journeys of the directory, as the JSON text of replies. Change events arrive before the directory replies to the
- * writer, so that clients read their own writes.
+ * Cache of people, holons and journeys of the directory, as the JSON text of replies. Change events arrive before the
+ * directory replies to the writer, so that clients read their own writes.
  */
 import type { ReplyOf } from '#libs/contract';
 import type { Bus, CallContext } from '#libs/nats';
@@ -124,7 +124,9 @@ export class DirectoryCache {
     return items[0] === undefined ? undefined : toHolon(items[0]);
   }
 
-  /** The holons visible to an account, or with null to the shared token. @throws AppError unavailable, deadline_exceeded */
+  /**
+   * The holons visible to an account, or with null to the shared token. @throws AppError unavailable, deadline_exceeded
+   */
   async listVisible(
     accountId: number | null,
     selection: { ids: number[] } | { slugs: string[] },
@@ -138,14 +140,19 @@ export class DirectoryCache {
     return items;
   }
 
-  /** A holon and its descendants that the caller of `context` can see. @throws AppError unavailable, deadline_exceeded */
+  /**
+   * A holon and its descendants that the caller of `context` can see. @throws AppError unavailable, deadline_exceeded
+   */
   async findSubtree(slug: string, context: CallContext): Promise<{ holonId: number; ids: number[] } | undefined> {
     const { holon_id: holonId, ids } = await this.#bus.call(directory.rpcs.holonSubtree, { slug }, context);
     return holonId === null ? undefined : { holonId, ids };
   }
 
   /** A holon and all its descendants. @throws AppError unavailable, deadline_exceeded */
-  async findWholeSubtree(slug: string, { requestId, traceparent }: CallContext): Promise<{ ids: number[] } | undefined> {
+  async findWholeSubtree(
+    slug: string,
+    { requestId, traceparent }: CallContext,
+  ): Promise<{ ids: number[] } | undefined> {
     const { found, ids } = await this.#bus.call(directory.rpcs.wholeSubtree, { slug }, { requestId, traceparent });
     return found ? { ids } : undefined;
   }
@@ -155,10 +162,21 @@ export class DirectoryCache {
     return this.#bus.call(directory.rpcs.browseHolon, { holon_slug: slug }, context);
   }
 
-  /** The holons covered by an account's team authority, among `ids` or all; not cached. @throws AppError unavailable, deadline_exceeded */
-  async listCovered(accountId: number, { requestId, traceparent }: CallContext, ids?: readonly number[]): Promise<readonly number[]> {
+  /**
+   * The holons covered by an account's team authority, among `ids` or all; not cached. @throws AppError unavailable,
+   * deadline_exceeded
+   */
+  async listCovered(
+    accountId: number,
+    { requestId, traceparent }: CallContext,
+    ids?: readonly number[],
+  ): Promise<readonly number[]> {
     const selection = ids === undefined ? {} : { ids: [...ids] };
-    const reply = await this.#bus.call(directory.rpcs.coveredHolons, { account_id: accountId, ...selection }, { requestId, traceparent });
+    const reply = await this.#bus.call(
+      directory.rpcs.coveredHolons,
+      { account_id: accountId, ...selection },
+      { requestId, traceparent },
+    );
     return reply.ids;
   }
 
@@ -168,7 +186,10 @@ export class DirectoryCache {
 
   async #loadPeople(ids: number[]): Promise<[number, CachedPerson][]> {
     const { items } = await this.#bus.call(directory.rpcs.getPeople, { ids }, this.#context());
-    return items.map(({ id, name, photo, contact }) => [id, { id, name, json: JSON.stringify({ id, name, photo, contact }) }]);
+    return items.map(({ id, name, photo, contact }) => [
+      id,
+      { id, name, json: JSON.stringify({ id, name, photo, contact }) },
+    ]);
   }
 
   async #loadHolons(ids: number[]): Promise<[number, CachedHolon][]> {
@@ -182,7 +203,9 @@ export class DirectoryCache {
   }
 }
 
-function batched<Value>(load: (ids: number[]) => Promise<[number, Value][]>): (ids: readonly number[]) => Promise<Map<number, Value>> {
+function batched<Value>(
+  load: (ids: number[]) => Promise<[number, Value][]>,
+): (ids: readonly number[]) => Promise<Map<number, Value>> {
   return async (ids) => {
     const batches: number[][] = [];
     for (let at = 0; at < ids.length; at += batchSize) batches.push(ids.slice(at, at + batchSize));
@@ -221,9 +244,13 @@ export class HolonVisibility {
   /** Resolves visibility of holons for the caller. @throws AppError unavailable, deadline_exceeded */
   async lookUp(ids: readonly number[]): Promise<VisibleHolons> {
     const holons = await this.#directory.holons.getMany(ids);
-    const unknown = [...holons.values()].filter((holon) => holon.isPrivate && !this.#visibleById.has(holon.id)).map((holon) => holon.id);
+    const unknown = [...holons.values()]
+      .filter((holon) => holon.isPrivate && !this.#visibleById.has(holon.id))
+      .map((holon) => holon.id);
     if (unknown.length > 0) {
-      const visible = new Set((await this.#directory.listVisible(this.#accountId, { ids: unknown }, this.#context)).map(({ id }) => id));
+      const visible = new Set(
+        (await this.#directory.listVisible(this.#accountId, { ids: unknown }, this.#context)).map(({ id }) => id),
+      );
       for (const id of unknown) this.#visibleById.set(id, visible.has(id));
     }
     const isHidden = (id: number): boolean => holons.get(id)?.isPrivate === true && this.#visibleById.get(id) !== true;

@@ -47,8 +47,8 @@ export function firstStep(steps: readonly JourneyStep[]): JourneyStep | undefine
 }
 
 /**
- * The next active step after the current one by (order, id). Undefined at the end, or when the current step is not in the journey. The first step
- * without a current one.
+ * The next active step after the current one by (order, id). Undefined at the end, or when the current step is not in
+ * the journey. The first step without a current one.
  */
 export function nextStep(steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
   if (currentId === null) return firstStep(steps);
@@ -82,6 +82,12 @@ export function toJourney(item: DirectoryJourney): CachedJourney {
       `"texts":${JSON.stringify(item.texts)},` +
       `"questions":${JSON.stringify(item.questions.map(({ id, text, order }) => ({ id, text, order })))}`,
     searchJson: JSON.stringify({ slug: item.slug, name: item.name, description: item.description }),
-    browseJson: JSON.stringify({ id: item.id, slug: item.slug, name: item.name, description: item.description, texts: item.texts }),
+    browseJson: JSON.stringify({
+      id: item.id,
+      slug: item.slug,
+      name: item.name,
+      description: item.description,
+      texts: item.texts,
+    }),
   };
 }

@@ -1,4 +1,6 @@
-/** Contract: search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g). */
+/**
+ * Contract: search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g).
+ */
 import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';
@@ -31,7 +33,10 @@ export const SearchItem = Type.Object(
     participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
     connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
   },
-  { $id: 'ConversationSummary', description: 'A conversation in search results: never with `infos`, `config` or transcript.' },
+  {
+    $id: 'ConversationSummary',
+    description: 'A conversation in search results: never with `infos`, `config` or transcript.',
+  },
 );
 
 export const PublicConversation = Type.Object(
@@ -54,7 +59,9 @@ export const PublicConversation = Type.Object(
     public: Type.Object(
       {
         summary: Type.String({ description: 'Short public summary; may be empty.' }),
-        thumbnail: nullable(Type.String({ description: "First imported thumbnail, else that of the video host's record." })),
+        thumbnail: nullable(
+          Type.String({ description: "First imported thumbnail, else that of the video host's record." }),
+        ),
         videohost_description: nullable(Type.String()),
       },
       { $id: 'PublicSummary', description: 'Summary for pages.' },
@@ -105,7 +112,9 @@ export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('d
 });
 
 export const searchFilters = {
-  holon_slug: Type.Optional(Type.String({ description: 'Owned by this holon: its event is the holon or a descendant of it.' })),
+  holon_slug: Type.Optional(
+    Type.String({ description: 'Owned by this holon: its event is the holon or a descendant of it.' }),
+  ),
   connected_holon_slug: Type.Optional(Type.String({ description: 'Explicitly linked to this holon.' })),
   person_id: Type.Optional(Type.Integer({ description: 'This person is among the participants.' })),
 };
@@ -114,7 +123,8 @@ export const discoveryRpcs = {
   search: rpc({
     subject: 'conversations.conversations.search',
     callers: byUsers,
-    summary: 'Conversations visible to the caller, filtered and sorted. 404 when the target of a filter does not exist.',
+    summary:
+      'Conversations visible to the caller, filtered and sorted. 404 when the target of a filter does not exist.',
     request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
     reply: Type.Array(SearchItem),
   }),
@@ -128,20 +138,26 @@ export const discoveryRpcs = {
   browseHolon: rpc({
     subject: 'conversations.browse.holon',
     callers: byClients,
-    summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller cannot see the holon.",
+    summary:
+      "Conversations of a holon's immediate events by event and attached journey. 404 when the caller cannot see the holon.",
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedEvents,
   }),
   browseJourney: rpc({
     subject: 'conversations.browse.journey',
     callers: byClients,
-    summary: 'Conversations of a conversation journey, optionally of one event. 404 when the journey or event does not exist.',
+    summary:
+      'Conversations of a conversation journey, optionally of one event. 404 when the journey or event does not exist.',
     request: Type.Object({
       journey_id: Type.Optional(Type.Integer({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
       journey_slug: Type.Optional(Type.String({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
-      holon_slug: Type.Optional(Type.String({ description: 'Only conversations that this event owns or that are linked to it.' })),
+      holon_slug: Type.Optional(
+        Type.String({ description: 'Only conversations that this event owns or that are linked to it.' }),
+      ),
     }),
     reply: BrowsedJourney,
-    errors: { bad_request: { code: 'bad_request', when: 'Both or neither of `journey_id` and `journey_slug` are given.' } },
+    errors: {
+      bad_request: { code: 'bad_request', when: 'Both or neither of `journey_id` and `journey_slug` are given.' },
+    },
   }),
 } as const;

@@ -1,10 +1,18 @@
-/** Search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one look-up per kind. */
+/**
+ * Search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one look-up per
+ * kind.
+ */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { jsonListStream, type JsonStream, jsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
-import { type CachedHolon, type CachedJourney, type DirectoryCache, HolonVisibility } from '../directory-cache/index.ts';
+import {
+  type CachedHolon,
+  type CachedJourney,
+  type DirectoryCache,
+  HolonVisibility,
+} from '../directory-cache/index.ts';
 import { requireId } from '../guards.ts';
 import { idsFromSql, type RowReferences } from '../representation.ts';
 import type { SummaryRow } from '../statements.ts';
@@ -33,15 +41,28 @@ export function createDiscoveryHandlers(
   };
 }
 
-/** Covers a typical search with one database round trip and one directory look-up. Its references are cached for the next search. */
+/**
+ * Covers a typical search with one database round trip and one directory look-up. Its references are cached for the
+ * next search.
+ */
 const firstBatch = 1_000;
 /** Batch size after the first batch; limits memory of long replies. */
 const batch = 200;
 
-/** Streams all matches. @throws AppError 404 when the target of a filter does not exist or is a holon that the caller cannot see */
-async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
+/**
+ * Streams all matches. @throws AppError 404 when the target of a filter does not exist or is a holon that the caller
+ * cannot see
+ */
+async function search(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['search']>,
+  context: RequestContext,
+): Promise<JsonStream> {
   const visibility = new HolonVisibility(dependencies.directory, context);
-  const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
+  const [filters, scope] = await Promise.all([
+    resolveFilters(dependencies, visibility, request),
+    dependencies.access.findScope(context),
+  ]);
   const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
   return jsonListStream(
     renderBatches(
@@ -58,7 +79,13 @@ async function resolveFilters(
   visibility: HolonVisibility,
   request: RequestOf<Rpcs['search']>,
 ): Promise<Omit<SearchFilters, 'scope'>> {
-  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId, sort: _sort, ...own } = request;
+  const {
+    holon_slug: ownerSlug,
+    connected_holon_slug: connectedSlug,
+    person_id: personId,
+    sort: _sort,
+    ...own
+  } = request;
   const [owner, connected, people] = await Promise.all([
     ownerSlug === undefined ? undefined : visibility.findSubtree(ownerSlug),
     connectedSlug === undefined ? undefined : visibility.findVisible(connectedSlug),
@@ -92,7 +119,9 @@ async function summarize(
 ): Promise<RawJson> {
   const row = await summarizeConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
-  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], { cacheMisses: true });
+  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], {
+    cacheMisses: true,
+  });
   if (item === undefined) throw notFound();
   return rawJson(item);
 }
@@ -107,7 +136,10 @@ interface Group {
   readonly tail: string;
 }
 
-/** GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when the holon does not exist or the caller cannot see it */
+/**
+ * GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when the holon does not exist or the caller
+ * cannot see it
+ */
 async function browseHolon(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['browseHolon']>,
@@ -115,8 +147,13 @@ async function browseHolon(
 ): Promise<JsonStream> {
   const { db, directory, access } = dependencies;
   const visibility = new HolonVisibility(directory, context);
-  const [{ holon, events }, scope] = await Promise.all([visibility.browse(request.holon_slug), access.findScope(context)]);
-  const journeys = await directory.journeys.getMany(events.flatMap((event) => event.journeys.items.map((journey) => journey.id)));
+  const [{ holon, events }, scope] = await Promise.all([
+    visibility.browse(request.holon_slug),
+    access.findScope(context),
+  ]);
+  const journeys = await directory.journeys.getMany(
+    events.flatMap((event) => event.journeys.items.map((journey) => journey.id)),
+  );
   const groups: Group[] = [];
   let open = `{"holon":${JSON.stringify(holon)},"events":[`;
   for (const [index, { journeys: attached, ...event }] of events.entries()) {
@@ -135,8 +172,8 @@ async function browseHolon(
 
 /**
  * GET /browse/conversations.
- * @throws AppError 400 unless exactly one of `journey_id` and `journey_slug` is given, 404 when it is not a conversation journey or the caller cannot
- *   see the holon
+ * @throws AppError 400 unless exactly one of `journey_id` and `journey_slug` is given, 404 when it is not a
+ * conversation journey or the caller cannot see the holon
  */
 async function browseJourney(
   dependencies: Dependencies,
@@ -145,7 +182,10 @@ async function browseJourney(
 ): Promise<JsonStream> {
   const { db, directory, access } = dependencies;
   if ((request.journey_id === undefined) === (request.journey_slug === undefined)) {
-    throw new AppError({ code: 'bad_request', message: 'Exactly one of journey_id and journey_slug must be provided.' });
+    throw new AppError({
+      code: 'bad_request',
+      message: 'Exactly one of journey_id and journey_slug must be provided.',
+    });
   }
   const visibility = new HolonVisibility(directory, context);
   const [journey, eventId, scope] = await Promise.all([
@@ -154,7 +194,8 @@ async function browseJourney(
     access.findScope(context),
   ]);
   if (journey?.isConversation !== true || eventId === undefined) throw notFound();
-  const isEvent = eventId !== null && (await directory.holons.getMany([eventId])).get(eventId)?.conversationEvent === true;
+  const isEvent =
+    eventId !== null && (await directory.holons.getMany([eventId])).get(eventId)?.conversationEvent === true;
   const group: Group = {
     eventId: eventId ?? 0,
     journeyId: journey.id,
@@ -162,10 +203,15 @@ async function browseJourney(
     tail: ']',
   };
   const read = () => (eventId === null ? streamJourney(db, journey.id, scope) : streamGroups(db, [group], scope));
-  return jsonStream(writeGroups(dependencies, visibility, [group], eventId === null || isEvent ? read : undefined, '}'));
+  return jsonStream(
+    writeGroups(dependencies, visibility, [group], eventId === null || isEvent ? read : undefined, '}'),
+  );
 }
 
-async function findJourney({ directory }: Dependencies, request: RequestOf<Rpcs['browseJourney']>): Promise<CachedJourney | undefined> {
+async function findJourney(
+  { directory }: Dependencies,
+  request: RequestOf<Rpcs['browseJourney']>,
+): Promise<CachedJourney | undefined> {
   const { journey_id: id, journey_slug: slug } = request;
   if (slug !== undefined) return directory.findJourneyBySlug(slug);
   return id === undefined || !isPossibleId(id) ? undefined : (await directory.journeys.getMany([id])).get(id);
@@ -190,7 +236,9 @@ async function* writeGroups(
   };
   if (read !== undefined) {
     for await (const rows of read()) {
-      for (const { row, text: item } of await renderPublicConversations(directory, visibility, rows, { cacheMisses: opened === 0 })) {
+      for (const { row, text: item } of await renderPublicConversations(directory, visibility, rows, {
+        cacheMisses: opened === 0,
+      })) {
         openUpTo(row.ordinal);
         text += first ? item : `,${item}`;
         first = false;
@@ -203,7 +251,10 @@ async function* writeGroups(
   yield `${text}${groups[opened - 1]?.tail ?? ''}${end}`;
 }
 
-/** Whether to cache the people and journeys of the rows. Long replies do not, because they would evict the entries of others. */
+/**
+ * Whether to cache the people and journeys of the rows. Long replies do not, because they would evict the entries of
+ * others.
+ */
 interface CacheUse {
   readonly cacheMisses: boolean;
 }
@@ -227,7 +278,13 @@ export async function renderPublicConversations(
   rows: readonly PublicRow[],
   cacheUse: CacheUse,
 ): Promise<{ row: PublicRow; text: string }[]> {
-  return renderRows(directory, visibility, rows, (row, _event, references) => renderPublicConversation(row, references), cacheUse);
+  return renderRows(
+    directory,
+    visibility,
+    rows,
+    (row, _event, references) => renderPublicConversation(row, references),
+    cacheUse,
+  );
 }
 
 async function renderRows<Row extends SummaryRow>(

@@ -1,4 +1,7 @@
-/** JSON of search items and public conversations (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
+/**
+ * JSON of search items and public conversations (rules/discovery#search-and-summary,
+ * rules/discovery#publicconversation; D5, D18a).
+ */
 import { parseJson } from '#libs/json';
 import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';

@@ -29,7 +29,10 @@ const searchParams = {
   scopeEventIds: t.integer.array.nullable,
 };
 type SearchParams = typeof searchParams;
-const absent = Object.fromEntries(Object.keys(searchParams).map((name) => [name, null])) as Record<keyof SearchParams, null>;
+const absent = Object.fromEntries(Object.keys(searchParams).map((name) => [name, null])) as Record<
+  keyof SearchParams,
+  null
+>;
 
 interface Filter {
   readonly params: readonly (keyof SearchParams)[];
@@ -68,9 +71,13 @@ function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
 }
 
 /** Short, because PostgreSQL truncates statement names to 63 characters. */
-const searchName = (sort: SortOrder, names: readonly FilterName[]): string => ['search', sort.replace('date_', ''), ...names].join('.');
+const searchName = (sort: SortOrder, names: readonly FilterName[]): string =>
+  ['search', sort.replace('date_', ''), ...names].join('.');
 
-const combinations = filterNames.reduce<FilterName[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]]);
+const combinations = filterNames.reduce<FilterName[][]>(
+  (sets, name) => [...sets, ...sets.map((set) => [...set, name])],
+  [[]],
+);
 
 /** One statement per combination of filters, so that each gets a fitting plan. */
 export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = new Map(
@@ -101,7 +108,8 @@ export const summarizeConversation = statement.maybeOne({
   name: 'conversations.summarize',
   params: { id: t.integer },
   row: searchRow,
-  sql: ({ id }) => sql`select ${conversationSummary.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
+  sql: ({ id }) =>
+    sql`select ${conversationSummary.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
 });
 
 const publicRow = {
@@ -146,7 +154,10 @@ export function streamJourney(db: Database, journeyId: number, scope: Scope | un
 const groupParams = { eventIds: t.integer.array, journeyIds: t.integer.array };
 
 /** Rows by group, newest first. A conversation that an event owns and is linked to appears once. */
-const groupsSql = ({ eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>, condition: Sql = sql.empty): Sql => sql`
+const groupsSql = (
+  { eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>,
+  condition: Sql = sql.empty,
+): Sql => sql`
   select ${conversationSummary.columns}, c.infos -> 'publishing' as publishing, g.ordinal::integer as ordinal
   from unnest(${eventIds}, ${journeyIds}) with ordinality as g (event_id, journey_id, ordinal)
   cross join lateral (

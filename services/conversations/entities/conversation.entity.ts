@@ -2,8 +2,8 @@
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /**
- * One row per conversation, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md). Ids refer to the directory. The
- * view `conversations` excludes deleted rows (D67).
+ * One row per conversation, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md). Ids
+ * refer to the directory. The view `conversations` excludes deleted rows (D67).
  */
 export const ConversationSchema = defineEntity({
   name: 'Conversation',

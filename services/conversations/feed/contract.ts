@@ -1,4 +1,7 @@
-/** Feed events of conversations (rules/events#types; V1, V9). Events of other services about dependent data use the conversation as their subject. */
+/**
+ * Feed events of conversations (rules/events#types; V1, V9). Events of other services about dependent data use the
+ * conversation as their subject.
+ */
 import { feedEvent, noData, nullable, Type } from '#libs/contract';
 import { deletionReasons } from '../deletion/contract.ts';
 import { refusedOutcomes } from '../receipts/contract.ts';
@@ -75,7 +78,9 @@ export const conversationFeed = {
     type: 'booking.applied',
     subject,
     summary: 'A booking event created, changed or cancelled a conversation.',
-    data: Type.Object({ change: Type.Enum(['booked', 'cancelled'], { description: 'Whether the event cancelled the conversation.' }) }),
+    data: Type.Object({
+      change: Type.Enum(['booked', 'cancelled'], { description: 'Whether the event cancelled the conversation.' }),
+    }),
     example: { change: 'booked' },
   }),
   bookingRefused: feedEvent({

@@ -46,22 +46,38 @@ export async function emitAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: r
 }
 
 /** `row`: the state before the deletion. */
-export function emitDeleted(eventOutbox: EventOutbox, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
+export function emitDeleted(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  row: AccessRow,
+  reason: DeletionReason | 'erasure',
+): void {
   eventOutbox.add(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 
 /** A cancellation is a final event, like the deletion (V9). */
 export function emitBookingApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
-  eventOutbox.add(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, isFinalEvent: change === 'cancelled' });
+  eventOutbox.add(tx, conversationFeed.bookingApplied, {
+    subject: id,
+    data: { change },
+    isFinalEvent: change === 'cancelled',
+  });
 }
 
 /** Emits a refused event on the hook of an existing person, unless the outcome is not a refusal. */
 export function emitBookingRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
-  if (reason !== undefined) eventOutbox.add(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
+  if (reason !== undefined)
+    eventOutbox.add(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
 }
 
-export function emitStepEntered(eventOutbox: EventOutbox, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
+export function emitStepEntered(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  id: number,
+  journey: JourneyName,
+  step: JourneyStep,
+): void {
   const data = { journey_id: journey?.id ?? null, journey: journey?.slug ?? null, step_id: step.id, step: step.slug };
   eventOutbox.add(tx, conversationFeed.stepEntered, { subject: id, data });
 }

@@ -5,7 +5,9 @@ import { event, job, Type } from '#libs/contract';
 export const MeetingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per request.' }),
   received_at: Type.String({ format: 'date-time' }),
-  headers: Type.Record(Type.String(), Type.String(), { description: 'Lower-case names: rtk-signature, rtk-uuid, rtk-webhook-id.' }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Lower-case names: rtk-signature, rtk-uuid, rtk-webhook-id.',
+  }),
 });
 
 export const meetingWebhookSubject = 'webhooks.conversations.meetings';
@@ -23,7 +25,10 @@ export const meetingEvents = {
   meetingReported: event({
     subject: 'events.conversations.meeting.reported',
     summary: "The meeting provider reported an event of a conversation's meeting; waiting jobs can poll now.",
-    payload: Type.Object({ conversation_id: Type.Integer(), report: Type.String({ description: 'e.g. `recording.statusUpdate`' }) }),
+    payload: Type.Object({
+      conversation_id: Type.Integer(),
+      report: Type.String({ description: 'e.g. `recording.statusUpdate`' }),
+    }),
   }),
 } as const;
 

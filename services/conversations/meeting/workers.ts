@@ -1,6 +1,7 @@
 /**
- * Webhooks of the meeting provider (rules/providers#realtimekit): verified, stored as receipts, and published to wake waiting importers. They have no
- * other effect, so polling is the fallback and a forged webhook can only cause an early poll.
+ * Webhooks of the meeting provider (rules/providers#realtimekit): verified, stored as receipts, and published to wake
+ * waiting importers. They have no other effect, so polling is the fallback and a forged webhook can only cause an early
+ * poll.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf, Static } from '#libs/contract';
@@ -42,15 +43,18 @@ const unverified: Decision = [
 const maxUnverifiedBytes = 65_536;
 
 /**
- * Starts the intake. A message is acknowledged after its receipts are stored. Bodies with an invalid signature are not stored (D68). While the
- * provider's key cannot be read, a limited number waits for the job to verify them.
+ * Starts the intake. A message is acknowledged after its receipts are stored. Bodies with an invalid signature are not
+ * stored (D68). While the provider's key cannot be read, a limited number waits for the job to verify them.
  */
 export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, db, jobs, logger, webhookKeys: keys } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'meeting' });
   const acceptsUnverified = createRefusalLimit();
-  const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
+  const reject = async (
+    { headers, received_at: receivedAt }: Webhook,
+    body: Buffer | null,
+  ): Promise<Decision | undefined> => {
     if (body === null) return tooLarge;
     const isSigned = await keys.isSigned(body, headers[signatureHeader]).catch(() => 'unknown' as const);
     if (isSigned !== 'unknown') return isSigned ? undefined : forged;
@@ -71,7 +75,12 @@ export function startMeetingIntake(dependencies: Dependencies): Promise<RunningC
     await jobs.transaction(async (tx) => {
       const id = await insertReceipt(tx, { ...facts, ...stored });
       if (id === undefined || rejected !== undefined) return;
-      await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: deliveryId, traceparent });
+      await jobs.enqueue(
+        tx,
+        conversations.jobs.meetingReport,
+        { receipt_id: id },
+        { requestId: deliveryId, traceparent },
+      );
     });
   };
   return startReceiptIntake({ bus, logger, ...from, store });
@@ -109,7 +118,12 @@ export function createMeetingReportWorker({ db, jobs, webhookKeys: keys }: Depen
   };
 }
 
-function describeOutcome(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
+function describeOutcome(
+  isSigned: boolean,
+  document: JsonObject | undefined,
+  meetingId: string | undefined,
+  found: number,
+): Decision {
   if (!isSigned) return forged;
   if (document === undefined) return ['rejected_unreadable', 'The body is not a JSON object, or is nested too deeply.'];
   if (meetingId === undefined) return ['ignored', 'The webhook has no meeting id.'];

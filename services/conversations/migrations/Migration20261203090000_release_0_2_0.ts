@@ -26,8 +26,11 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     for (const sql of sentRemoteJobs('conversations')) this.addSql(sql);
 
     // Conversations in a seldom step are found by the step, from either side (P5).
-    this.addSql('create index concurrently pipeline_entries__step_id__index on conversations.pipeline_entries (step_id, id)');
-    this.addSql(`create index concurrently all_conversations__step_id__index on conversations.all_conversations (step_id)
+    this.addSql(
+      'create index concurrently pipeline_entries__step_id__index on conversations.pipeline_entries (step_id, id)',
+    );
+    this
+      .addSql(`create index concurrently all_conversations__step_id__index on conversations.all_conversations (step_id)
       where step_id is not null and deleted_at is null`);
 
     // Failed jobs

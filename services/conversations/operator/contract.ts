@@ -21,7 +21,9 @@ const facts = {
 export const Note = Type.Object({
   id: Type.Integer(),
   body: Type.String(),
-  note_type: Type.String({ description: '`recorded`, `booking`, `booking_error`, `audio`, `step_change`, …; an open list.' }),
+  note_type: Type.String({
+    description: '`recorded`, `booking`, `booking_error`, `audio`, `step_change`, …; an open list.',
+  }),
   created_at: Instant('When it was written.'),
   author_person: nullable(JsonDocument('The person who wrote it; null for the system.')),
 });
@@ -80,8 +82,17 @@ export const operatorRpcs = {
     callers: byOperators,
     audit: 'conversation.move',
     summary: 'Moves a conversation to a step of its journey and adds a note with the operator (D6).',
-    request: Type.Object({ conversation_id: Type.Integer(), step_slug: Type.String(), operator: Type.String({ minLength: 1 }) }),
-    reply: Type.Object({ conversation_id: Type.Integer(), from: Type.String(), to: Type.String(), changed: Type.Boolean() }),
+    request: Type.Object({
+      conversation_id: Type.Integer(),
+      step_slug: Type.String(),
+      operator: Type.String({ minLength: 1 }),
+    }),
+    reply: Type.Object({
+      conversation_id: Type.Integer(),
+      from: Type.String(),
+      to: Type.String(),
+      changed: Type.Boolean(),
+    }),
     errors: { step_not_found: { code: 'not_found', when: "The conversation's journey has no such step." } },
   }),
   adminConnect: rpc({

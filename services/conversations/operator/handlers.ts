@@ -27,7 +27,14 @@ export function createOperatorHandlers(
   dependencies: Dependencies,
 ): Pick<
   Operations,
-  'describeAccess' | 'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript' | 'listNotes'
+  | 'describeAccess'
+  | 'adminList'
+  | 'adminShow'
+  | 'adminMove'
+  | 'adminConnect'
+  | 'adminDisconnect'
+  | 'adminImportTranscript'
+  | 'listNotes'
 > {
   return {
     describeAccess: () => describeAccess(dependencies),
@@ -49,19 +56,39 @@ function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describ
 /** Newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 async function list(
   dependencies: Dependencies,
-  { journey_slug: journey, event_slug: event, person_id: person, since, until, before, limit }: RequestOf<Rpcs['adminList']>,
+  {
+    journey_slug: journey,
+    event_slug: event,
+    person_id: person,
+    since,
+    until,
+    before,
+    limit,
+  }: RequestOf<Rpcs['adminList']>,
 ): Promise<ReplyOf<Rpcs['adminList']>> {
   const { db, directory } = dependencies;
   const [journeyId, eventId] = await Promise.all([
     journey === undefined ? null : requireFound(directory.findJourneyBySlug(journey), 'journey', journey),
     event === undefined ? null : requireFound(directory.findHolonBySlug(event), 'holon', event),
   ]);
-  const rows = await listConversations(db, { journeyId, eventId, personId: person, since, until, before, limit: limit + 1 });
+  const rows = await listConversations(db, {
+    journeyId,
+    eventId,
+    personId: person,
+    since,
+    until,
+    before,
+    limit: limit + 1,
+  });
   const items = await describeAll(dependencies, rows.slice(0, limit));
   return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-async function requireFound(lookUp: Promise<{ id: number } | undefined>, what: 'journey' | 'holon', slug: string): Promise<number> {
+async function requireFound(
+  lookUp: Promise<{ id: number } | undefined>,
+  what: 'journey' | 'holon',
+  slug: string,
+): Promise<number> {
   const found = await lookUp;
   if (found === undefined) throw appError('not_found', `${what}_not_found`, `No ${what} has the slug "${slug}".`);
   return found.id;
@@ -92,11 +119,17 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
 }
 
 /** @throws AppError 404 */
-async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
+async function show(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['adminShow']>,
+): Promise<ReplyOf<Rpcs['adminShow']>> {
   const { db, directory, config } = dependencies;
   const row = await findAnyConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
-  const [[facts], findHolon] = await Promise.all([describeAll(dependencies, [row]), directory.holons.lookUp(idsFromSql(row.connected))]);
+  const [[facts], findHolon] = await Promise.all([
+    describeAll(dependencies, [row]),
+    directory.holons.lookUp(idsFromSql(row.connected)),
+  ]);
   if (facts === undefined) throw notFound();
   const { deleted_at: deletedAt, reason, by, booking_id: bookingId } = row;
   return {
@@ -125,7 +158,9 @@ async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminSh
   };
 }
 
-/** Moves to any step of the journey, archived ones included, and adds a note. @throws AppError 404, 404 `step_not_found` */
+/**
+ * Moves to any step of the journey, archived ones included, and adds a note. @throws AppError 404, 404 `step_not_found`
+ */
 async function move(
   { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
   request: RequestOf<Rpcs['adminMove']>,
@@ -134,9 +169,11 @@ async function move(
   const id = requireId(request.conversation_id);
   const row = await findConversation(db, { id });
   if (row === undefined) throw notFound();
-  const journey = row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
+  const journey =
+    row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
   const target = journey?.steps.find((step) => step.slug === request.step_slug);
-  if (target === undefined) throw appError('not_found', 'step_not_found', `The conversation's journey has no step "${request.step_slug}".`);
+  if (target === undefined)
+    throw appError('not_found', 'step_not_found', `The conversation's journey has no step "${request.step_slug}".`);
   return jobs.transaction(async (tx) => {
     const locked = await lockConversation(tx, { id });
     if (locked === undefined) throw notFound();
@@ -226,7 +263,11 @@ async function listNotes(
 ): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
   const id = requireId(request.conversation_id);
   if ((await findConversationId(db, { id })) === undefined) throw notFound();
-  const rows = await statements.listNotes(db, { conversationId: id, before: request.before, limit: request.limit ?? defaultLimit });
+  const rows = await statements.listNotes(db, {
+    conversationId: id,
+    before: request.before,
+    limit: request.limit ?? defaultLimit,
+  });
   const ids = [...new Set(rows.flatMap((row) => row.author_person_id ?? []))];
   const { items } = ids.length === 0 ? { items: [] } : await bus.call(directory.rpcs.getPeople, { ids }, context);
   const authors = new Map(items.map(({ photo, ...person }) => [person.id, { ...person, photo_url: photo }]));

@@ -68,7 +68,13 @@ export const disconnectHolon = statement.maybeOne({
 export const listNotes = statement.many({
   name: 'notes.list',
   params: { conversationId: t.integer, before: t.integer.nullable, limit: t.integer },
-  row: { id: t.integer, body: t.text, note_type: t.text, author_person_id: t.integer.nullable, created_at: t.timestamp },
+  row: {
+    id: t.integer,
+    body: t.text,
+    note_type: t.text,
+    author_person_id: t.integer.nullable,
+    created_at: t.timestamp,
+  },
   sql: ({ conversationId, before, limit }) => sql`
     select n.id, n.body, n.note_type, n.author_person_id, n.created_at at time zone 'UTC' as created_at
     from conversations.notes n where n.conversation_id = ${conversationId}

@@ -2,7 +2,9 @@
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });
-const next = Type.Union([Type.Integer(), Type.Null()], { description: 'Cursor for `after`; null after the last page.' });
+const next = Type.Union([Type.Integer(), Type.Null()], {
+  description: 'Cursor for `after`; null after the last page.',
+});
 
 export const personDataRpcs = {
   exportPerson: rpc({
@@ -43,7 +45,8 @@ export const personDataRpcs = {
   mergePerson: rpc({
     subject: 'conversations.people.merge',
     callers: { directory: withoutActor },
-    summary: 'Replaces the merged person by the surviving one in one page of conversations (rules/people#merge-people; I3). Repeatable.',
+    summary:
+      'Replaces the merged person by the surviving one in one page of conversations (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after }),
     reply: Type.Object({ next }),
     timeoutMs: 60_000,

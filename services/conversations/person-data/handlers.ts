@@ -20,7 +20,9 @@ const erasedPerPage = 200;
 /** Shorter names are too often parts of other words. */
 const minNameLength = 3;
 
-export function createPersonDataHandlers(dependencies: Dependencies): Pick<Operations, 'exportPerson' | 'erasePerson' | 'mergePerson'> {
+export function createPersonDataHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'exportPerson' | 'erasePerson' | 'mergePerson'> {
   return {
     exportPerson: (request) => exportPerson(dependencies, request),
     erasePerson: (request, context) => erasePerson(dependencies, request, context),
@@ -28,7 +30,10 @@ export function createPersonDataHandlers(dependencies: Dependencies): Pick<Opera
   };
 }
 
-async function exportPerson({ db }: Dependencies, { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>): Promise<RawJson> {
+async function exportPerson(
+  { db }: Dependencies,
+  { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>,
+): Promise<RawJson> {
   const end = after + statements.windowSize;
   const rows = await statements.exportConversations(db, { personId, after, end, limit: exportedPerPage });
   const next = await findNext(db, rows, exportedPerPage, end);
@@ -53,7 +58,10 @@ async function erasePerson(
     const receipts = ids.length === 0 ? [] : await statements.clearReceiptsOf(tx, { ids });
     const last = next === null ? await statements.clearReceiptsNaming(tx, { personId, emails }) : [];
     if (next === null)
-      await statements.removeAttendee(tx, { personId, attendees: emails.map((email) => attendeeKey({ email, phone: null })) });
+      await statements.removeAttendee(tx, {
+        personId,
+        attendees: emails.map((email) => attendeeKey({ email, phone: null })),
+      });
     await statements.removeParticipant(tx, { personId, ids: shared });
     const notes = await statements.clearNoteAuthor(tx, { personId, ids: shared });
     const named = new Set<number>();
@@ -79,7 +87,9 @@ async function erasePerson(
   });
 }
 
-/** Cursor of the next page: the last row of a full page, else the end of the window; null after the last conversation. */
+/**
+ * Cursor of the next page: the last row of a full page, else the end of the window; null after the last conversation.
+ */
 export async function findNext(
   db: Queryable,
   rows: readonly { readonly id: number }[],

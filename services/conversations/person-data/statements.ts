@@ -1,4 +1,7 @@
-/** Personal data in conversations, including deleted ones (D67). Read in windows of ids, because no index covers room contents. */
+/**
+ * Personal data in conversations, including deleted ones (D67). Read in windows of ids, because no index covers room
+ * contents.
+ */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
@@ -131,7 +134,8 @@ export const clearReceiptsNaming = statement.many({
 });
 
 /**
- * Replaces the merged person by the surviving one, once per conversation. Room entries and claims stay separate, because their browsers are separate.
+ * Replaces the merged person by the surviving one, once per conversation. Room entries and claims stay separate,
+ * because their browsers are separate.
  */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
@@ -181,7 +185,10 @@ export const changeBookings = statement.none({
     update conversations.booking_attendees set person_id = ${targetId} where person_id = ${mergedId}`,
 });
 
-/** Removes the person as attendee and host, and marks their bookings, so that reconciliation does not add the person again. */
+/**
+ * Removes the person as attendee and host, and marks their bookings, so that reconciliation does not add the person
+ * again.
+ */
 export const removeAttendee = statement.none({
   name: 'person-data.leave-bookings',
   params: { personId: t.integer, attendees: t.text.array },

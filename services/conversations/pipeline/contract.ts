@@ -17,14 +17,20 @@ export const PublishingPatch = Type.Object(
 export const pipelineJobs = {
   advanceStep: job({
     type: 'conversations.advance-step',
-    summary: "Advances a conversation after its step's pipeline job succeeded, if the step is still the current one (D6).",
-    payload: Type.Object({ conversation_id: Id, step_id: Id, cause: Type.String({ description: 'Pipeline job that finished.' }) }),
+    summary:
+      "Advances a conversation after its step's pipeline job succeeded, if the step is still the current one (D6).",
+    payload: Type.Object({
+      conversation_id: Id,
+      step_id: Id,
+      cause: Type.String({ description: 'Pipeline job that finished.' }),
+    }),
     policy: { timeoutMs: 30_000, concurrency: 4 },
   }),
   pipelineFinished: job({
     type: 'conversations.pipeline-finished',
     startedBy: ['agents', 'media', 'transcripts'],
-    summary: 'Outcome of a pipeline job: note, values to publish, and whether to advance the step (rules/steps#pipeline-jobs).',
+    summary:
+      'Outcome of a pipeline job: note, values to publish, and whether to advance the step (rules/steps#pipeline-jobs).',
     payload: Type.Object({
       conversation_id: Id,
       step_id: nullable(Id),
@@ -39,7 +45,8 @@ export const pipelineJobs = {
   wordsErased: job({
     type: 'conversations.words-erased',
     startedBy: ['transcripts'],
-    summary: 'Adds a note when words were erased from a transcript after texts had been generated from it (rules/cli#admin-cli).',
+    summary:
+      'Adds a note when words were erased from a transcript after texts had been generated from it (rules/cli#admin-cli).',
     payload: Type.Object({ conversation_id: Id }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 30_000, concurrency: 2 },
   }),

@@ -12,15 +12,26 @@ const nothing: Reply = { items: [], read: null, is_known: true };
 
 export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db' | 'directory'>) {
   /** Ids of the requested steps, so that rare steps are found by index; undefined = any. */
-  const findStepIds = async (slug: string | undefined, step: string | undefined): Promise<readonly number[] | undefined> => {
+  const findStepIds = async (
+    slug: string | undefined,
+    step: string | undefined,
+  ): Promise<readonly number[] | undefined> => {
     if (slug === undefined) return step === undefined ? undefined : await directory.findSteps(step);
     const steps = (await directory.findJourneyBySlug(slug))?.steps ?? [];
     return steps.filter((own) => step === undefined || own.slug === step).map(({ id }) => id);
   };
-  const list = async ({ journey: slug, step, conversation_id: conversationId, before, limit, ...request }: Request): Promise<Reply> => {
+  const list = async ({
+    journey: slug,
+    step,
+    conversation_id: conversationId,
+    before,
+    limit,
+    ...request
+  }: Request): Promise<Reply> => {
     const conversationIds = conversationId === undefined ? request.conversation_ids : [conversationId];
     const isKnown =
-      conversationId === undefined || (isPossibleId(conversationId) && (await isConversation(db, { id: conversationId })).known);
+      conversationId === undefined ||
+      (isPossibleId(conversationId) && (await isConversation(db, { id: conversationId })).known);
     if (!isKnown) return { ...nothing, is_known: false };
     const stepIds = await findStepIds(slug, step);
     if (stepIds?.length === 0) return nothing;
@@ -31,7 +42,16 @@ export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db
       const entered = journey?.steps.find(({ id }) => id === row.step_id);
       if (journey === undefined || entered === undefined) return [];
       const { id, conversation_id: conversation, pipeline_job: pipelineJob, since } = row;
-      return [{ entry_id: id, conversation_id: conversation, journey: journey.slug, step: entered.slug, since, pipeline_job: pipelineJob }];
+      return [
+        {
+          entry_id: id,
+          conversation_id: conversation,
+          journey: journey.slug,
+          step: entered.slug,
+          since,
+          pipeline_job: pipelineJob,
+        },
+      ];
     });
     return { items, read: rows.length < limit ? null : (rows.at(-1)?.id ?? null), is_known: true };
   };

@@ -1,4 +1,7 @@
-/** Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox, in the transaction that moves the conversation. */
+/**
+ * Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox, in the transaction that moves the
+ * conversation.
+ */
 import type { CallContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { jobOf, transcriptImport } from '#libs/pipeline';
@@ -35,11 +38,15 @@ export async function enterStep(
   if (step.pipelineJob === null) return;
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
-  const jobId = declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
+  const jobId =
+    declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
   await addPipelineEntry(tx, { conversationId, stepId: step.id, pipelineJob: step.pipelineJob, cause, jobId });
 }
 
-/** Restarts importers when the window becomes complete after their step was entered (D7a), except the job `started` that has just been started. */
+/**
+ * Restarts importers when the window becomes complete after their step was entered (D7a), except the job `started` that
+ * has just been started.
+ */
 export async function windowCompleted(
   { jobs, pipeline }: PipelineStarter,
   tx: Tx,

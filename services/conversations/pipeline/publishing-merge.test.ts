@@ -26,7 +26,11 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
   });
 
   it("keeps and reports a person's field or record; replaces artifacts", () => {
-    const stored = { fields: { title: 'Mine' }, records: { videohost: { url: 'mine' } }, artifacts: { imported_thumbnails: ['/old'] } };
+    const stored = {
+      fields: { title: 'Mine' },
+      records: { videohost: { url: 'mine' } },
+      artifacts: { imported_thumbnails: ['/old'] },
+    };
     const patch = {
       fields: { title: envelope('machine') },
       records: { videohost: envelope({ url: 'machine' }) },
@@ -51,7 +55,10 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     });
     const record = { url: 'u', id: 'i' };
     const reordered = { ...written(record), value: { id: 'i', url: 'u' } };
-    expect(mergePublishing({ records: { videohost: reordered } }, { records: { videohost: written({ url: 'v' }) } }).retained).toEqual([]);
+    expect(
+      mergePublishing({ records: { videohost: reordered } }, { records: { videohost: written({ url: 'v' }) } })
+        .retained,
+    ).toEqual([]);
   });
 
   it('changes nothing when the values are already stored', () => {
@@ -61,12 +68,16 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
 
   it.each([[null], ['text'], [[1]]])('treats %j in the store as empty', (stored) => {
     expect(mergePublishing(stored, { fields: { title: 'T' } }).publishing).toEqual({ fields: { title: 'T' } });
-    expect(mergePublishing({ fields: stored }, { fields: { title: 'T' } }).publishing).toEqual({ fields: { title: 'T' } });
+    expect(mergePublishing({ fields: stored }, { fields: { title: 'T' } }).publishing).toEqual({
+      fields: { title: 'T' },
+    });
   });
 
   it('adds values inside a group that is in an envelope', () => {
     const stored = { fields: envelope({ title: envelope('a') }) };
-    expect(mergePublishing(stored, { fields: { summary: 's' } }).publishing).toEqual({ fields: { title: envelope('a'), summary: 's' } });
+    expect(mergePublishing(stored, { fields: { summary: 's' } }).publishing).toEqual({
+      fields: { title: envelope('a'), summary: 's' },
+    });
   });
 
   it('keeps keys such as __proto__ and every digit of large numbers', () => {

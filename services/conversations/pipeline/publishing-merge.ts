@@ -1,6 +1,7 @@
 /**
- * Merges values of pipeline jobs into `infos.publishing` (D18a). Values written by jobs are in provenance envelopes with a digest. A field or record
- * without an envelope, or edited inside it, belongs to a person and is preserved unless empty. Artifacts are replaced.
+ * Merges values of pipeline jobs into `infos.publishing` (D18a). Values written by jobs are in provenance envelopes
+ * with a digest. A field or record without an envelope, or edited inside it, belongs to a person and is preserved
+ * unless empty. Artifacts are replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#libs/json';
@@ -41,7 +42,10 @@ export function mergePublishing(stored: unknown, patch: PublishingPatch): Merged
   return { publishing: after, changed: !isDeepStrictEqual(after, stored), retained };
 }
 
-/** Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not match. */
+/**
+ * Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not
+ * match.
+ */
 function isWrittenByPerson(value: unknown, incoming: unknown): boolean {
   if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return false;
   if (!isEnvelope(value)) return true;

@@ -31,13 +31,18 @@ export const findPipelineEntry = statement.maybeOne({
 });
 
 /**
- * The latest entry of each conversation that is still in that step, newest first; null = any. A page starts after `before`; if that entry was
- * deleted, after the nearest earlier one (D98).
+ * The latest entry of each conversation that is still in that step, newest first; null = any. A page starts after
+ * `before`; if that entry was deleted, after the nearest earlier one (D98).
  */
 export const listCurrentEntries = statement.many({
   name: 'pipelines.list',
   planned: 'each-call',
-  params: { stepIds: t.integer.array.nullable, conversationIds: t.integer.array.nullable, before: t.integer.nullable, limit: t.integer },
+  params: {
+    stepIds: t.integer.array.nullable,
+    conversationIds: t.integer.array.nullable,
+    before: t.integer.nullable,
+    limit: t.integer,
+  },
   row: {
     id: t.integer,
     conversation_id: t.integer,

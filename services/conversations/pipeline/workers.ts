@@ -1,4 +1,7 @@
-/** Processes reports of pipeline jobs: publishes values, adds a note, advances the step (rules/steps#pipeline-jobs; D6, D18a). */
+/**
+ * Processes reports of pipeline jobs: publishes values, adds a note, advances the step (rules/steps#pipeline-jobs; D6,
+ * D18a).
+ */
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -23,7 +26,14 @@ const publishedBy = new Map([
 /** Idempotent: notes have a key, unchanged values are not written, a step is left once. */
 export function createPipelineFinishedWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.pipelineFinished>>): Promise<void> => {
-    const { conversation_id: id, step_id: stepId, pipeline_job: cause, note, note_key: noteKey, publishing } = run.payload;
+    const {
+      conversation_id: id,
+      step_id: stepId,
+      pipeline_job: cause,
+      note,
+      note_key: noteKey,
+      publishing,
+    } = run.payload;
     const journey = run.payload.advance ? await readJourney(dependencies, id) : undefined;
     await run.complete(async (tx) => {
       const row = await lockConversation(tx, { id });
@@ -36,7 +46,13 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
         if (written !== undefined) dependencies.eventOutbox.add(tx, written, { subject: id, data: {} });
       }
       if (note !== null) {
-        await addNote(tx, { conversationId: id, key: `pipeline:${noteKey}`, type: 'system', body: note, authorPersonId: null });
+        await addNote(tx, {
+          conversationId: id,
+          key: `pipeline:${noteKey}`,
+          type: 'system',
+          body: note,
+          authorPersonId: null,
+        });
       }
       const advances = run.payload.advance && stepId !== null;
       const advanced = advances && (await advance(dependencies, tx, { id, stepId, cause, journey, run }));
@@ -54,7 +70,9 @@ export function createAdvanceStepWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.advanceStep>>): Promise<void> => {
     const { conversation_id: id, step_id: stepId, cause } = run.payload;
     const journey = await readJourney(dependencies, id);
-    return run.complete(async (tx) => ({ advanced: await advance(dependencies, tx, { id, stepId, cause, journey, run }) }));
+    return run.complete(async (tx) => ({
+      advanced: await advance(dependencies, tx, { id, stepId, cause, journey, run }),
+    }));
   };
 }
 
@@ -83,8 +101,8 @@ export async function advance(
 }
 
 /**
- * Job `conversations.words-erased`: adds a note to conversations whose published texts were generated before words were erased from the transcript.
- * Only people can judge whether the texts contain those words.
+ * Job `conversations.words-erased`: adds a note to conversations whose published texts were generated before words were
+ * erased from the transcript. Only people can judge whether the texts contain those words.
  */
 export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations.jobs.wordsErased>>): Promise<void> {
   const { conversation_id: id } = run.payload;
@@ -96,7 +114,13 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
     const body =
       `Words of this transcript were erased after texts had been made from it: ${texts.join(', ')}. ` +
       'Read them, and change or remove what must not stay.';
-    await addNote(tx, { conversationId: id, key: `words-erased:${run.id}`, type: 'system', body, authorPersonId: null });
+    await addNote(tx, {
+      conversationId: id,
+      key: `words-erased:${run.id}`,
+      type: 'system',
+      body,
+      authorPersonId: null,
+    });
     return { texts };
   });
 }
@@ -108,12 +132,15 @@ function listGeneratedTexts(infos: unknown): string[] {
     .filter(([, value]) => sourceOf(value) === publishingSummary.name)
     .map(([name]) => name);
   const video = toObject(unwrap(publishing['records']))['videohost'];
-  return fields.length > 0 && sourceOf(video) === videohostPublish.name ? [...fields, 'the text of the video on its host'] : fields;
+  return fields.length > 0 && sourceOf(video) === videohostPublish.name
+    ? [...fields, 'the text of the video on its host']
+    : fields;
 }
 
 const toObject = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
 
 /** The value of an envelope (D18a). */
-const unwrap = (value: unknown): unknown => (isJsonObject(value) && isJsonObject(value['provenance']) ? value['value'] : value);
+const unwrap = (value: unknown): unknown =>
+  isJsonObject(value) && isJsonObject(value['provenance']) ? value['value'] : value;
 
 const sourceOf = (value: unknown): unknown => toObject(toObject(value)['provenance'])['source'];

@@ -37,8 +37,14 @@ export const questionsRpcs = {
     reply: QuestionChangeReply,
     errors: {
       idempotency_conflict: { code: 'conflict', when: 'The key was used for another change of this conversation.' },
-      question_not_in_journey: { code: 'bad_request', when: "The question does not belong to the conversation's journey." },
-      occurred_at_in_future: { code: 'bad_request', when: '`occurredAt` is more than five minutes ahead; carries `detail`.' },
+      question_not_in_journey: {
+        code: 'bad_request',
+        when: "The question does not belong to the conversation's journey.",
+      },
+      occurred_at_in_future: {
+        code: 'bad_request',
+        when: '`occurredAt` is more than five minutes ahead; carries `detail`.',
+      },
       ...dataErrors,
     },
   }),

@@ -33,7 +33,8 @@ interface NewChange {
 
 /**
  * Records a change once per key and derives the question state under the conversation's lock.
- * @throws AppError 404; then 409 `idempotency_conflict`; then, for a new key, 400 `question_not_in_journey`, 400 `occurred_at_in_future`
+ * @throws AppError 404; then 409 `idempotency_conflict`; then, for a new key, 400 `question_not_in_journey`, 400
+ * `occurred_at_in_future`
  */
 async function recordQuestionChange(
   dependencies: Dependencies,
@@ -87,9 +88,17 @@ function findReplay(row: KeyedChangeRow, change: NewChange): Reply | undefined {
   return toReply(change, true);
 }
 
-function checkChange({ clock }: Dependencies, journey: CachedJourney | undefined, { questionId, occurredAt }: NewChange): void {
+function checkChange(
+  { clock }: Dependencies,
+  journey: CachedJourney | undefined,
+  { questionId, occurredAt }: NewChange,
+): void {
   if (journey?.questionIds.has(questionId) !== true) {
-    throw appError('bad_request', 'question_not_in_journey', "The question does not belong to the conversation's journey.");
+    throw appError(
+      'bad_request',
+      'question_not_in_journey',
+      "The question does not belong to the conversation's journey.",
+    );
   }
   if (occurredAt > clock.now() + futureToleranceMicros) {
     const message = 'occurredAt is more than five minutes in the future.';

@@ -19,10 +19,13 @@ function micros(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
 }
-const durations = (text: string): string[] => [...text.matchAll(/"duration_seconds":([0-9.]+|null)/g)].map((match) => match[1] ?? '');
+const durations = (text: string): string[] =>
+  [...text.matchAll(/"duration_seconds":([0-9.]+|null)/g)].map((match) => match[1] ?? '');
 
 const instants = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
-const someChanges = fc.array(fc.record({ questionId: fc.integer({ min: 1, max: 5 }), occurredAt: instants }), { maxLength: 20 });
+const someChanges = fc.array(fc.record({ questionId: fc.integer({ min: 1, max: 5 }), occurredAt: instants }), {
+  maxLength: 20,
+});
 
 describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
   it('is empty before the first change', () => {
@@ -68,7 +71,9 @@ describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
       fc.property(someChanges, (arrived) => {
         const text = deriveQuestionState(arrived);
         const { active_question_id: active, changes } = derive(arrived);
-        const times = arrived.map((change) => change.occurredAt).toSorted((left, right) => (left < right ? -1 : left > right ? 1 : 0));
+        const times = arrived
+          .map((change) => change.occurredAt)
+          .toSorted((left, right) => (left < right ? -1 : left > right ? 1 : 0));
         expect(changes.map((change) => change.occurred_at)).toEqual(times.map((time) => formatInstant(time)));
         expect(active).toBe(changes.at(-1)?.question_id ?? null);
         const shown = durations(text);

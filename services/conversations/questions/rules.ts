@@ -7,11 +7,13 @@ export interface RecordedChange {
 }
 
 /**
- * JSON of `question_state`. Expects changes in order of arrival; sorts by `occurred_at`, then arrival. The latest is the active question. Durations
- * are exact to the microsecond.
+ * JSON of `question_state`. Expects changes in order of arrival; sorts by `occurred_at`, then arrival. The latest is
+ * the active question. Durations are exact to the microsecond.
  */
 export function deriveQuestionState(arrived: readonly RecordedChange[]): string {
-  const changes = arrived.toSorted(({ occurredAt: left }, { occurredAt: right }) => (left < right ? -1 : left > right ? 1 : 0));
+  const changes = arrived.toSorted(({ occurredAt: left }, { occurredAt: right }) =>
+    left < right ? -1 : left > right ? 1 : 0,
+  );
   const items = changes.map(({ questionId, occurredAt }, index) => {
     const next = changes[index + 1];
     const duration = next === undefined ? 'null' : formatSeconds(next.occurredAt - occurredAt);

@@ -3,7 +3,11 @@ import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** The conversation's journey, and the change with the key; null columns without one. */
-const keyedChangeRow = { journey_id: t.integer.nullable, question_id: t.integer.nullable, occurred_at: t.timestamp.nullable };
+const keyedChangeRow = {
+  journey_id: t.integer.nullable,
+  question_id: t.integer.nullable,
+  occurred_at: t.timestamp.nullable,
+};
 export type KeyedChangeRow = RowOf<typeof keyedChangeRow>;
 
 /** No row: the conversation is absent. */
@@ -22,7 +26,8 @@ export const findQuestionChange = statement.maybeOne({
 export const lockForQuestions = statement.none({
   name: 'questions.lock',
   params: { conversationId: t.integer },
-  sql: ({ conversationId }) => sql`select c.id from conversations.conversations c where c.id = ${conversationId} for update`,
+  sql: ({ conversationId }) =>
+    sql`select c.id from conversations.conversations c where c.id = ${conversationId} for update`,
 });
 
 export const addQuestionChange = statement.none({

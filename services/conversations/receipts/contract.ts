@@ -1,5 +1,14 @@
 /** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
-import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, receiptReplayResult, rpc, Type } from '#libs/contract';
+import {
+  byOperators,
+  nullable,
+  receiptFilter,
+  receiptList,
+  receiptReplay,
+  receiptReplayResult,
+  rpc,
+  Type,
+} from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
 /** Every outcome of a booking or meeting webhook. */
@@ -54,9 +63,14 @@ export const Receipt = Type.Object({
   conversation_id: nullable(Type.Integer()),
   deliveries: Type.Integer({ minimum: 1, description: 'How often the same request arrived.' }),
   processed_at: nullable(Instant('When it was last processed.')),
-  body_digest: nullable(Type.String({ description: 'SHA-256 of the received body in hex; null when it was too large to be read.' })),
+  body_digest: nullable(
+    Type.String({ description: 'SHA-256 of the received body in hex; null when it was too large to be read.' }),
+  ),
   body_size: nullable(
-    Type.Integer({ minimum: 0, description: 'Size of the received body in bytes; null when it was too large to be read.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Size of the received body in bytes; null when it was too large to be read.',
+    }),
   ),
 });
 
@@ -82,7 +96,9 @@ export const receiptRpcs = {
     reply: Type.Object({
       ...Receipt.properties,
       headers: Type.Record(Type.String(), Type.String()),
-      body: nullable(Type.String({ description: 'Raw body as text; null when it was not stored or was removed (D68).' })),
+      body: nullable(
+        Type.String({ description: 'Raw body as text; null when it was not stored or was removed (D68).' }),
+      ),
     }),
   }),
   replayReceipt: rpc({
@@ -92,7 +108,12 @@ export const receiptRpcs = {
     summary: 'Processes a receipt again. 404 when absent.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
-    errors: { receipt_without_body: { code: 'conflict', when: 'The body was not stored or was removed, so it cannot be replayed.' } },
+    errors: {
+      receipt_without_body: {
+        code: 'conflict',
+        when: 'The body was not stored or was removed, so it cannot be replayed.',
+      },
+    },
   }),
   replayReceipts: rpc({
     subject: 'admin.conversations.receipts.replay-many',

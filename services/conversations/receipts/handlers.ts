@@ -35,24 +35,35 @@ export function createReceiptHandlers(
 }
 
 /** Newest first. */
-async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
+async function listReceipts(
+  { db }: Dependencies,
+  request: RequestOf<Rpcs['listReceipts']>,
+): Promise<ReplyOf<Rpcs['listReceipts']>> {
   const { before, limit = defaultLimit, text: q } = request;
   const text = { db, search: statements.receiptSearch, q };
   const items = await collectVisibleMatches(text, { limit, before }, async (cursor) =>
-    (await statements.listReceipts(db, { ...toFilter(request), beforeAt: cursor?.at, beforeId: cursor?.id, limit })).map(toReceipt),
+    (
+      await statements.listReceipts(db, { ...toFilter(request), beforeAt: cursor?.at, beforeId: cursor?.id, limit })
+    ).map(toReceipt),
   );
   return { items };
 }
 
 /** @throws AppError 404 */
-async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
+async function showReceipt(
+  { db }: Dependencies,
+  request: RequestOf<Rpcs['showReceipt']>,
+): Promise<ReplyOf<Rpcs['showReceipt']>> {
   const row = await statements.findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
   return { ...toReceipt(row), headers, body: row.body === null ? null : decodeBody(row.body) };
 }
 
-/** Processes the receipt again. The signature is checked unless it was verified on receipt. @throws AppError 404, 409 `receipt_without_body` */
+/**
+ * Processes the receipt again. The signature is checked unless it was verified on receipt. @throws AppError 404, 409
+ * `receipt_without_body`
+ */
 async function replayReceipt(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipt']>,
@@ -77,16 +88,24 @@ async function replayReceipts(
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
   const { limit, dry_run: dryRun, ...filter } = request;
   const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
-  const matched = await filterVisibleMatches({ db, search: statements.receiptSearch, q: request.text }, found.slice(0, limit));
+  const matched = await filterVisibleMatches(
+    { db, search: statements.receiptSearch, q: request.text },
+    found.slice(0, limit),
+  );
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
     await jobs.transaction(async (tx) => {
-      for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
+      for (const row of replayable)
+        await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
       const done = { matched: matched.length, changed: replayable.length, failed: matched.length - replayable.length };
       recordAudit(tx, context, describeBulkAct({ filter: filter }, done));
     });
   }
-  const counts = { matched: matched.length, replayed: replayable.length, without_body: matched.length - replayable.length };
+  const counts = {
+    matched: matched.length,
+    replayed: replayable.length,
+    without_body: matched.length - replayable.length,
+  };
   return { ...counts, nothing_left: 0, more: found.length > limit };
 }
 
@@ -100,7 +119,12 @@ export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'j
       const done = { changed: receipts.length, failed: 0 };
       await jobs.transaction(async (tx) => {
         for (const { id, kind } of receipts)
-          await jobs.enqueue(tx, jobOf({ source: kind as ReceiptSource }), { receipt_id: id }, { requestId: context.requestId });
+          await jobs.enqueue(
+            tx,
+            jobOf({ source: kind as ReceiptSource }),
+            { receipt_id: id },
+            { requestId: context.requestId },
+          );
         recordAudit(tx, context, describe(done));
       });
       return done;

@@ -55,7 +55,15 @@ export interface Settlement {
 
 export async function settleReceipt(tx: Tx, id: number, settlement: Settlement): Promise<void> {
   const { outcome, message, conversationId, identifiers = [], trigger } = settlement;
-  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, maxStoredBytes: maxStoredBytes(outcome) });
+  await updateSettled(tx, {
+    id,
+    outcome,
+    message,
+    conversationId,
+    identifiers,
+    trigger,
+    maxStoredBytes: maxStoredBytes(outcome),
+  });
 }
 
 /** Webhook counts for the operators' overview (P1). */

@@ -23,8 +23,8 @@ const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as r
   r.headers -> 'x-reconciled-from' is not null as reconciled, r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
 
 /**
- * A repeated request updates its receipt without using a new id. A redelivery by the broker is not counted. `retryable`: outcomes that are processed
- * again and need the body again.
+ * A repeated request updates its receipt without using a new id. A redelivery by the broker is not counted.
+ * `retryable`: outcomes that are processed again and need the body again.
  */
 export const upsertReceipt = statement.one({
   name: 'receipts.insert',
@@ -92,7 +92,8 @@ export const findReceipt = statement.maybeOne({
   name: 'receipts.get',
   params: { id: t.integer },
   row: storedReceiptRow,
-  sql: ({ id }) => sql`select ${receiptColumns}, r.headers, r.body, r.was_signed from conversations.webhook_receipts r where r.id = ${id}`,
+  sql: ({ id }) =>
+    sql`select ${receiptColumns}, r.headers, r.body, r.was_signed from conversations.webhook_receipts r where r.id = ${id}`,
 });
 
 /** Null = any. */

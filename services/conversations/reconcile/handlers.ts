@@ -18,7 +18,8 @@ async function reconcileBookings(
   { since, dry_run: isDry }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof reconcileRpcs.reconcileBookings>> {
-  if (config.CALCOM_API_KEY === '') throw appError('conflict', 'not_configured', 'CALCOM_API_KEY of the conversations service is not set.');
+  if (config.CALCOM_API_KEY === '')
+    throw appError('conflict', 'not_configured', 'CALCOM_API_KEY of the conversations service is not set.');
   const payload = { since: since ?? null, dry_run: isDry, daily: false };
   const { requestId, traceparent } = context;
   const jobId = await jobs.transaction(async (tx) => {

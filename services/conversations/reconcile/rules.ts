@@ -1,6 +1,6 @@
 /**
- * Finds missing bookings (B2). Bookings linked by rescheduling form a chain; its last one, the tip, determines the state, and at most one event per
- * chain is submitted.
+ * Finds missing bookings (B2). Bookings linked by rescheduling form a chain; its last one, the tip, determines the
+ * state, and at most one event per chain is submitted.
  */
 import { readAttendees } from '../booking/index.ts';
 import type { CalBooking } from '../cal-com.ts';
@@ -59,18 +59,23 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
   if (isSplit || own === undefined) {
     return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
   }
-  if (lacksAttendees(tip, own, hasSeats)) return { ...event, trigger: 'BOOKING_CREATED', isRoster: true, usesQueryTime: true };
+  if (lacksAttendees(tip, own, hasSeats))
+    return { ...event, trigger: 'BOOKING_CREATED', isRoster: true, usesQueryTime: true };
   return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', usesUpdateTime: true } : undefined;
 }
 
 /** Whether the times changed after the latest stored event. */
-function hasOtherTimes({ start, end, updatedAt }: CalBooking, { conversationId, lastEventAt, ...own }: KnownBooking): boolean {
+function hasOtherTimes(
+  { start, end, updatedAt }: CalBooking,
+  { conversationId, lastEventAt, ...own }: KnownBooking,
+): boolean {
   if (conversationId === null || start === null || Date.parse(updatedAt) <= Date.parse(lastEventAt)) return false;
   const finish = end !== null && Date.parse(end) < Date.parse(start) ? start : end;
   return !isSameTime(start, own.start) || (finish !== null && !isSameTime(finish, own.finish));
 }
 
-const isSameTime = (sent: string, stored: string | null): boolean => stored !== null && Date.parse(sent) === Date.parse(stored);
+const isSameTime = (sent: string, stored: string | null): boolean =>
+  stored !== null && Date.parse(sent) === Date.parse(stored);
 
 function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: boolean): boolean {
   const listed = readAttendees(attendees).map(({ key }) => key);
@@ -84,8 +89,9 @@ function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: 
 }
 
 /**
- * Builds the missing webhook with its original time, so that newer events win. The same booking gives the same bytes and therefore one receipt.
- * `formerUids`: earlier bookings of the chain, nearest first. A roster describes the state at `queriedAt`.
+ * Builds the missing webhook with its original time, so that newer events win. The same booking gives the same bytes
+ * and therefore one receipt. `formerUids`: earlier bookings of the chain, nearest first. A roster describes the state
+ * at `queriedAt`.
  */
 export function composeWebhook(
   { trigger, isRoster, usesQueryTime, usesUpdateTime, hasSeats }: MissingEvent,

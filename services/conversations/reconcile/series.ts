@@ -1,6 +1,6 @@
 /**
- * Job `conversations.booking-series` (D81): Cal.com sends one webhook when the rest of a series is cancelled; this requests the cancelled
- * occurrences.
+ * Job `conversations.booking-series` (D81): Cal.com sends one webhook when the rest of a series is cancelled; this
+ * requests the cancelled occurrences.
  */
 import type { PayloadOf } from '#libs/contract';
 import { unavailable } from '#libs/errors';
@@ -29,10 +29,18 @@ export function createSeriesWorker(dependencies: Dependencies) {
     const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });
     if (calCom === undefined) return noteOccurrences(dependencies, run, known);
     // Not before the time of the webhook.
-    const queriedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
+    const queriedAt =
+      [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ??
+      '';
     const cancelled = await listCancelled(dependencies, run, calCom, known);
     const missing = cancelled.map((tip) => ({
-      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, usesQueryTime: true, usesUpdateTime: false, hasSeats: false } as const,
+      event: {
+        trigger: 'BOOKING_CANCELLED',
+        isRoster: false,
+        usesQueryTime: true,
+        usesUpdateTime: false,
+        hasSeats: false,
+      } as const,
       tip,
       formerUids: [],
       personId: hostId,
@@ -44,8 +52,15 @@ export function createSeriesWorker(dependencies: Dependencies) {
   };
 }
 
-/** The known occurrences that Cal.com reports as cancelled. @throws AppError unavailable until it reports the named one */
-async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, known: readonly Occurrence[]): Promise<CalBooking[]> {
+/**
+ * The known occurrences that Cal.com reports as cancelled. @throws AppError unavailable until it reports the named one
+ */
+async function listCancelled(
+  { db }: Dependencies,
+  run: Run,
+  calCom: CalCom,
+  known: readonly Occurrence[],
+): Promise<CalBooking[]> {
   const { uid, start } = run.payload;
   const named = uid === null ? undefined : await calCom.findBooking(uid, run);
   if (named?.status === 'accepted' && run.attempt <= maxAttemptsWhileAccepted)
@@ -74,10 +89,20 @@ async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly
   const { person_id: hostId, receipt_id: receiptId } = run.payload;
   const named = known
     .slice(0, maxNamed)
-    .map(({ id, title, start }) => `${title === null ? 'without a title' : `"${title}"`}, ${start ?? 'no start'} (conversation ${id})`);
+    .map(
+      ({ id, title, start }) =>
+        `${title === null ? 'without a title' : `"${title}"`}, ${start ?? 'no start'} (conversation ${id})`,
+    );
   const more = known.length > named.length ? ` and ${known.length - named.length} more` : '';
-  const which = known.length === 0 ? 'Check the conversations of the same series.' : `Look at ${named.join('; ')}${more}.`;
+  const which =
+    known.length === 0 ? 'Check the conversations of the same series.' : `Look at ${named.join('; ')}${more}.`;
   const body = `Several occurrences of a series were cancelled in Cal.com. Without CALCOM_API_KEY it is not known which later conversations are over. ${which}`;
-  const note = { key: `booking-series:${receiptId}`, person_ids: [hostId], body, note_type: 'booking', author_person_id: null };
+  const note = {
+    key: `booking-series:${receiptId}`,
+    person_ids: [hostId],
+    body,
+    note_type: 'booking',
+    author_person_id: null,
+  };
   await run.complete((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId }));
 }

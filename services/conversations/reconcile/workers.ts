@@ -1,6 +1,6 @@
 /**
- * Job `conversations.booking-reconcile` (B1, B2). Cal.com sends each webhook once, so events are lost while the platform is down. The job compares
- * bookings and submits missing events as receipts marked `reconciled`.
+ * Job `conversations.booking-reconcile` (B1, B2). Cal.com sends each webhook once, so events are lost while the
+ * platform is down. The job compares bookings and submits missing events as receipts marked `reconciled`.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -32,7 +32,10 @@ export function createReconcileWorker(dependencies: Dependencies) {
     if (calCom === undefined) throw new PermanentJobError('CALCOM_API_KEY is not set.');
     const { since, dry_run: isDry } = run.payload;
     const queriedAt = new Date().toISOString();
-    const all = await calCom.listBookings(since, { signal: run.signal, progress: (listed) => run.progress(0, `${listed} bookings read`) });
+    const all = await calCom.listBookings(since, {
+      signal: run.signal,
+      progress: (listed) => run.progress(0, `${listed} bookings read`),
+    });
     const counts = {
       listed: all.length,
       missing: 0,
@@ -123,7 +126,10 @@ async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBo
       attendees: JSON.parse(row.attendees) as KnownBooking['attendees'],
     }));
   const followed = tips.map((tip) => ({ tip, formerUids: chains.follow(tip) }));
-  const rows = Map.groupBy(await find(followed.flatMap(({ tip, formerUids }) => [tip.uid, ...formerUids])), ({ uid }) => uid);
+  const rows = Map.groupBy(
+    await find(followed.flatMap(({ tip, formerUids }) => [tip.uid, ...formerUids])),
+    ({ uid }) => uid,
+  );
   const found: Chain[] = [];
   for (const { tip, formerUids } of followed) {
     const known = [tip.uid, ...formerUids].flatMap((uid) => rows.get(uid) ?? []);
@@ -137,8 +143,15 @@ async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBo
   return found;
 }
 
-type Counts = Record<'missing' | 'created' | 'rescheduled' | 'cancelled' | 'attendees' | 'without_person' | 'without_journey', number>;
-const countOf = { BOOKING_CREATED: 'created', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'cancelled' } as const;
+type Counts = Record<
+  'missing' | 'created' | 'rescheduled' | 'cancelled' | 'attendees' | 'without_person' | 'without_journey',
+  number
+>;
+const countOf = {
+  BOOKING_CREATED: 'created',
+  BOOKING_RESCHEDULED: 'rescheduled',
+  BOOKING_CANCELLED: 'cancelled',
+} as const;
 
 async function findMissingOf(
   dependencies: Dependencies,
@@ -159,8 +172,10 @@ async function findMissingOf(
   const missing: MissingBooking[] = [];
   for (const { event, tip, formerUids, known } of found) {
     const personId =
-      tip.hosts.map((email) => hosts.get(email)).find((id) => id !== undefined) ?? known.find((item) => item.personId)?.personId;
-    const isUsable = known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
+      tip.hosts.map((email) => hosts.get(email)).find((id) => id !== undefined) ??
+      known.find((item) => item.personId)?.personId;
+    const isUsable =
+      known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
     if (!isUsable) counts.without_journey++;
     else if (personId === undefined || personId === null) counts.without_person++;
     else {

@@ -7,7 +7,10 @@ export const windowErrors: ErrorReasons = {
     code: 'conflict',
     when: 'A different boundary is stored; carries `currentConversationStartedAt` and/or `currentCaptureEndedAt`.',
   },
-  invalid_transcript_window: { code: 'bad_request', when: 'A boundary has no offset, or the end is not strictly after the start.' },
+  invalid_transcript_window: {
+    code: 'bad_request',
+    when: 'A boundary has no offset, or the end is not strictly after the start.',
+  },
 };
 
 const optionalText = (description: string, options: Record<string, unknown> = {}) =>
@@ -30,7 +33,10 @@ export const RoomParticipant = Type.Object(
     assignedAt: optionalInstant('When the id was assigned; write-once.'),
     lastCredentialIssuedAt: optionalInstant('When a credential was last issued.'),
   },
-  { $id: 'RoomParticipant', description: 'Upserted by `customParticipantId`; omitted and null fields keep their stored values.' },
+  {
+    $id: 'RoomParticipant',
+    description: 'Upserted by `customParticipantId`; omitted and null fields keep their stored values.',
+  },
 );
 
 const Claim = Type.Object(
@@ -41,10 +47,15 @@ const Claim = Type.Object(
 /** Body of POST enter-coherence (rules/room#room-state; D8, D23, D26b). Null counts as omitted. */
 export const RoomWrite = Type.Object(
   {
-    phase: optionalText('Phase of the room, 1 to 64 characters; the latest value wins.', { minLength: 1, maxLength: 64 }),
+    phase: optionalText('Phase of the room, 1 to 64 characters; the latest value wins.', {
+      minLength: 1,
+      maxLength: 64,
+    }),
     version: Type.Optional(nullable(SafeInteger('The latest provided value wins.'))),
     expectedVersion: Type.Optional(
-      nullable(SafeInteger('Reject the write with 409 unless this is the stored version. The first write is always accepted.')),
+      nullable(
+        SafeInteger('Reject the write with 409 unless this is the stored version. The first write is always accepted.'),
+      ),
     ),
     claims: Type.Optional(
       nullable(
@@ -61,7 +72,9 @@ export const RoomWrite = Type.Object(
     recordingEndedAt: optionalInstant('When the recording ended; omitted or null keeps the stored value.'),
     participants: Type.Optional(nullable(Type.Array(RoomParticipant))),
     conversationStartedAt: optionalInstant('Start of the transcript window; write-once, with an offset.'),
-    captureEndedAt: optionalInstant('End of the transcript window; write-once, with an offset, strictly after the start.'),
+    captureEndedAt: optionalInstant(
+      'End of the transcript window; write-once, with an offset, strictly after the start.',
+    ),
     sessionId: Type.Optional(
       Type.Unknown({ description: 'Accepted and ignored; the session is derived by the server.', deprecated: true }),
     ),
@@ -81,7 +94,9 @@ export const RoomWriteReply = Type.Object(
     participantCount: Type.Integer({ minimum: 0 }),
     conversationStartedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
     captureEndedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
-    transcriptWindowComplete: Type.Optional(Type.Boolean({ description: 'Present when the request carried a boundary: both are stored.' })),
+    transcriptWindowComplete: Type.Optional(
+      Type.Boolean({ description: 'Present when the request carried a boundary: both are stored.' }),
+    ),
   },
   { $id: 'RoomWritten' },
 );
@@ -116,7 +131,10 @@ export const roomRpcs = {
     request: Type.Object({ conversation_id: AnyId, write: RoomWrite }),
     reply: RoomWriteReply,
     errors: {
-      version_conflict: { code: 'conflict', when: '`expectedVersion` is not the stored version; carries `currentVersion`.' },
+      version_conflict: {
+        code: 'conflict',
+        when: '`expectedVersion` is not the stored version; carries `currentVersion`.',
+      },
       meeting_conflict: { code: 'conflict', when: 'A different meeting is stored; carries `currentMeetingId`.' },
       ...windowErrors,
       ...dataErrors,

@@ -29,8 +29,8 @@ async function readRoom(
 }
 
 /**
- * POST enter-coherence. Usually an optimistic read and write; falls back to the row lock after a concurrent write or when the window becomes
- * complete.
+ * POST enter-coherence. Usually an optimistic read and write; falls back to the row lock after a concurrent write or
+ * when the window becomes complete.
  * @throws AppError 404, then errors of `mergeRoom`; then nothing is stored
  */
 async function writeRoom(

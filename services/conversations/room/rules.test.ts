@@ -12,7 +12,10 @@ import {
 } from './rules.ts';
 
 const nothing: StoredWindow = { conversationStartedAt: null, captureEndedAt: null };
-const incoming = (start?: Instant, end?: Instant): IncomingWindow => ({ conversationStartedAt: start, captureEndedAt: end });
+const incoming = (start?: Instant, end?: Instant): IncomingWindow => ({
+  conversationStartedAt: start,
+  captureEndedAt: end,
+});
 const length = (window: StoredWindow): bigint =>
   (storedInstant(window.captureEndedAt) ?? 0n) - (storedInstant(window.conversationStartedAt) ?? 0n);
 const instants = fc.bigInt({ min: 1_800_000_000_000_000n, max: 1_800_000_000_000_010n });
@@ -20,7 +23,9 @@ const maybe = fc.option(instants, { nil: undefined });
 
 describe('readBoundary (rules/room#transcript-window, 1 and 4)', () => {
   it('parses any offset, and null as undefined', () => {
-    expect(readBoundary('captureEndedAt', '2030-01-01T12:00:00+02:00')).toBe(readBoundary('captureEndedAt', '2030-01-01T10:00:00Z'));
+    expect(readBoundary('captureEndedAt', '2030-01-01T12:00:00+02:00')).toBe(
+      readBoundary('captureEndedAt', '2030-01-01T10:00:00Z'),
+    );
     expect(readBoundary('captureEndedAt', null)).toBeUndefined();
   });
 
@@ -41,7 +46,8 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
           } catch {
             expect(stored).toBe(before);
           }
-          if (before.conversationStartedAt !== null) expect(stored.conversationStartedAt).toBe(before.conversationStartedAt);
+          if (before.conversationStartedAt !== null)
+            expect(stored.conversationStartedAt).toBe(before.conversationStartedAt);
           if (before.captureEndedAt !== null) expect(stored.captureEndedAt).toBe(before.captureEndedAt);
           if (isComplete(stored)) expect(length(stored)).toBeGreaterThan(0n);
         }
@@ -55,7 +61,10 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
         const end = start + (length % 10n) + 1n;
         const stored = mergeWindow(nothing, incoming(start, end));
         expect(mergeWindow(stored, incoming(start, end))).toBe(stored);
-        const shown = { conversationStartedAt: formatInstant(start, '+00:00'), captureEndedAt: formatInstant(end, '+00:00') };
+        const shown = {
+          conversationStartedAt: formatInstant(start, '+00:00'),
+          captureEndedAt: formatInstant(end, '+00:00'),
+        };
         expect(findBoundaryConflict(shown, incoming(start, end))).toBeUndefined();
       }),
     );
@@ -66,13 +75,19 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     [6n, 5n],
   ])('rejects the window %s to %s, together and in either order', (start, end) => {
     expect(() => mergeWindow(nothing, incoming(start, end))).toThrow(/strictly after/);
-    expect(() => mergeWindow(mergeWindow(nothing, incoming(start)), incoming(undefined, end))).toThrow(/strictly after/);
-    expect(() => mergeWindow(mergeWindow(nothing, incoming(undefined, end)), incoming(start))).toThrow(/strictly after/);
+    expect(() => mergeWindow(mergeWindow(nothing, incoming(start)), incoming(undefined, end))).toThrow(
+      /strictly after/,
+    );
+    expect(() => mergeWindow(mergeWindow(nothing, incoming(undefined, end)), incoming(start))).toThrow(
+      /strictly after/,
+    );
   });
 
   it('reports a conflict before an unusable order, with the current values', () => {
     const stored = mergeWindow(nothing, incoming(10n));
-    expect(findBoundaryConflict(stored, incoming(11n, 5n))?.details).toEqual({ currentConversationStartedAt: formatInstant(10n) });
+    expect(findBoundaryConflict(stored, incoming(11n, 5n))?.details).toEqual({
+      currentConversationStartedAt: formatInstant(10n),
+    });
     expect(() => mergeWindow(stored, incoming(11n, 5n))).toThrow(/different transcript boundary/);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Room state as one JSON object, with the transcript window: two write-once boundaries (rules/room#room-state, rules/room#transcript-window; D7b, D8,
- * D22, D23, D26b).
+ * Room state as one JSON object, with the transcript window: two write-once boundaries (rules/room#room-state,
+ * rules/room#transcript-window; D7b, D8, D22, D23, D26b).
  */
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
@@ -25,7 +25,8 @@ export function readRoomWindow(write: RoomWrite): IncomingWindow {
 
 /**
  * Merges a write into the stored state.
- * @throws AppError 409 `version_conflict`, then 409 `meeting_conflict`, then the errors of the window; then nothing is stored.
+ * @throws AppError 409 `version_conflict`, then 409 `meeting_conflict`, then the errors of the window; then nothing is
+ * stored.
  */
 export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming: IncomingWindow): RoomMerge {
   checkVersion(stored, write);
@@ -34,10 +35,16 @@ export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming:
   const window = mergeWindow(before, incoming);
   const room: JsonObject = { ...stored };
   delete room['sessionId'];
-  assignDefined(room, { phase: write.phase, version: write.version, meetingId: write.meetingId, recordingId: write.recordingId });
+  assignDefined(room, {
+    phase: write.phase,
+    version: write.version,
+    meetingId: write.meetingId,
+    recordingId: write.recordingId,
+  });
   assignDefined(room, { recordingEndedAt: normalizeInstant(write.recordingEndedAt), ...window });
   if (hasEntries(write.claims)) room['claims'] = mergeClaims(room['claims'], write.claims);
-  if (hasEntries(write.participants)) room['participants'] = mergeParticipants(room['participants'], write.participants);
+  if (hasEntries(write.participants))
+    room['participants'] = mergeParticipants(room['participants'], write.participants);
   const after = Object.keys(room).length === 0 && stored === null ? null : room;
   return {
     room: after,
@@ -53,7 +60,10 @@ export function mergeRoomWindow(stored: JsonObject | null, incoming: IncomingWin
 
 /** The stored window; values that are not text count as unset. */
 export function roomWindow(room: JsonObject | null): StoredWindow {
-  return { conversationStartedAt: textOf(room?.['conversationStartedAt']), captureEndedAt: textOf(room?.['captureEndedAt']) };
+  return {
+    conversationStartedAt: textOf(room?.['conversationStartedAt']),
+    captureEndedAt: textOf(room?.['captureEndedAt']),
+  };
 }
 
 /** Reply of POST enter-coherence. */
@@ -101,7 +111,8 @@ function checkVersion(stored: JsonObject | null, { expectedVersion }: RoomWrite)
 
 function checkMeeting(stored: JsonObject | null, { meetingId }: RoomWrite): void {
   const currentMeetingId = textOf(stored?.['meetingId']);
-  if (currentMeetingId === null || meetingId === null || meetingId === undefined || meetingId === currentMeetingId) return;
+  if (currentMeetingId === null || meetingId === null || meetingId === undefined || meetingId === currentMeetingId)
+    return;
   throw appError('conflict', 'meeting_conflict', 'A different meeting is already stored.', { currentMeetingId });
 }
 
@@ -208,7 +219,8 @@ export function formatBoundary(text: string | null): string | null {
 }
 
 /**
- * The 409 `transcript_boundary_conflict` with the current values of differing boundaries; undefined when each is new, omitted, or the same instant.
+ * The 409 `transcript_boundary_conflict` with the current values of differing boundaries; undefined when each is new,
+ * omitted, or the same instant.
  */
 export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWindow): AppError | undefined {
   const details: Record<string, string> = {};
@@ -221,11 +233,17 @@ export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWin
     details['currentCaptureEndedAt'] = formatBoundary(stored.captureEndedAt) ?? '';
   }
   if (Object.keys(details).length === 0) return undefined;
-  return appError('conflict', 'transcript_boundary_conflict', 'A different transcript boundary is already stored.', details);
+  return appError(
+    'conflict',
+    'transcript_boundary_conflict',
+    'A different transcript boundary is already stored.',
+    details,
+  );
 }
 
 /**
- * The stored window after the request. Only new boundaries are validated, so that repeating the stored values succeeds even for invalid old data.
+ * The stored window after the request. Only new boundaries are validated, so that repeating the stored values succeeds
+ * even for invalid old data.
  * @throws AppError 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`
  */
 export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): StoredWindow {

@@ -18,7 +18,9 @@ const readable = {
   scope: Type.Union([Type.Object({ person_id: nullable(Type.Integer()), event_ids: found }), Type.Null()], {
     description: 'Conversations that the caller can read (D69): those of the person and of these events; null = all.',
   }),
-  hidden_event_ids: Type.Array(Type.Integer(), { description: 'Events whose conversations the caller cannot see (D18f).' }),
+  hidden_event_ids: Type.Array(Type.Integer(), {
+    description: 'Events whose conversations the caller cannot see (D18f).',
+  }),
 };
 
 const filters = {

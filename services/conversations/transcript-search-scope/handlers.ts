@@ -134,10 +134,19 @@ async function listReadable(
   return { items: items.map(({ id }) => ({ id })) };
 }
 
-/** Context for local decisions on behalf of an account. Further calls use the service's own account (docs/adr/signed-actors.md). */
-function asReader(context: CallContext, { account_id: accountId, person_id: personId, ...rights }: Reader): CallContext {
+/**
+ * Context for local decisions on behalf of an account. Further calls use the service's own account
+ * (docs/adr/signed-actors.md).
+ */
+function asReader(
+  context: CallContext,
+  { account_id: accountId, person_id: personId, ...rights }: Reader,
+): CallContext {
   const { superuser, global_editor: globalEditor, coherence_access: coherenceAccess } = rights;
-  return { ...withoutActor(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };
+  return {
+    ...withoutActor(context),
+    actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess },
+  };
 }
 
 async function listAccessFacts(

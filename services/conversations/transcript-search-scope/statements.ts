@@ -35,7 +35,9 @@ export const listFacts = statement.many({
     participants: t.text,
     updated_at: t.text,
   },
-  sql: ({ ids }) => sql`select c.id, iso_utc(c.start_at) as start, c.event_id, c.journey_id, c.participant_ids::text as participants,
+  sql: ({
+    ids,
+  }) => sql`select c.id, iso_utc(c.start_at) as start, c.event_id, c.journey_id, c.participant_ids::text as participants,
       iso_utc(c.updated_at) as updated_at
     from conversations.conversations c where c.id = any(${ids})`,
 });

@@ -6,15 +6,27 @@ import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
 import { sessionEvents } from './contract.ts';
 import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
 
-/** `end` revokes sessions and keys, `sign-out` revokes sessions only, `refresh` revokes nothing but clears the gateways' caches. */
+/**
+ * `end` revokes sessions and keys, `sign-out` revokes sessions only, `refresh` revokes nothing but clears the gateways'
+ * caches.
+ */
 export type TokenChange = 'end' | 'sign-out' | 'refresh';
 
-/** Call in the transaction that changes the accounts, after their rows are written. Gateways drop their cached tokens. */
-export async function changeTokens(tx: Tx, jobs: Jobs, accountIds: readonly number[], change: TokenChange): Promise<void> {
+/**
+ * Call in the transaction that changes the accounts, after their rows are written. Gateways drop their cached tokens.
+ */
+export async function changeTokens(
+  tx: Tx,
+  jobs: Jobs,
+  accountIds: readonly number[],
+  change: TokenChange,
+): Promise<void> {
   if (accountIds.length === 0) return;
   const accounts = { accountIds };
   const sessions = await (change === 'refresh' ? findAccountSessions : revokeAccountSessions)(tx, accounts);
-  const keys = change === 'sign-out' ? [] : await (change === 'end' ? revokeAccountKeys : findAccountKeys)(tx, accounts);
-  if (sessions.length > 0) await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: sessions.map((row) => row.session_key) });
+  const keys =
+    change === 'sign-out' ? [] : await (change === 'end' ? revokeAccountKeys : findAccountKeys)(tx, accounts);
+  if (sessions.length > 0)
+    await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: sessions.map((row) => row.session_key) });
   if (keys.length > 0) await jobs.emit(tx, keyEvents.keysChanged, { key_ids: keys.map(({ id }) => id) });
 }

@@ -37,7 +37,9 @@ const listedAccount = Type.Object({
 
 const notFound = { account_not_found: { code: 'not_found', when: 'No account has that email.' } } as const;
 const badPerson = { person_not_found: { code: 'not_found', when: 'No person has that id or key.' } } as const;
-const badGroup = { unknown_group: { code: 'bad_request', when: 'The group does not exist; the message lists the groups.' } } as const;
+const badGroup = {
+  unknown_group: { code: 'bad_request', when: 'The group does not exist; the message lists the groups.' },
+} as const;
 const badPassword = {
   weak_password: { code: 'bad_request', when: 'The password is shorter than 12 characters, or easy to guess.' },
   public_password: { code: 'bad_request', when: 'The password appears in the documentation; rejected in production.' },
@@ -68,7 +70,10 @@ export const accountRpcs = {
       superuser: Type.Optional(Type.Boolean()),
       group: Type.Optional(Type.String({ maxLength: 150 })),
     }),
-    reply: Type.Object({ items: Type.Array(listedAccount), next: nullable(Type.String({ description: '`after` of the next page.' })) }),
+    reply: Type.Object({
+      items: Type.Array(listedAccount),
+      next: nullable(Type.String({ description: '`after` of the next page.' })),
+    }),
     errors: badGroup,
   }),
   identifyAccounts: rpc({
@@ -210,7 +215,8 @@ export const sessionRpcs = {
     subject: 'directory.sessions.refuse-login',
     callers: byGateway,
     audit: 'login',
-    summary: 'Rejects a login with a wrong gate key: same work and error as a wrong password (D40), separate throttle (D76).',
+    summary:
+      'Rejects a login with a wrong gate key: same work and error as a wrong password (D40), separate throttle (D76).',
     request: Type.Object({ ip: Type.String() }),
     reply: Type.Object({}),
   }),
@@ -232,7 +238,8 @@ export const sessionRpcs = {
       token: Type.String({ maxLength: 8_192 }),
       for_console: Type.Optional(
         Type.Boolean({
-          description: 'True for requests of the console, which accepts only its own sessions; these are not accepted elsewhere (S3).',
+          description:
+            'True for requests of the console, which accepts only its own sessions; these are not accepted elsewhere (S3).',
         }),
       ),
     }),
@@ -260,11 +267,16 @@ export const sessionRpcs = {
 /** Default page size (rules/http#limits). */
 export const sessionsPerPage = 50;
 
-export const sessionsQuery = Type.Object({ limit: limitParameter({ usual: sessionsPerPage, most: 200 }), offset: offsetParameter });
+export const sessionsQuery = Type.Object({
+  limit: limitParameter({ usual: sessionsPerPage, most: 200 }),
+  offset: offsetParameter,
+});
 
 const Session = Type.Object(
   {
-    id: Type.String({ description: 'Identifier of the session, not secret: the part of the token between the second and third `_`.' }),
+    id: Type.String({
+      description: 'Identifier of the session, not secret: the part of the token between the second and third `_`.',
+    }),
     created_at: instant('Time of the login.'),
     expires_at: instant('Time at which it expires.'),
     current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
@@ -284,7 +296,10 @@ export const ownLoginRpcs = {
     request: Type.Object({ current: Type.String(), new: Type.String(), ip: Type.String() }),
     reply: Type.Object({
       changed: Type.Literal(true),
-      revoked_sessions: Type.Integer({ minimum: 0, description: 'Number of revoked sessions, including the session of the request.' }),
+      revoked_sessions: Type.Integer({
+        minimum: 0,
+        description: 'Number of revoked sessions, including the session of the request.',
+      }),
     }),
     errors: {
       ...badPassword,

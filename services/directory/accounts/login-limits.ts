@@ -1,4 +1,7 @@
-/** Rate limits of logins (rules/http#rate-limits; D76), and refused logins in the audit log (A1). docs/adr/login-throttling.md */
+/**
+ * Rate limits of logins (rules/http#rate-limits; D76), and refused logins in the audit log (A1).
+ * docs/adr/login-throttling.md
+ */
 import { createHash } from 'node:crypto';
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { AppError } from '#libs/errors';
@@ -6,7 +9,14 @@ import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { type AttemptRow, countAttempt, findAttempts } from './statements/sessions.ts';
 
-const reasons = ['gate_key', 'credentials', 'identity', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
+const reasons = [
+  'gate_key',
+  'credentials',
+  'identity',
+  'too_many_gate_keys',
+  'too_many_logins',
+  'too_many_failures',
+] as const;
 type Reason = (typeof reasons)[number];
 
 export interface LoginLimits {
@@ -16,7 +26,9 @@ export interface LoginLimits {
   readonly failuresPerEmail: number;
 }
 
-/** All methods except `count` throw 429 above the limit. An address is an IPv4 address or the /64 of an IPv6 address. */
+/**
+ * All methods except `count` throw 429 above the limit. An address is an IPv4 address or the /64 of an IPv6 address.
+ */
 export interface LoginThrottle {
   admitGateTry(address: string): Promise<void>;
   admitLogin(address: string): Promise<void>;
@@ -48,10 +60,17 @@ export function createLoginThrottle(db: Database, metrics: Metrics, limits: Logi
     if (limits.loginsPerMinute === 0) return;
     admit(await countAttempt(db, { key, limit: limits.loginsPerMinute, windowSeconds: addressWindowSeconds }), reason);
   };
-  const failures = async (attempts: typeof countAttempt | typeof findAttempts, email: string, address: string): Promise<void> => {
+  const failures = async (
+    attempts: typeof countAttempt | typeof findAttempts,
+    email: string,
+    address: string,
+  ): Promise<void> => {
     if (limits.failuresPerEmail === 0) return;
     const key = `${emailThrottleKey(email)}/${address}`;
-    admit(await attempts(db, { key, limit: limits.failuresPerEmail, windowSeconds: emailWindowSeconds }), 'too_many_failures');
+    admit(
+      await attempts(db, { key, limit: limits.failuresPerEmail, windowSeconds: emailWindowSeconds }),
+      'too_many_failures',
+    );
   };
 
   return {
@@ -65,13 +84,21 @@ export function createLoginThrottle(db: Database, metrics: Metrics, limits: Logi
 
 export interface RefusedLogins {
   /** @param accountId account of the email; null if it does not exist or was not looked up */
-  record(context: AuditContext, accountId: number | null, reason: 'credentials' | 'gate_key' | 'identity' | 'no_person'): Promise<void>;
+  record(
+    context: AuditContext,
+    accountId: number | null,
+    reason: 'credentials' | 'gate_key' | 'identity' | 'no_person',
+  ): Promise<void>;
 }
 
 const windowMs = 60_000;
 
 /** @param now monotonic clock in milliseconds */
-export function createRefusedLogins(db: Database, maxPerMinute = 120, now: () => number = () => performance.now()): RefusedLogins {
+export function createRefusedLogins(
+  db: Database,
+  maxPerMinute = 120,
+  now: () => number = () => performance.now(),
+): RefusedLogins {
   let windowStart = now();
   let written = 0;
   let unlisted = 0;

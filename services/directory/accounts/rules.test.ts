@@ -48,7 +48,8 @@ describe('passwords (D40)', () => {
   });
 
   it('verifies hashes with other costs', async () => {
-    // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another path
+    // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another
+    // path
     const { argon2Sync } = await import('node:crypto');
     const tag = argon2Sync('argon2id', {
       message: Buffer.from('password'),
@@ -80,7 +81,10 @@ describe('passwords (D40)', () => {
     ])('are upgraded when they match: %s', async (_what, memory, passes, sizes) => {
       const stored = await store(memory, passes, sizes);
       const { matches, upgraded } = await passwords.check('right', stored);
-      expect([matches, upgraded]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
+      expect([matches, upgraded]).toEqual([
+        true,
+        expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/),
+      ]);
       expect(await passwords.check('right', upgraded ?? null)).toEqual({ matches: true, upgraded: undefined });
       expect(await passwords.check('wrong', stored)).toEqual({ matches: false, upgraded: undefined });
     });
@@ -90,7 +94,10 @@ describe('passwords (D40)', () => {
       [19_456, 3],
       [65_536, 1],
     ])('are kept if they cost as much or more: m=%i, t=%i', async (memory, passes) => {
-      expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, upgraded: undefined });
+      expect(await passwords.check('right', await store(memory, passes))).toEqual({
+        matches: true,
+        upgraded: undefined,
+      });
     });
 
     it("take the work of a check at today's cost, whether or not they match (D40)", async () => {
@@ -114,13 +121,21 @@ describe('passwords (D40)', () => {
   it('rejects callers as unavailable when the queue is full', async () => {
     const narrow = createPasswords({ limit: { maxRunning: 1, maxWaiting: 2 } });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
     await expect(narrow.verify('x', null)).resolves.toBe(false);
   });
 
   it('answers every call of a burst', async () => {
     const hash = await passwords.hash('burst');
-    const results = await Promise.all(Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)));
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)),
+    );
     expect(results.filter(Boolean)).toHaveLength(6);
   });
 });
@@ -129,7 +144,9 @@ const email = 'ada.lovelace@example.org';
 
 describe('findPasswordProblem (rules/access#passwords)', () => {
   it('accepts 12 to 128 characters', async () => {
-    await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe('must have at least 12 characters, and has 11');
+    await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe(
+      'must have at least 12 characters, and has 11',
+    );
     await expect(findPasswordProblem('kR7#vQ2pX9sL', email)).resolves.toBeUndefined();
     const long = Array.from({ length: 16 }, (_, n) => `kR7#v2p${String.fromCodePoint(0x1f600 + n)}`).join('');
     await expect(findPasswordProblem(long, email)).resolves.toBeUndefined();

@@ -1,4 +1,6 @@
-/** Passwords as argon2id hashes (D40), their strength (rules/access#passwords), and session tokens (rules/access#login). */
+/**
+ * Passwords as argon2id hashes (D40), their strength (rules/access#passwords), and session tokens (rules/access#login).
+ */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { isPublicSecret } from '#libs/config';
@@ -24,14 +26,22 @@ export interface ConcurrencyLimit {
   readonly maxWaiting: number;
 }
 
-const defaultConcurrency: ConcurrencyLimit = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
+const defaultConcurrency: ConcurrencyLimit = {
+  maxRunning: Math.max(1, Math.min(4, availableParallelism())),
+  maxWaiting: 500,
+};
 
 export interface Passwords {
   /** True for a password that must neither be set nor accepted. */
   isRefused(password: string): boolean;
-  /** @returns a hash in PHC format with a new salt. @throws AppError bad_request for a rejected password, unavailable when the queue is full. */
+  /**
+   * @returns a hash in PHC format with a new salt. @throws AppError bad_request for a rejected password, unavailable
+   * when the queue is full.
+   */
   hash(password: string): Promise<string>;
-  /** Returns false for a null hash, after the same amount of work. @throws AppError unavailable when the queue is full. */
+  /**
+   * Returns false for a null hash, after the same amount of work. @throws AppError unavailable when the queue is full.
+   */
   verify(password: string, stored: string | null): Promise<boolean>;
   /** Like `verify`; also returns a stronger hash if the stored one is weaker than today's cost. */
   check(password: string, stored: string | null): Promise<PasswordCheck>;
@@ -93,7 +103,10 @@ export function createPasswords({
       // Checks the weak hash and computes the new one in parallel, whether or not the password matches: the duration
       // must not reveal whether an account exists (D40).
       const upgrading = isWeaker(known) ? hashWithSalt(password) : undefined;
-      const [tag, upgraded] = await Promise.all([derive(password, known.salt, known.cost, known.tag.length), upgrading]);
+      const [tag, upgraded] = await Promise.all([
+        derive(password, known.salt, known.cost, known.tag.length),
+        upgrading,
+      ]);
       const matches = timingSafeEqual(tag, known.tag);
       return { matches, upgraded: matches ? upgraded : undefined };
     });
@@ -104,7 +117,8 @@ export function createPasswords({
     verify: async (password, stored) => (await check(password, stored)).matches,
     hash: (password) =>
       runLimited(async () => {
-        if (isRefused(password)) throw appError('bad_request', 'public_password', 'This password is publicly known. Choose another one.');
+        if (isRefused(password))
+          throw appError('bad_request', 'public_password', 'This password is publicly known. Choose another one.');
         return hashWithSalt(password);
       }),
   };
@@ -143,7 +157,14 @@ export function deriveArgon2id(
   length: number,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const parameters = { message: Buffer.from(password, 'utf8'), nonce, memory, passes, parallelism, tagLength: length };
+    const parameters = {
+      message: Buffer.from(password, 'utf8'),
+      nonce,
+      memory,
+      passes,
+      parallelism,
+      tagLength: length,
+    };
     argon2('argon2id', parameters, (error, tag) => (error === null ? resolve(tag) : reject(error)));
   });
 }
@@ -156,7 +177,10 @@ const minScore = 3;
 type PasswordScorer = (password: string, about: string[]) => number;
 let scorer: Promise<PasswordScorer> | undefined;
 
-/** Returns the problem of a new password, phrased after "the password", or undefined. @param email of the account, which is easy to guess */
+/**
+ * Returns the problem of a new password, phrased after "the password", or undefined. @param email of the account, which
+ * is easy to guess
+ */
 export async function findPasswordProblem(password: string, email: string): Promise<string | undefined> {
   const { length } = Array.from(password);
   if (length < minLength) return `must have at least ${minLength} characters, and has ${length}`;
@@ -180,7 +204,10 @@ async function loadScorer(): Promise<PasswordScorer> {
   return (password, about) => zxcvbn.check(password, about).score;
 }
 
-/** Checks and hashes a new password (rules/access#passwords). @throws AppError `weak_password`, `public_password`, unavailable */
+/**
+ * Checks and hashes a new password (rules/access#passwords). @throws AppError `weak_password`, `public_password`,
+ * unavailable
+ */
 export async function hashNewPassword(passwords: Passwords, password: string, email: string): Promise<string> {
   const problem = await findPasswordProblem(password, email.trim());
   if (problem !== undefined) throw appError('bad_request', 'weak_password', `The password ${problem}.`);

@@ -1,4 +1,7 @@
-/** Reads of the admin CLI: one person or holon with details, private holons included, and stored links that are no longer accepted. */
+/**
+ * Reads of the admin CLI: one person or holon with details, private holons included, and stored links that are no
+ * longer accepted.
+ */
 import { byOperators, rpc, Type } from '#libs/contract';
 import { anyId, HolonPublic, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';
 import { MembershipWithHolon, MembershipWithPerson } from '../memberships/contract.ts';
@@ -29,7 +32,10 @@ export const adminDetailRpcs = {
     reply: Type.Object({
       holon: HolonPublic,
       memberships: page(MembershipWithPerson),
-      relationships: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Total number.' }), items: Type.Array(Relationship) }),
+      relationships: Type.Object({
+        count: Type.Integer({ minimum: 0, description: 'Total number.' }),
+        items: Type.Array(Relationship),
+      }),
     }),
     errors: v1Errors.notFound('No holon has the id.'),
   }),

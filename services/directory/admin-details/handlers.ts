@@ -1,4 +1,7 @@
-/** Details of one person or holon, without visibility limits, and stored links that are no longer accepted (rules/cli#admin-cli; D72). */
+/**
+ * Details of one person or holon, without visibility limits, and stored links that are no longer accepted
+ * (rules/cli#admin-cli; D72).
+ */
 import type { Static } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type HandlersOf, type RawJson, rawJson } from '#libs/nats';
@@ -18,7 +21,9 @@ type RefusedLink = Static<typeof refusedLink>;
 const everything: Viewer = { seesAll: true, accountId: null };
 const unfiltered = { journey: null, step: null, responsiblePersonId: null, followUp: null, from: null, to: null };
 
-export function createAdminDetailHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs & typeof refusedLinkRpcs> {
+export function createAdminDetailHandlers({
+  db,
+}: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs & typeof refusedLinkRpcs> {
   return {
     showPerson: async ({ person_id: personId, ...page }) =>
       together({

@@ -1,4 +1,7 @@
-/** Schemas that several features share: ids, paging, error reasons and the objects of the open API (rules/memberships#membership-lists; D47, D47a). */
+/**
+ * Schemas that several features share: ids, paging, error reasons and the objects of the open API
+ * (rules/memberships#membership-lists; D47, D47a).
+ */
 import {
   type ErrorReasons,
   limitParameter,
@@ -68,7 +71,12 @@ export function page<Item extends TSchema>(item: Item) {
 
 /** Exclusive lower bound of an instant. Without an offset it is read as UTC. */
 const afterParameter = (what: string) =>
-  Type.Optional(Type.String({ format: 'date-time', description: `${what} strictly after this instant. Without an offset it is UTC.` }));
+  Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: `${what} strictly after this instant. Without an offset it is UTC.`,
+    }),
+  );
 
 /** Sort, date filters and paging of the lists of people and holons. */
 export const listParameters = {
@@ -112,7 +120,10 @@ export const v1Errors = {
   denied: (when: string): ErrorReasons => ({ permission_denied: { code: 'permission_denied', when } }),
 };
 
-/** The request with every field of the query schema, undefined where absent, for statements whose parameters have the names of the query. */
+/**
+ * The request with every field of the query schema, undefined where absent, for statements whose parameters have the
+ * names of the query.
+ */
 export function everyField<Properties extends TProperties>(
   query: TObject<Properties>,
   request: Partial<Static<TObject<Properties>>>,
@@ -145,7 +156,9 @@ export const HolonPublic = Type.Object(
     slug: Type.String(),
     type: Type.String({ description: 'Slug of the class. Classes absent from the class list are retired.' }),
     description: Type.String({ description: 'Rich text, possibly empty.' }),
-    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' })),
+    parent_id: nullable(
+      Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' }),
+    ),
     logo_url: nullable(Type.String({ description: 'URL of the logo.' })),
     links: jsonDocument('Link values by channel, possibly empty.'),
   },
@@ -180,7 +193,9 @@ export const actorFacts = {
   personId: nullable(rowId),
   superuser: Type.Boolean(),
   globalEditor: Type.Boolean(),
-  coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).' }),
+  coherenceAccess: Type.Boolean({
+    description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).',
+  }),
   ops: Type.Optional(
     nullable(
       Type.Enum(['read', 'act'], {

@@ -1,2 +1,9 @@
 /** SQL of the objects of the open API. */
-export { actorFieldsSql, getPerson, noteItemSql, personListItemSql, personOrNullSql, personPublicSql } from './statements.ts';
+export {
+  actorFieldsSql,
+  getPerson,
+  noteItemSql,
+  personListItemSql,
+  personOrNullSql,
+  personPublicSql,
+} from './statements.ts';

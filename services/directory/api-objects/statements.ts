@@ -1,6 +1,6 @@
 /**
- * JSON of the objects of the open API (rules/memberships#membership-lists), used by every statement of `/api/v1`. Nested objects have no
- * timestamps; items of people, holon and search lists do (D47a).
+ * JSON of the objects of the open API (rules/memberships#membership-lists), used by every statement of `/api/v1`.
+ * Nested objects have no timestamps; items of people, holon and search lists do (D47a).
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 

@@ -1,4 +1,7 @@
-/** Browse, look-ups by id, and conversation events (rules/discovery#browse, rules/discovery#conversation-events; D10, D11, D17, D18). */
+/**
+ * Browse, look-ups by id, and conversation events (rules/discovery#browse, rules/discovery#conversation-events; D10,
+ * D11, D17, D18).
+ */
 import { anyActor, byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { jsonDocument } from '../api-objects/contract.ts';
 
@@ -8,7 +11,12 @@ export const maxLookupIds = 50;
 export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, description: 'Ids, at most 50.' });
 
 export const HolonRef = Type.Object(
-  { id: Type.Integer(), slug: Type.String(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }) },
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    type: Type.String({ description: 'Class slug of the holon.' }),
+  },
   { $id: 'HolonRef', description: 'A short form of a holon.' },
 );
 
@@ -42,7 +50,9 @@ export const ConversationEvent = Type.Object(
     slug: Type.String(),
     name: Type.String(),
     type: Type.String({ description: 'Class slug of the event.' }),
-    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' })),
+    parent_id: nullable(
+      Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' }),
+    ),
     parent_slug: nullable(Type.String({ description: 'As `parent_id`.' })),
   },
   { $id: 'ConversationEvent', description: 'A holon whose class is a conversation event.' },
@@ -73,7 +83,9 @@ const AttachedJourney = Type.Object(
 const AttachedJourneys = Type.Object(
   {
     scope: Type.Literal('direct', { description: 'Only journeys attached to the event itself.' }),
-    items: Type.Array(AttachedJourney, { description: 'Conversation journeys in the order in which they are attached.' }),
+    items: Type.Array(AttachedJourney, {
+      description: 'Conversation journeys in the order in which they are attached.',
+    }),
   },
   { $id: 'AttachedJourneys', description: 'Conversation journeys of an event.' },
 );
@@ -101,7 +113,8 @@ export const browseRpcs = {
   listConversationEvents: rpc({
     subject: 'directory.events.list',
     callers: byUsers,
-    summary: 'Lists conversation events: all, or of a holon and its descendants (rules/discovery#conversation-events; D10).',
+    summary:
+      'Lists conversation events: all, or of a holon and its descendants (rules/discovery#conversation-events; D10).',
     request: Type.Object({ holon_slug: Type.Optional(Type.String()) }),
     reply: Type.Array(ConversationEvent),
   }),

@@ -1,6 +1,6 @@
 /**
- * Browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10, D11, D18d, D18f). PostgreSQL builds
- * the JSON.
+ * Browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10, D11, D18d, D18f).
+ * PostgreSQL builds the JSON.
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
@@ -79,8 +79,8 @@ export const listAllEvents = statement.one({
 });
 
 /**
- * Conversation events in the subtree of a holon. The body is null if the holon does not exist or is invisible. `offset 0` forces a look-up
- * by id, whatever tree size the planner expects.
+ * Conversation events in the subtree of a holon. The body is null if the holon does not exist or is invisible. `offset
+ * 0` forces a look-up by id, whatever tree size the planner expects.
  */
 export const listEventsBelow = statement.one({
   name: 'events.list-below',

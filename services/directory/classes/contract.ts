@@ -40,7 +40,8 @@ export const ObjectClassPublic = Type.Object(
       { $id: 'ClassConfig', additionalProperties: true, description: 'Configuration of the class.' },
     ),
     journeys: Type.Array(JourneyListItem, {
-      description: 'Effective catalogue: journeys of the class, then of its ancestors, nearest first, each in catalogue order.',
+      description:
+        'Effective catalogue: journeys of the class, then of its ancestors, nearest first, each in catalogue order.',
     }),
   },
   {

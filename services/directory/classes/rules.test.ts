@@ -48,7 +48,9 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
 
   it('sanitises rich text, trims addresses, and keeps every digit of a number', () => {
     const { set } = check(
-      parseJson('{"body": "<p onclick=x>a</p><script>b</script>", "site": " https://a.org ", "seats": 12345678901234567890}') as JsonObject,
+      parseJson(
+        '{"body": "<p onclick=x>a</p><script>b</script>", "site": " https://a.org ", "seats": 12345678901234567890}',
+      ) as JsonObject,
     );
     expect(JSON.stringify(set)).toBe('{"body":"<p>a</p>","site":"https://a.org","seats":12345678901234567890}');
   });
@@ -58,7 +60,10 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
   });
 
   it('removes a value with null', () => {
-    expect(check({ theme: null, seats: null, open: true })).toEqual({ set: { open: true }, remove: ['theme', 'seats'] });
+    expect(check({ theme: null, seats: null, open: true })).toEqual({
+      set: { open: true },
+      remove: ['theme', 'seats'],
+    });
   });
 
   it.each<[string, unknown]>([
@@ -107,7 +112,12 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
   });
 
   it('ignores malformed groups of info fields', () => {
-    for (const groups of [undefined, null, 'x', [1, { fields: 'x' }, { fields: [null, { key: 1, type: 'text' }, { key: 'a' }] }]])
+    for (const groups of [
+      undefined,
+      null,
+      'x',
+      [1, { fields: 'x' }, { fields: [null, { key: 1, type: 'text' }, { key: 'a' }] }],
+    ])
       expect(readInfoFields(groups).size).toBe(0);
   });
 });

@@ -21,7 +21,9 @@ type Check = (value: unknown, field: InfoField) => Checked;
 
 const needText: Check = (value) => {
   if (typeof value !== 'string') return { problem: 'must be text' };
-  return isLonger(value, maxDescriptionLength) ? { problem: `is longer than ${maxDescriptionLength} characters` } : { value };
+  return isLonger(value, maxDescriptionLength)
+    ? { problem: `is longer than ${maxDescriptionLength} characters` }
+    : { value };
 };
 
 const needRichText: Check = (value, field) => {
@@ -36,7 +38,9 @@ const needOptions: Check = (value, { options }) =>
     : { problem: 'must be a list of texts' };
 
 const needAddress: Check = (value) =>
-  typeof value === 'string' && isWebAddress(value.trim()) ? { value: value.trim() } : { problem: 'must be an http or https address' };
+  typeof value === 'string' && isWebAddress(value.trim())
+    ? { value: value.trim() }
+    : { problem: 'must be an http or https address' };
 
 /** All field types. */
 const checks: Readonly<Record<string, Check>> = {
@@ -72,7 +76,10 @@ export function readInfoFields(groups: unknown): ReadonlyMap<string, InfoField> 
   return fields;
 }
 
-/** Checks the values of a request; null removes a value. @throws AppError 400 that names an unknown, read-only or malformed field */
+/**
+ * Checks the values of a request; null removes a value. @throws AppError 400 that names an unknown, read-only or
+ * malformed field
+ */
 export function checkInfoFields(fields: ReadonlyMap<string, InfoField>, given: JsonObject): InfosChange {
   const set = new Map<string, unknown>();
   const remove: string[] = [];

@@ -3,7 +3,10 @@ import { sql, type Sql, statement, t } from '#libs/sql';
 import { journeyListItemSql } from '../journeys/index.ts';
 import { bodyRow } from '../lists/index.ts';
 
-/** Journeys of the class, then of its ancestors, nearest first, in catalogue order; duplicates count at their first position. */
+/**
+ * Journeys of the class, then of its ancestors, nearest first, in catalogue order; duplicates count at their first
+ * position.
+ */
 const catalogueSql = sql`coalesce((
   select json_agg(${journeyListItemSql('j')} order by found.depth, found.position, found.journey_id)
   from (select distinct on (a.journey_id) a.journey_id, line.depth, a.position
@@ -40,8 +43,8 @@ export const getClass = statement.maybeOne({
 });
 
 /**
- * Effective `info_field_groups` of a class as JSON: its own, then those of its ancestors, nearest first. The first declaration of a field
- * wins.
+ * Effective `info_field_groups` of a class as JSON: its own, then those of its ancestors, nearest first. The first
+ * declaration of a field wins.
  * @param objectClass alias of `directory.object_classes`
  */
 export function infoFieldGroupsSql(objectClass: string): Sql {

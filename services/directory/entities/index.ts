@@ -7,14 +7,26 @@ import {
   TeamAuthoritySchema,
 } from './account.entity.ts';
 import { ErasureSchema, StepConfigAuditSchema, WorkspaceUploadSchema } from './audit.entity.ts';
-import { ClassAllowedChildSchema, HolonJourneySchema, HolonSchema, ObjectClassSchema, SphereSchema } from './holon.entity.ts';
+import {
+  ClassAllowedChildSchema,
+  HolonJourneySchema,
+  HolonSchema,
+  ObjectClassSchema,
+  SphereSchema,
+} from './holon.entity.ts';
 import { ClassJourneySchema, JourneyQuestionSchema, JourneySchema, JourneyStepSchema } from './holon.entity.ts';
-import { HolonNoteSchema, MembershipSchema, NoteSchema, PersonNoteSchema, RelationshipSchema } from './membership.entity.ts';
+import {
+  HolonNoteSchema,
+  MembershipSchema,
+  NoteSchema,
+  PersonNoteSchema,
+  RelationshipSchema,
+} from './membership.entity.ts';
 import { MergedPersonSchema, PersonAliasSchema, PersonSchema } from './person.entity.ts';
 
 /**
- * All tables of the schema `directory` with a key, except those of the job library. Trigger-maintained counts and channel values have no
- * key. Generated search columns are declared in migrations.
+ * All tables of the schema `directory` with a key, except those of the job library. Trigger-maintained counts and
+ * channel values have no key. Generated search columns are declared in migrations.
  */
 export const entities = [
   AccountSchema,

@@ -44,12 +44,19 @@ export const directoryFeed = {
   personMerged: feedEvent({
     type: 'person.merged',
     subject: 'person',
-    summary: 'A person was merged into another, who now owns all their data. No further events of the merged person follow.',
+    summary:
+      'A person was merged into another, who now owns all their data. No further events of the merged person follow.',
     data: Type.Object({ into: Type.Integer({ description: 'The surviving person.' }) }),
     example: { into: 41 },
     isFinalEvent: true,
   }),
-  holonCreated: feedEvent({ type: 'holon.created', subject: 'holon', summary: 'A holon was created.', data: noData, example: {} }),
+  holonCreated: feedEvent({
+    type: 'holon.created',
+    subject: 'holon',
+    summary: 'A holon was created.',
+    data: noData,
+    example: {},
+  }),
   holonUpdated: feedEvent({
     type: 'holon.updated',
     subject: 'holon',

@@ -20,7 +20,10 @@ const visibleThrough = (...holons: readonly number[]): FeedAccess => ({ holons, 
 /** Rows read per batch. */
 const maxRowsPerRead = 5_000;
 
-/** Emits one event per id that was created or changed; skips ids that no longer exist. Pass only ids that really changed. */
+/**
+ * Emits one event per id that was created or changed; skips ids that no longer exist. Pass only ids that really
+ * changed.
+ */
 export async function emitWritten(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -44,12 +47,14 @@ async function emitBatch(
   if (kind === 'membership') {
     for (const { id, ...data } of await listMemberships(tx, { ids })) emitMembership(eventOutbox, tx, what, id, data);
   } else if (kind === 'relationship') {
-    for (const { id, ...data } of await listRelationships(tx, { ids })) emitRelationship(eventOutbox, tx, what, id, data);
+    for (const { id, ...data } of await listRelationships(tx, { ids }))
+      emitRelationship(eventOutbox, tx, what, id, data);
   } else if (kind === 'holon') {
     const event = isNew ? directoryFeed.holonCreated : directoryFeed.holonUpdated;
     for (const id of ids) eventOutbox.add(tx, event, { subject: id, data: {}, access: visibleThrough(id) });
   } else {
-    for (const id of ids) emitPerson(eventOutbox, tx, isNew ? directoryFeed.personCreated : directoryFeed.personUpdated, id);
+    for (const id of ids)
+      emitPerson(eventOutbox, tx, isNew ? directoryFeed.personCreated : directoryFeed.personUpdated, id);
   }
 }
 

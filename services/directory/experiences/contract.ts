@@ -9,7 +9,10 @@ export const experienceClassSlug = 'experience';
 export const newExperience = Type.Object(
   {
     parent_id: Type.Integer({ description: 'Holon whose class allows an experience class as a child.' }),
-    name: singleLine({ maxLength: maxNameLength, description: 'Must not be blank. Leading and trailing whitespace is removed.' }),
+    name: singleLine({
+      maxLength: maxNameLength,
+      description: 'Must not be blank. Leading and trailing whitespace is removed.',
+    }),
     description: Type.String({
       maxLength: maxDescriptionLength,
       description: "Rich text, sanitised with the web editor's allowlist. Must not be blank.",
@@ -29,7 +32,10 @@ const experienceReply = Type.Object({ experience: HolonPublic });
 
 const logoSetting = Type.Object({
   experience_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-  blob_id: Type.Integer({ minimum: 1, description: 'Increases with each logo of the holon; older logos do not replace newer ones.' }),
+  blob_id: Type.Integer({
+    minimum: 1,
+    description: 'Increases with each logo of the holon; older logos do not replace newer ones.',
+  }),
   logo_url: Type.String({ minLength: 1, maxLength: 500 }),
 });
 

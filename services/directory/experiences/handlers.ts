@@ -14,7 +14,14 @@ import { requireRichText } from '../texts/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { experienceRpcs } from './contract.ts';
 import { slugOf, slugWithSuffix } from './rules.ts';
-import { type ExperienceClassRow, findExperience, findParent, getLogo, insertExperience, listExperienceClasses } from './statements.ts';
+import {
+  type ExperienceClassRow,
+  findExperience,
+  findParent,
+  getLogo,
+  insertExperience,
+  listExperienceClasses,
+} from './statements.ts';
 import { setLogo } from './workers.ts';
 
 type ExperienceHandlers = HandlersOf<typeof experienceRpcs>;
@@ -38,13 +45,22 @@ export function createExperienceHandlers({
           requireText('name', request.name.trim()),
           requireText('description', requireRichText('description', request.description)),
         ];
-        const objectClass = chooseClass(await listExperienceClasses(tx, { classId: parent.class_id }), request.svc_class);
+        const objectClass = chooseClass(
+          await listExperienceClasses(tx, { classId: parent.class_id }),
+          request.svc_class,
+        );
         const { set } = checkInfoFields(
           readInfoFields(parseJson(objectClass.info_field_groups)),
           (request.info_fields ?? {}) as JsonObject,
         );
         const infos = JSON.stringify(set);
-        const id = await insertWithFreshSlug(tx, { name, description, classId: objectClass.id, parentId: request.parent_id, infos });
+        const id = await insertWithFreshSlug(tx, {
+          name,
+          description,
+          classId: objectClass.id,
+          parentId: request.parent_id,
+          infos,
+        });
         await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
         await emitWritten(eventOutbox, tx, 'holon', 'created', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
@@ -66,15 +82,23 @@ export function createExperienceHandlers({
 }
 
 /** @throws AppError 404, 403 */
-async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined): Promise<{ readonly class_id: number }> {
+async function findEditableParent(
+  tx: Tx,
+  id: number,
+  actor: Actor | undefined,
+): Promise<{ readonly class_id: number }> {
   const parent = isPossibleId(id) ? await findParent(tx, { id, ...readViewer(actor) }) : undefined;
   if (parent === undefined) throw notFound();
-  if (!parent.can_edit) throw new AppError({ code: 'permission_denied', message: 'You cannot edit the content of this holon.' });
+  if (!parent.can_edit)
+    throw new AppError({ code: 'permission_denied', message: 'You cannot edit the content of this holon.' });
   return parent;
 }
 
 /** @throws AppError 400 */
-function chooseClass(allowed: readonly ExperienceClassRow[], requested: NewExperience['svc_class']): ExperienceClassRow {
+function chooseClass(
+  allowed: readonly ExperienceClassRow[],
+  requested: NewExperience['svc_class'],
+): ExperienceClassRow {
   const [first] = allowed;
   if (first === undefined) throw badRequest("The parent's class does not allow experience classes as children.");
   if (requested === undefined || requested === null) return first;
@@ -89,7 +113,10 @@ function requireText(field: string, text: string): string {
 }
 
 /** Retries with another slug if the slug is taken, also by a concurrent creation. */
-async function insertWithFreshSlug(tx: Tx, experience: Omit<Parameters<typeof insertExperience>[1], 'slug'>): Promise<number> {
+async function insertWithFreshSlug(
+  tx: Tx,
+  experience: Omit<Parameters<typeof insertExperience>[1], 'slug'>,
+): Promise<number> {
   const base = slugOf(experience.name);
   for (let attempt = 0; attempt < maxSlugAttempts; attempt++) {
     const slug = attempt === 0 ? base : slugWithSuffix(base);

@@ -19,6 +19,8 @@ export function slugOf(name: string): string {
 
 /** Alternative slug with a random suffix. */
 export function slugWithSuffix(base: string): string {
-  const suffix = Array.from({ length: suffixLength }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length))).join('');
+  const suffix = Array.from({ length: suffixLength }, () =>
+    suffixAlphabet.charAt(randomInt(suffixAlphabet.length)),
+  ).join('');
   return `${base}-${suffix}`;
 }

@@ -2,7 +2,9 @@
 import { nullable, withoutActor, rpc, Type } from '#libs/contract';
 
 const ids = Type.Array(Type.Integer(), { maxItems: 1_000 });
-const accountField = { account_id: nullable(Type.Integer({ description: 'Account whose visibility applies; null = no account.' })) };
+const accountField = {
+  account_id: nullable(Type.Integer({ description: 'Account whose visibility applies; null = no account.' })),
+};
 const subjects = Type.Object({ people: ids, holons: ids, memberships: ids, relationships: ids, notes: ids });
 
 export const feedRpcs = {

@@ -13,7 +13,8 @@ export function createFeedHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf
     accountId,
   });
   return {
-    listHiddenHolons: async ({ account_id: accountId }) => bodyOf(await listHiddenHolons(db, await findViewer(accountId))),
+    listHiddenHolons: async ({ account_id: accountId }) =>
+      bodyOf(await listHiddenHolons(db, await findViewer(accountId))),
     listFeedReadable: async ({ account_id: accountId, people, holons, memberships, relationships, notes }) =>
       bodyOf(
         await listReadable(db, {

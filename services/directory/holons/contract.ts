@@ -1,5 +1,15 @@
 /** Holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
-import { anyActor, byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import {
+  anyActor,
+  byOperators,
+  byUsers,
+  singleLine,
+  nullable,
+  withoutActor,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 import {
   anyId,
   HolonListItem,
@@ -22,7 +32,9 @@ export const holonListQuery = Type.Object({
       'Part of the name or description, ignoring case and accents. Searches the first 10,000 characters of descriptions. Required without `class`.',
     ),
   ),
-  class: Type.Optional(Type.String({ description: 'Slug of an active class; includes holons of its subclasses. Required without `q`.' })),
+  class: Type.Optional(
+    Type.String({ description: 'Slug of an active class; includes holons of its subclasses. Required without `q`.' }),
+  ),
   parent: Type.Optional(anyId('Only children of this holon.')),
   ...listParameters,
 });
@@ -34,11 +46,15 @@ export const holonUpdate = Type.Object(
     name: Type.Optional(
       singleLine({
         maxLength: maxNameLength,
-        description: 'Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only.',
+        description:
+          'Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only.',
       }),
     ),
     description: Type.Optional(
-      Type.String({ maxLength: maxDescriptionLength, description: "Rich text, sanitised with the web editor's allowlist." }),
+      Type.String({
+        maxLength: maxDescriptionLength,
+        description: "Rich text, sanitised with the web editor's allowlist.",
+      }),
     ),
     links: Type.Optional(
       Type.Object(
@@ -117,7 +133,9 @@ const holonList = {
 const subtree = {
   request: Type.Object({ slug: Type.String() }),
   reply: Type.Object({
-    found: Type.Boolean({ description: 'False if the holon does not exist or the caller cannot see it; both return 404.' }),
+    found: Type.Boolean({
+      description: 'False if the holon does not exist or the caller cannot see it; both return 404.',
+    }),
     holon_id: nullable(rowId),
     ids: Type.Array(rowId, {
       description:
@@ -131,7 +149,10 @@ export const holonRpcs = {
     subject: 'directory.holons.get-many',
     callers: { conversations: withoutActor, cli: withoutActor },
     summary: 'Returns holons by id or slug; unknown ones are skipped.',
-    request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })) }),
+    request: Type.Object({
+      ids: Type.Optional(idList),
+      slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })),
+    }),
     reply: Type.Object({ items: Type.Array(holon) }),
   }),
   listHolons: rpc({
@@ -203,7 +224,8 @@ export const holonRpcs = {
   coveredHolons: rpc({
     subject: 'directory.holons.covered',
     callers: { conversations: withoutActor },
-    summary: "Lists holons covered by an account's active team authority (D49), among `ids` or all. Excludes rights of global editors.",
+    summary:
+      "Lists holons covered by an account's active team authority (D49), among `ids` or all. Excludes rights of global editors.",
     request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
     reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
   }),

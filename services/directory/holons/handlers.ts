@@ -1,4 +1,7 @@
-/** Holons: reads, visibility for other services, and updates (rules/holons#holons, rules/holons#update-a-holon; D46a, D47, D48, D49). */
+/**
+ * Holons: reads, visibility for other services, and updates (rules/holons#holons, rules/holons#update-a-holon; D46a,
+ * D47, D48, D49).
+ */
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
@@ -36,11 +39,20 @@ import {
   listHolonsOfClass,
 } from './statements/lists.ts';
 
-export function createHolonHandlers(deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>): HandlersOf<typeof holonRpcs> {
-  return { ...createHolonReadHandlers(deps), ...createVisibleHolonHandlers(deps), updateHolon: createUpdateHolon(deps) };
+export function createHolonHandlers(
+  deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>,
+): HandlersOf<typeof holonRpcs> {
+  return {
+    ...createHolonReadHandlers(deps),
+    ...createVisibleHolonHandlers(deps),
+    updateHolon: createUpdateHolon(deps),
+  };
 }
 
-type HolonReadHandlers = Pick<HandlersOf<typeof holonRpcs>, 'getHolons' | 'listHolons' | 'searchHolons' | 'getHolon' | 'getHolonBySlug'>;
+type HolonReadHandlers = Pick<
+  HandlersOf<typeof holonRpcs>,
+  'getHolons' | 'listHolons' | 'searchHolons' | 'getHolon' | 'getHolonBySlug'
+>;
 
 function createHolonReadHandlers({ db }: Pick<Dependencies, 'db'>): HolonReadHandlers {
   const list = async (request: HolonListQuery, viewer: Viewer) => {
@@ -63,15 +75,21 @@ function createHolonReadHandlers({ db }: Pick<Dependencies, 'db'>): HolonReadHan
   };
 }
 
-type VisibleHolonHandlers = Pick<HandlersOf<typeof holonRpcs>, 'holonSubtree' | 'wholeSubtree' | 'visibleHolons' | 'coveredHolons'>;
+type VisibleHolonHandlers = Pick<
+  HandlersOf<typeof holonRpcs>,
+  'holonSubtree' | 'wholeSubtree' | 'visibleHolons' | 'coveredHolons'
+>;
 
 export function createVisibleHolonHandlers({ db }: Pick<Dependencies, 'db'>): VisibleHolonHandlers {
   return {
     holonSubtree: async ({ slug }, { actor }) => bodyOf(await getHolonSubtree(db, { slug, ...readViewer(actor) })),
     wholeSubtree: async ({ slug }) => bodyOf(await getHolonSubtree(db, { slug, seesAll: true, accountId: null })),
-    visibleHolons: async ({ account_id: accountId, ids = [], slugs = [] }) => bodyOf(await getVisibleHolons(db, { ids, slugs, accountId })),
+    visibleHolons: async ({ account_id: accountId, ids = [], slugs = [] }) =>
+      bodyOf(await getVisibleHolons(db, { ids, slugs, accountId })),
     coveredHolons: async ({ account_id: accountId, ids }) =>
-      bodyOf(await (ids === undefined ? listCoveredHolons(db, { accountId }) : findCoveredHolons(db, { accountId, ids }))),
+      bodyOf(
+        await (ids === undefined ? listCoveredHolons(db, { accountId }) : findCoveredHolons(db, { accountId, ids })),
+      ),
   };
 }
 
@@ -89,7 +107,10 @@ function createUpdateHolon({
       const holon = await lockForEditing(tx, request, actor);
       await checkIfMatch(request.if_match, () => getWrittenHolon(tx, { id, ...readViewer(actor) }));
       const checked = checkHolonFields(request, holon.name_read_only);
-      const fields = checkInfoFields(readInfoFields(parseJson(holon.info_field_groups)), (request.info_fields ?? {}) as JsonObject);
+      const fields = checkInfoFields(
+        readInfoFields(parseJson(holon.info_field_groups)),
+        (request.info_fields ?? {}) as JsonObject,
+      );
       const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: no active sphere has the id');
       const journeyIds = await checkIds(tx, findJourneyIds, request.journey_ids, 'journey_ids: no journey has the id');
 
@@ -106,7 +127,8 @@ function createUpdateHolon({
         infosToSet: JSON.stringify(infos.set),
       });
       const attachments = journeyIds === undefined ? [] : [{ owner_id: id, targets: journeyIds }];
-      const reattached = attachments.length === 0 ? [] : await attach.holon_journeys(tx, { attachments: JSON.stringify(attachments) });
+      const reattached =
+        attachments.length === 0 ? [] : await attach.holon_journeys(tx, { attachments: JSON.stringify(attachments) });
       const after = readState(saved ?? holon, journeyIds ?? holon.journey_ids);
 
       if (saved !== undefined || reattached.length > 0) {
@@ -119,12 +141,19 @@ function createUpdateHolon({
       }
       const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
       const changes = describeChanges(before, after, [...Object.keys(fields.set), ...fields.remove]);
-      return withEtag(rawJson(`{"holon":${written.body},"changes":${JSON.stringify(changes)}}`), entityTag(written.body));
+      return withEtag(
+        rawJson(`{"holon":${written.body},"changes":${JSON.stringify(changes)}}`),
+        entityTag(written.body),
+      );
     });
 }
 
 /** @throws AppError 404 if the holon does not exist or is invisible, 403 without the required rights */
-async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: Request, actor: Actor | undefined): Promise<LockedHolon> {
+async function lockForEditing(
+  tx: Tx,
+  { holon_id: id, journey_ids: journeys }: Request,
+  actor: Actor | undefined,
+): Promise<LockedHolon> {
   const viewer = readViewer(actor);
   const holon = isPossibleId(id) ? await lockHolon(tx, { id, ...viewer }) : undefined;
   if (holon === undefined) throw notFound();

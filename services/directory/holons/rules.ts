@@ -55,13 +55,17 @@ function checkLinks(given: Readonly<Record<string, string>>): Record<string, str
 function checkCountries(given: readonly string[]): string[] {
   const codes = given.map((code) => {
     const known = findCountryCode(code);
-    if (known === undefined) throw badRequest(`locations: "${code.slice(0, 20)}" is not an ISO 3166-1 alpha-2 country code.`);
+    if (known === undefined)
+      throw badRequest(`locations: "${code.slice(0, 20)}" is not an ISO 3166-1 alpha-2 country code.`);
     return known;
   });
   return [...new Set(codes)];
 }
 
-/** Combines locations, spheres and info fields into one change of the stored infos. An empty list without a stored value is not a change. */
+/**
+ * Combines locations, spheres and info fields into one change of the stored infos. An empty list without a stored value
+ * is not a change.
+ */
 export function mergeInfos(
   stored: JsonObject,
   fields: InfosChange,
@@ -82,7 +86,11 @@ export interface FieldChange {
 }
 
 /** Changed fields under the request's names. @param infoKeys keys of `info_fields` in the request */
-export function describeChanges(before: HolonState, after: HolonState, infoKeys: readonly string[]): Record<string, FieldChange> {
+export function describeChanges(
+  before: HolonState,
+  after: HolonState,
+  infoKeys: readonly string[],
+): Record<string, FieldChange> {
   const changed = infoKeys.filter((key) => !isSame(before.infos[key], after.infos[key]));
   const fields: Readonly<Record<string, (state: HolonState) => unknown>> = {
     name: (state) => state.name,
@@ -93,7 +101,10 @@ export function describeChanges(before: HolonState, after: HolonState, infoKeys:
     info_fields: (state) => pick(state.infos, changed),
     journey_ids: (state) => state.journey_ids,
   };
-  const changes = Object.entries(fields).map(([name, read]): [string, FieldChange] => [name, { old: read(before), new: read(after) }]);
+  const changes = Object.entries(fields).map(([name, read]): [string, FieldChange] => [
+    name,
+    { old: read(before), new: read(after) },
+  ]);
   return Object.fromEntries(changes.filter(([, change]) => !isSame(change.old, change.new)));
 }
 

@@ -10,7 +10,9 @@ const email = Type.String({ minLength: 1, maxLength: 320 });
 const reportedIdentity = {
   issuer,
   subject,
-  email: Type.Optional(singleLine({ maxLength: 320, description: 'Verified by the issuer; unverified emails are omitted.' })),
+  email: Type.Optional(
+    singleLine({ maxLength: 320, description: 'Verified by the issuer; unverified emails are omitted.' }),
+  ),
 };
 
 const Identity = Type.Object({
@@ -26,7 +28,9 @@ const linked = Type.Object({
   changed: Type.Boolean({ description: 'False if nothing changed.' }),
 });
 
-const notFound = { account_not_found: { code: 'not_found', when: 'No account has that email.' } } as const satisfies ErrorReasons;
+const notFound = {
+  account_not_found: { code: 'not_found', when: 'No account has that email.' },
+} as const satisfies ErrorReasons;
 const noIssuer = {
   no_issuer: { code: 'bad_request', when: '`issuer` is absent and OIDC_ISSUER is not set.' },
 } as const satisfies ErrorReasons;
@@ -48,7 +52,9 @@ export const identityRpcs = {
     audit: 'login',
     summary: 'Creates a token for the console, valid for 24 hours, after sign-in at an identity provider (S3).',
     request: Type.Object({ ...reportedIdentity, ip: Type.String() }),
-    reply: Type.Object({ token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`. Returned only once.' }) }),
+    reply: Type.Object({
+      token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`. Returned only once.' }),
+    }),
     errors: { permission_denied: { code: 'permission_denied', when: 'The account has no person.' } },
   }),
   linkIdentity: rpc({
@@ -68,7 +74,8 @@ export const identityRpcs = {
     subject: 'admin.directory.identities.unlink',
     callers: byOperators,
     audit: 'account.unlink',
-    summary: 'Unlinks an identity from the account. It is no longer accepted, and identities are no longer linked to the account by email.',
+    summary:
+      'Unlinks an identity from the account. It is no longer accepted, and identities are no longer linked to the account by email.',
     request: Type.Object({ email, subject, issuer: Type.Optional(issuer) }),
     reply: linked,
     errors: { ...notFound, ...noIssuer },
@@ -81,7 +88,9 @@ export const identityRpcs = {
     reply: Type.Object({
       items: Type.Array(Identity),
       unlinked_at: nullable(
-        instant('Time at which an operator unlinked an identity; linking by email is disabled until an operator links one again.'),
+        instant(
+          'Time at which an operator unlinked an identity; linking by email is disabled until an operator links one again.',
+        ),
       ),
     }),
     errors: notFound,

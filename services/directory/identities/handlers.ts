@@ -41,7 +41,8 @@ export function createIdentityHandlers({
       const account = await lockAccountOfEmail(tx, { email });
       if (account === undefined || !account.is_active) return;
       const accountId = account.id;
-      if ((await insertFirstIdentity(tx, { ...identity, accountId })) !== undefined) record(tx, context, accountId, identity, 'email');
+      if ((await insertFirstIdentity(tx, { ...identity, accountId })) !== undefined)
+        record(tx, context, accountId, identity, 'email');
     });
 
   /** Verifies an identity, and links it if allowed. @throws AppError unauthenticated */
@@ -58,12 +59,14 @@ export function createIdentityHandlers({
 
   const issuerOf = (requestedIssuer: string | undefined): string => {
     const issuer = requestedIssuer ?? config.OIDC_ISSUER;
-    if (issuer === undefined) throw appError('bad_request', 'no_issuer', 'OIDC_ISSUER is not set. Pass the issuer with --issuer.');
+    if (issuer === undefined)
+      throw appError('bad_request', 'no_issuer', 'OIDC_ISSUER is not set. Pass the issuer with --issuer.');
     return issuer;
   };
 
   return {
-    verifyIdentity: async (request, context) => rawJson((await verify(request, { ...context, audit: 'account.link' })).body),
+    verifyIdentity: async (request, context) =>
+      rawJson((await verify(request, { ...context, audit: 'account.link' })).body),
     signInIdentity: async ({ issuer, subject, email, ip }, context) => {
       const from = { ...context, clientIp: ip };
       // Rate-limited like a password login of the console (D76), since the provider admits all its users.
@@ -120,18 +123,27 @@ export function createIdentityHandlers({
         return { account: { id: account.id, email: account.email }, ...identity, changed: deleted !== undefined };
       }),
     listIdentities: ({ email }) =>
-      jobs.transaction(async (tx) => bodyOf(await listIdentities(tx, { accountId: (await requireAccount(tx, email)).id }))),
+      jobs.transaction(async (tx) =>
+        bodyOf(await listIdentities(tx, { accountId: (await requireAccount(tx, email)).id })),
+      ),
   };
 }
 
 async function requireAccount(tx: Tx, email: string) {
   const account = await lockAccountOfEmail(tx, { email });
-  if (account === undefined) throw appError('not_found', 'account_not_found', `No account has the email ${email.trim()}.`);
+  if (account === undefined)
+    throw appError('not_found', 'account_not_found', `No account has the email ${email.trim()}.`);
   return account;
 }
 
 /** Omits the subject: entries remain after the person is erased. */
-function record(tx: Tx, context: AuditContext, accountId: number, { issuer }: IdentityRef, linkedBy?: 'email' | 'operator'): void {
+function record(
+  tx: Tx,
+  context: AuditContext,
+  accountId: number,
+  { issuer }: IdentityRef,
+  linkedBy?: 'email' | 'operator',
+): void {
   const changes = { issuer, ...(linkedBy === undefined ? {} : { linked_by: linkedBy }) };
   recordAudit(tx, context, { target: { type: 'account', id: accountId }, changes, accountId });
 }

@@ -16,7 +16,9 @@ export const verifyIdentity = statement.maybeOne({
     where i.issuer = ${issuer} and i.subject = ${subject} and a.is_active`,
 });
 
-/** Creates a console session for the identity's account. No row if the link was removed or the account has no person. */
+/**
+ * Creates a console session for the identity's account. No row if the link was removed or the account has no person.
+ */
 export const createIdentitySession = statement.maybeOne({
   name: 'identities.create-session',
   params: { ...identityParams, sessionKey: t.text, secretSha256: t.bytes, lifetimeSeconds: t.integer },
@@ -49,8 +51,8 @@ export const insertIdentity = statement.maybeOne({
 });
 
 /**
- * Links the first identity of an account. Not if another identity is linked (a later owner of the email must not take over the account,
- * S5), or if an operator has unlinked one.
+ * Links the first identity of an account. Not if another identity is linked (a later owner of the email must not take
+ * over the account, S5), or if an operator has unlinked one.
  */
 export const insertFirstIdentity = statement.maybeOne({
   name: 'identities.insert-first',

@@ -1,5 +1,14 @@
 /** Journeys and their steps (rules/journeys#journeys, rules/steps#step-configuration). */
-import { byOperators, byUsers, type ErrorReasons, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import {
+  byOperators,
+  byUsers,
+  type ErrorReasons,
+  nullable,
+  withoutActor,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 import {
   extend,
   idList,
@@ -58,7 +67,9 @@ export const JourneyStepItem = Type.Object(
     success_criteria: Type.String(),
     starter_message: Type.String(),
     is_archived: Type.Boolean({ description: 'Archived steps cannot be the target of a move.' }),
-    config_flags: Type.Array(ConfigFlag, { description: '`pipeline_job`: the job that starts when the step is entered, or null.' }),
+    config_flags: Type.Array(ConfigFlag, {
+      description: '`pipeline_job`: the job that starts when the step is entered, or null.',
+    }),
     usage: Type.Object(
       { membership_count: count('Memberships at the step.'), relationship_count: count('Relationships at the step.') },
       { $id: 'StepUsage', description: 'Totals, including private holons.' },
@@ -106,7 +117,9 @@ const journey = Type.Object({
   is_conversation: Type.Boolean(),
   questions: Type.Array(question, { description: 'By `order`, from 0 (D4).' }),
   steps: Type.Array(step, { description: 'By (order, id), including archived ones.' }),
-  owner_event_ids: Type.Array(rowId, { description: 'Conversation-event holons with the journey attached directly, ascending (D18d).' }),
+  owner_event_ids: Type.Array(rowId, {
+    description: 'Conversation-event holons with the journey attached directly, ascending (D18d).',
+  }),
 });
 
 export const journeyRpcs = {
@@ -114,7 +127,10 @@ export const journeyRpcs = {
     subject: 'directory.journeys.get-many',
     callers: { conversations: withoutActor, cli: withoutActor },
     summary: 'Returns journeys with questions, steps and owning events by id or slug; unknown ones are skipped.',
-    request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })) }),
+    request: Type.Object({
+      ids: Type.Optional(idList),
+      slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+    }),
     reply: Type.Object({ items: Type.Array(journey) }),
   }),
   listJourneys: rpc({
@@ -151,7 +167,9 @@ export const StepItem = Type.Object(
 
 export const StepConfig = Type.Object(
   {
-    config: jsonDocument("Fields visible by the field policy, with the model's defaults; without a registered job all fields."),
+    config: jsonDocument(
+      "Fields visible by the field policy, with the model's defaults; without a registered job all fields.",
+    ),
     updated_at: instant('Changes only with the configuration.'),
   },
   { $id: 'StepConfig', description: "The configuration of a journey step's pipeline job." },
@@ -174,8 +192,14 @@ export const StepConfigWrite = Type.Object(
 export type StepConfigWrite = Static<typeof StepConfigWrite>;
 
 const stepConfigErrors: ErrorReasons = {
-  stale_config: { code: 'conflict', when: '`expected_updated_at` is not the current `updated_at`, which `updated_at` contains.' },
-  config_keys_not_writable: { code: 'bad_request', when: 'A key is not writable; `fields` maps its dotted path to the reason.' },
+  stale_config: {
+    code: 'conflict',
+    when: '`expected_updated_at` is not the current `updated_at`, which `updated_at` contains.',
+  },
+  config_keys_not_writable: {
+    code: 'bad_request',
+    when: 'A key is not writable; `fields` maps its dotted path to the reason.',
+  },
   invalid_step_config: {
     code: 'bad_request',
     when: "The merged configuration does not fit the job's model; `fields` maps dotted paths to messages.",
@@ -199,11 +223,15 @@ export const stepRpcs = {
   getStepConfig: rpc({
     subject: 'directory.steps.get-config',
     callers: { agents: withoutActor, media: withoutActor, transcripts: withoutActor },
-    summary: 'Returns the validated configuration of a step with defaults, for the worker of its job (rules/steps#pipeline-jobs).',
+    summary:
+      'Returns the validated configuration of a step with defaults, for the worker of its job (rules/steps#pipeline-jobs).',
     request: Type.Object({ step_id: rowId }),
     reply: Type.Object({ pipeline_job: nullable(Type.String()), config: jsonObject }),
     errors: {
-      invalid_step_config: { code: 'bad_request', when: "The stored configuration does not fit the job's model; see `fields`." },
+      invalid_step_config: {
+        code: 'bad_request',
+        when: "The stored configuration does not fit the job's model; see `fields`.",
+      },
     },
   }),
   findSteps: rpc({
@@ -216,7 +244,8 @@ export const stepRpcs = {
   listSteps: rpc({
     subject: 'directory.steps.list',
     callers: byUsers,
-    summary: 'Lists the steps of a journey in pipeline order, including archived ones (rules/steps#step-configuration).',
+    summary:
+      'Lists the steps of a journey in pipeline order, including archived ones (rules/steps#step-configuration).',
     request: Type.Object({ journey_slug: stepRef.journey_slug }),
     reply: Type.Array(StepItem),
   }),

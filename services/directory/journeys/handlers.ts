@@ -1,4 +1,7 @@
-/** Journeys, their steps and the configuration of steps (rules/journeys#journeys, rules/steps#step-configuration; D16b, D47). */
+/**
+ * Journeys, their steps and the configuration of steps (rules/journeys#journeys, rules/steps#step-configuration; D16b,
+ * D47).
+ */
 import { listSome, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -42,7 +45,10 @@ export function createJourneyHandlers({
 
 const defaultAuditEntries = 1_000;
 
-export function createStepHandlers({ db, pipeline }: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof stepRpcs> {
+export function createStepHandlers({
+  db,
+  pipeline,
+}: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof stepRpcs> {
   const jobOf = (row: Pick<StepConfigRow, 'pipeline_job'>): PipelineJob | undefined =>
     row.pipeline_job === null ? undefined : pipeline.get(row.pipeline_job);
   const present = (row: StepConfigRow): { config: JsonObject; updated_at: string } => ({
@@ -61,9 +67,14 @@ export function createStepHandlers({ db, pipeline }: Pick<Dependencies, 'db' | '
       // Keys that the model no longer declares do not stop the job; PATCH reports them (D16b).
       const result = validateStepConfig(job, dropUndeclared(job.config, config));
       if (Object.keys(result.problems).length > 0) {
-        throw appError('bad_request', 'invalid_step_config', `The configuration of step ${stepId} does not fit ${job.name}.`, {
-          fields: result.problems,
-        });
+        throw appError(
+          'bad_request',
+          'invalid_step_config',
+          `The configuration of step ${stepId} does not fit ${job.name}.`,
+          {
+            fields: result.problems,
+          },
+        );
       }
       return { pipeline_job: job.name, config: result.config };
     },
@@ -84,7 +95,8 @@ export function createStepHandlers({ db, pipeline }: Pick<Dependencies, 'db' | '
         const paths = listTouchedPaths(patch);
         await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });
         const isChanged = saved.updated_at !== row.updated_at;
-        if (isChanged) recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
+        if (isChanged)
+          recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
         return present(saved);
       }),
     listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {

@@ -70,11 +70,14 @@ describe('checkFreshness (D9a, D16b)', () => {
       expect(() => checkFreshness(stored, expected)).not.toThrow();
     },
   );
-  it.each([['2026-05-01T10:00:00Z'], ['2026-05-01T10:00:00.000002Z'], ['2026-05-01T10:00:00.000001+02:00']])('rejects %s', (expected) => {
-    expect(() => checkFreshness(stored, expected)).toThrow(
-      expect.objectContaining({ reason: 'stale_config', details: { updated_at: stored } }),
-    );
-  });
+  it.each([['2026-05-01T10:00:00Z'], ['2026-05-01T10:00:00.000002Z'], ['2026-05-01T10:00:00.000001+02:00']])(
+    'rejects %s',
+    (expected) => {
+      expect(() => checkFreshness(stored, expected)).toThrow(
+        expect.objectContaining({ reason: 'stale_config', details: { updated_at: stored } }),
+      );
+    },
+  );
   it('accepts whole seconds with or without fraction', () => {
     expect(() => checkFreshness('2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000000Z')).not.toThrow();
   });

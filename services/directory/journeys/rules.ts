@@ -1,7 +1,14 @@
 /** Rules for writing step configuration (rules/steps#step-configuration; D16b). */
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { fillDefaults, findUnwritable, jobField, type PipelineJob, showStepConfig, validateStepConfig } from '#libs/pipeline';
+import {
+  fillDefaults,
+  findUnwritable,
+  jobField,
+  type PipelineJob,
+  showStepConfig,
+  validateStepConfig,
+} from '#libs/pipeline';
 import { formatInstant, parseInstant } from '#libs/time';
 
 /** RFC 7396 merge patch. Keys such as `__proto__` are treated as data. */
@@ -33,7 +40,9 @@ export function checkFreshness(updatedAt: string, expected: string | null | unde
   if (expected === null || expected === undefined) return;
   const parsed = parseInstant(expected);
   if (parsed.kind === 'instant' && formatInstant(parsed.instant) === updatedAt) return;
-  throw appError('conflict', 'stale_config', 'The configuration has changed since it was read.', { updated_at: updatedAt });
+  throw appError('conflict', 'stale_config', 'The configuration has changed since it was read.', {
+    updated_at: updatedAt,
+  });
 }
 
 /**
@@ -50,7 +59,9 @@ export function applyPatch(job: PipelineJob | undefined, stored: JsonObject, pat
   const { [jobField]: _ignored, ...checked } = merged;
   const { problems } = validateStepConfig(job, checked);
   if (Object.keys(problems).length > 0) {
-    throw appError('bad_request', 'invalid_step_config', `The configuration does not fit ${job.name}.`, { fields: problems });
+    throw appError('bad_request', 'invalid_step_config', `The configuration does not fit ${job.name}.`, {
+      fields: problems,
+    });
   }
   return merged;
 }

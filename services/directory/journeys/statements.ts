@@ -1,4 +1,7 @@
-/** Journeys with usage counts, steps and their configuration (rules/journeys#journeys, rules/steps#step-configuration; D16b). */
+/**
+ * Journeys with usage counts, steps and their configuration (rules/journeys#journeys, rules/steps#step-configuration;
+ * D16b).
+ */
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, containsSql, journeyGramsOf, listSql, pageParams } from '../lists/index.ts';
 
@@ -24,7 +27,11 @@ function journeyFieldsSql(alias: string): Sql {
   'config_flags', json_build_array(${flagSql('bulk_add', sql`${row}.bulk_add`, sql`${row}.bulk_add`)}),
   'step_count', (select count(*) from directory.journey_steps counted where counted.journey_id = ${row}.id and not counted.is_archived),
   'usage', ${usageSql(
-    { holon_direct_count: 'journey_holons', membership_count: 'journey_memberships', relationship_count: 'journey_relationships' },
+    {
+      holon_direct_count: 'journey_holons',
+      membership_count: 'journey_memberships',
+      relationship_count: 'journey_relationships',
+    },
     sql`${row}.id`,
   )}`;
 }
@@ -88,7 +95,15 @@ export const listJourneys = statement.one({
     ...pageParams,
   },
   row: bodyRow,
-  sql: ({ svc_app: app, object_kind: kind, applies_to: objectClass, is_conversation: isConversation, q: text, limit, offset }) =>
+  sql: ({
+    svc_app: app,
+    object_kind: kind,
+    applies_to: objectClass,
+    is_conversation: isConversation,
+    q: text,
+    limit,
+    offset,
+  }) =>
     listSql({
       from: sql`directory.journeys j`,
       where: sql`(${app} is null or j.svc_app = ${app}) and (${kind} is null or j.object_kind = ${kind})
@@ -105,8 +120,8 @@ export const listJourneys = statement.one({
 });
 
 /**
- * Sums the rows of each usage count into one row. Deletes and inserts in one statement, so readers always see the full count; concurrent
- * runs take different rows.
+ * Sums the rows of each usage count into one row. Deletes and inserts in one statement, so readers always see the full
+ * count; concurrent runs take different rows.
  */
 export const foldUsageCounts = statement.none({
   name: 'v1.usage.join-counts',
@@ -129,7 +144,8 @@ export const findStepConfig = statement.maybeOne({
   name: 'steps.find-config',
   params: { stepId: t.integer },
   row: { pipeline_job: t.text.nullable, config: t.text },
-  sql: ({ stepId }) => sql`select pipeline_job, config::text as config from directory.journey_steps where id = ${stepId}`,
+  sql: ({ stepId }) =>
+    sql`select pipeline_job, config::text as config from directory.journey_steps where id = ${stepId}`,
 });
 
 /** Reply of `steps.find`. */

@@ -12,7 +12,15 @@ import {
   type Static,
   Type,
 } from '#libs/contract';
-import { actorFacts, anyId, instant, limitParameter, offsetParameter, pageFields, v1Errors } from '../api-objects/contract.ts';
+import {
+  actorFacts,
+  anyId,
+  instant,
+  limitParameter,
+  offsetParameter,
+  pageFields,
+  v1Errors,
+} from '../api-objects/contract.ts';
 
 /** Maximum unrevoked keys of an account. */
 export const maxKeys = 100;
@@ -25,7 +33,10 @@ export const ServiceKey = Type.Object(
   {
     id: Type.String({ description: 'The public part of the token.' }),
     name: Type.String(),
-    account: Type.Object({ id: Type.Integer(), email: Type.String() }, { description: 'The account on whose behalf it acts.' }),
+    account: Type.Object(
+      { id: Type.Integer(), email: Type.String() },
+      { description: 'The account on whose behalf it acts.' },
+    ),
     person_id: nullable(Type.Integer({ description: "The account's person." })),
     scopes: Type.Array(Type.String(), { description: '`*` stands for all.' }),
     created_at: instant('Creation time.'),
@@ -65,7 +76,10 @@ const revokedKey = Type.Object({
     }),
   ),
 });
-const keyList = Type.Object({ items: Type.Array(ServiceKey, { description: 'Newest first.' }), count: pageFields.count });
+const keyList = Type.Object({
+  items: Type.Array(ServiceKey, { description: 'Newest first.' }),
+  count: pageFields.count,
+});
 
 const keyFields = {
   name: singleLine({ minLength: 1, maxLength: 200, description: 'Purpose of the key. Must not be blank.' }),
@@ -74,12 +88,16 @@ const keyFields = {
     maxItems: 50,
     description: `Scopes: \`*\` for all, or some of ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`,
   }),
-  expires_at: Type.Optional(nullable(Type.String({ format: 'date-time', description: 'Expiry time. Without an offset it is UTC.' }))),
+  expires_at: Type.Optional(
+    nullable(Type.String({ format: 'date-time', description: 'Expiry time. Without an offset it is UTC.' })),
+  ),
 };
 export const newKey = Type.Object(
   {
     ...keyFields,
-    account_id: Type.Optional(Type.Integer({ description: "The account on whose behalf it acts. Default: the caller's account." })),
+    account_id: Type.Optional(
+      Type.Integer({ description: "The account on whose behalf it acts. Default: the caller's account." }),
+    ),
   },
   { $id: 'NewServiceKey' },
 );
@@ -112,7 +130,10 @@ const creation = {
   too_many_keys: { code: 'conflict', when: `The account has ${maxKeys} unrevoked keys.` },
   account_inactive: { code: 'conflict', when: 'The account is deactivated.' },
 } as const satisfies ErrorReasons;
-const rotating = { ...notFound, key_ended: { code: 'conflict', when: 'The key is revoked or expired.' } } as const satisfies ErrorReasons;
+const rotating = {
+  ...notFound,
+  key_ended: { code: 'conflict', when: 'The key is revoked or expired.' },
+} as const satisfies ErrorReasons;
 
 /** Selects an account, for the admin CLI. */
 const ownerFields = {
@@ -130,7 +151,9 @@ export const keyRpcs = {
     reply: issuedKey,
     errors: {
       ...creation,
-      ...v1Errors.denied("The account belongs to another caller (superusers are exempt), or the caller's key lacks one of the scopes."),
+      ...v1Errors.denied(
+        "The account belongs to another caller (superusers are exempt), or the caller's key lacks one of the scopes.",
+      ),
     },
   }),
   listKeys: rpc({
@@ -185,7 +208,10 @@ export const keyRpcs = {
     summary: 'Creates a key of an account.',
     request: Type.Object({ ...ownerFields, ...keyFields }),
     reply: issuedKey,
-    errors: { ...creation, account_not_found: { code: 'not_found', when: 'No account has that email, or no account is given.' } },
+    errors: {
+      ...creation,
+      account_not_found: { code: 'not_found', when: 'No account has that email, or no account is given.' },
+    },
   }),
   listAllKeys: rpc({
     subject: 'admin.directory.keys.list-all',

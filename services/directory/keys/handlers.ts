@@ -1,4 +1,7 @@
-/** Service keys: operations of the open API, their verification for gateways, and the admin CLI (rules/access#service-keys, rules/cli#admin-cli; K9). */
+/**
+ * Service keys: operations of the open API, their verification for gateways, and the admin CLI
+ * (rules/access#service-keys, rules/cli#admin-cli; K9).
+ */
 import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest } from '#libs/errors';
 import { type HandlersOf, rawJson } from '#libs/nats';
@@ -15,7 +18,10 @@ export function createKeyHandlers(deps: KeyDependencies): HandlersOf<typeof keyR
   return { ...createOpenKeyHandlers(deps), ...createKeyAdminHandlers(deps) };
 }
 
-type OpenKeyHandlers = Pick<HandlersOf<typeof keyRpcs>, 'createKey' | 'listKeys' | 'getKey' | 'rotateKey' | 'revokeKey' | 'verifyKey'>;
+type OpenKeyHandlers = Pick<
+  HandlersOf<typeof keyRpcs>,
+  'createKey' | 'listKeys' | 'getKey' | 'rotateKey' | 'revokeKey' | 'verifyKey'
+>;
 type UserActor = Extract<Actor, { kind: 'user' }>;
 
 function createOpenKeyHandlers({ db, keys, keyUses, clock }: KeyDependencies): OpenKeyHandlers {
@@ -66,7 +72,10 @@ function ownerOf(actor: Actor | undefined): OwnerId {
   return user.superuser ? null : user.accountId;
 }
 
-/** Account of a new key. @throws AppError 403 for another's account, whether or not it exists (K10); 400 for an impossible id */
+/**
+ * Account of a new key. @throws AppError 403 for another's account, whether or not it exists (K10); 400 for an
+ * impossible id
+ */
 function findOwner(user: UserActor, accountId: number): number {
   if (!user.superuser && accountId !== user.accountId) {
     throw new AppError({ code: 'permission_denied', message: 'Only superusers can create keys of other accounts.' });
@@ -84,12 +93,16 @@ function unknownAccount(): AppError {
   return badRequest('account_id is not the id of an account.');
 }
 
-type KeyAdminHandlers = Pick<HandlersOf<typeof keyRpcs>, 'issueKey' | 'listAllKeys' | 'showAnyKey' | 'rotateAnyKey' | 'revokeAnyKey'>;
+type KeyAdminHandlers = Pick<
+  HandlersOf<typeof keyRpcs>,
+  'issueKey' | 'listAllKeys' | 'showAnyKey' | 'rotateAnyKey' | 'revokeAnyKey'
+>;
 
 function createKeyAdminHandlers({ db, keys, clock }: KeyDependencies): KeyAdminHandlers {
   const getAccountId = async (email: string | undefined): Promise<number> => {
     const account = email === undefined ? undefined : await findAccountByEmail(db, { email });
-    if (account === undefined) throw appError('not_found', 'account_not_found', `No account has the email ${email?.trim() ?? ''}.`);
+    if (account === undefined)
+      throw appError('not_found', 'account_not_found', `No account has the email ${email?.trim() ?? ''}.`);
     return account.id;
   };
   return {
@@ -109,7 +122,8 @@ function createKeyAdminHandlers({ db, keys, clock }: KeyDependencies): KeyAdminH
       return bodyOf(await listKeys(db, { ownerId: null, accountId, limit, offset }));
     },
     showAnyKey: async ({ key_id: id }) => bodyOf(await getKey(db, { id, ownerId: null })),
-    rotateAnyKey: ({ key_id: id, overlap_seconds: overlap }, context) => keys.rotate(id, null, overlap, () => undefined, context),
+    rotateAnyKey: ({ key_id: id, overlap_seconds: overlap }, context) =>
+      keys.rotate(id, null, overlap, () => undefined, context),
     revokeAnyKey: ({ key_id: id }, context) => keys.revoke(id, null, context),
   };
 }

@@ -47,11 +47,15 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
         if (account === undefined) throw notFound();
         if (!account.is_active) throw appError('conflict', 'account_inactive', 'The account is deactivated.');
         const { count } = await countKeys(tx, { accountId: keyRequest.accountId });
-        if (count >= maxKeys) throw appError('conflict', 'too_many_keys', `The account has ${maxKeys} keys. Revoke one first.`);
+        if (count >= maxKeys)
+          throw appError('conflict', 'too_many_keys', `The account has ${maxKeys} keys. Revoke one first.`);
         const { id, token, secretSha256 } = createKeyToken();
         await insertKey(tx, { ...keyRequest, id, secretSha256 });
         const { accountId, scopes, expiresAt } = keyRequest;
-        recordAudit(tx, context, { target: { type: 'key', id }, changes: { account_id: accountId, scopes, expires_at: expiresAt } });
+        recordAudit(tx, context, {
+          target: { type: 'key', id },
+          changes: { account_id: accountId, scopes, expires_at: expiresAt },
+        });
         return getKeyReply(tx, id, token);
       }),
     rotate: (keyId, ownerId, overlapSeconds = defaultOverlapSeconds, check, context) =>

@@ -52,12 +52,21 @@ describe('fields of a new service key (K5, K10)', () => {
   });
 
   it("cannot have more scopes than the caller's key; only `*` includes `*`", () => {
-    const user = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true } as const;
+    const user = {
+      kind: 'user',
+      accountId: 1,
+      personId: 1,
+      superuser: true,
+      globalEditor: true,
+      coherenceAccess: true,
+    } as const;
     const as = (held: readonly string[]): Actor => ({ ...user, key: { id: 'k', scopes: held } });
     expect(() => checkKeyScopes(user, ['*'])).not.toThrow();
     expect(() => checkKeyScopes(as(['*']), ['*', 'media:read'])).not.toThrow();
     expect(() => checkKeyScopes(as(['media:read', 'keys:write']), ['media:read'])).not.toThrow();
-    expect(() => checkKeyScopes(as(['media:read']), ['media:read', 'media:write'])).toThrow('Your key lacks the scope media:write.');
+    expect(() => checkKeyScopes(as(['media:read']), ['media:read', 'media:write'])).toThrow(
+      'Your key lacks the scope media:write.',
+    );
     expect(() => checkKeyScopes(as(scopes), ['*'])).toThrow('Your key lacks the scope *.');
   });
 });

@@ -87,7 +87,8 @@ export const countKeys = statement.one({
   name: 'keys.count',
   params: { accountId: t.integer },
   row: { count: t.bigint },
-  sql: ({ accountId }) => sql`select count(*) from directory.service_keys where account_id = ${accountId} and revoked_at is null`,
+  sql: ({ accountId }) =>
+    sql`select count(*) from directory.service_keys where account_id = ${accountId} and revoked_at is null`,
 });
 
 export const insertKey = statement.none({
@@ -142,7 +143,8 @@ export const findAccountKeys = statement.many({
   name: 'keys.find-of-accounts',
   params: { accountIds: t.integer.array },
   row: { id: t.text },
-  sql: ({ accountIds }) => sql`select k.id from directory.service_keys k where k.account_id = any(${accountIds}) and ${isAliveSql}`,
+  sql: ({ accountIds }) =>
+    sql`select k.id from directory.service_keys k where k.account_id = any(${accountIds}) and ${isAliveSql}`,
 });
 
 /** Active keys that expire within `days` days. */

@@ -1,4 +1,6 @@
-/** Reply bodies that PostgreSQL builds: their bytes are passed on, and compared with `If-Match` (rules/http#etag; I2). */
+/**
+ * Reply bodies that PostgreSQL builds: their bytes are passed on, and compared with `If-Match` (rules/http#etag; I2).
+ */
 import { AppError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';

@@ -74,21 +74,34 @@ export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
 export const MembershipUpdate = Type.Object(
   {
     ...workflowUpdateFields,
-    step_slug: Type.Optional(singleLine({ description: 'Active step of the current journey, or of `journey_slug` if given.' })),
-    advance_step: Type.Optional(
-      Type.Boolean({ description: 'Moves to the next active step. Cannot be combined with `step_slug` or `journey_slug`.' }),
+    step_slug: Type.Optional(
+      singleLine({ description: 'Active step of the current journey, or of `journey_slug` if given.' }),
     ),
-    responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account; null clears.' }))),
-    journey_slug: Type.Optional(singleLine({ description: 'Moves to another journey of the same holon; requires `step_slug`.' })),
+    advance_step: Type.Optional(
+      Type.Boolean({
+        description: 'Moves to the next active step. Cannot be combined with `step_slug` or `journey_slug`.',
+      }),
+    ),
+    responsible_person_id: Type.Optional(
+      nullable(Type.Integer({ description: 'A person with a user account; null clears.' })),
+    ),
+    journey_slug: Type.Optional(
+      singleLine({ description: 'Moves to another journey of the same holon; requires `step_slug`.' }),
+    ),
   },
   { $id: 'MembershipUpdate' },
 );
 
-/** Longest slug. The reply repeats it per item, so an unbounded slug would grow the reply to 500 times the request (D60). */
+/**
+ * Longest slug. The reply repeats it per item, so an unbounded slug would grow the reply to 500 times the request
+ * (D60).
+ */
 const maxSlugLength = 200;
 const bulkDefaults = {
   journey_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
-  step_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'Active step of the journey. Default: the first one.' })),
+  step_slug: Type.Optional(
+    singleLine({ maxLength: maxSlugLength, description: 'Active step of the journey. Default: the first one.' }),
+  ),
 };
 /** Maximum items of one bulk-add (rules/http#limits). */
 const maxBulkItems = 500;
@@ -101,7 +114,9 @@ export const BulkAdd = Type.Object(
           person_id: Type.Integer({ description: 'Id of the person.' }),
           ...bulkDefaults,
           follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
-          responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
+          responsible_person_id: Type.Optional(
+            nullable(Type.Integer({ description: 'A person with a user account.' })),
+          ),
         },
         { $id: 'BulkAddItem' },
       ),
@@ -173,14 +188,18 @@ export const membershipRpcs = {
     subject: 'directory.memberships.update',
     callers: byUsers,
     idempotent: true,
-    summary: 'Updates step, date and responsible person of a membership with a note, in one transaction (rules/memberships#updates).',
+    summary:
+      'Updates step, date and responsible person of a membership with a note, in one transaction (rules/memberships#updates).',
     request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties, ...ifMatch }),
     reply: Type.Object({
       membership: Membership,
       note: NoteItem,
       changes: Type.Object(
         { journey: textChange, ...workflowChanges },
-        { $id: 'MembershipChanges', description: 'Changed fields only; `current_step` also if the new step has the same slug.' },
+        {
+          $id: 'MembershipChanges',
+          description: 'Changed fields only; `current_step` also if the new step has the same slug.',
+        },
       ),
     }),
     errors: {
@@ -200,7 +219,10 @@ export const membershipRpcs = {
     errors: {
       ...v1Errors.denied('The caller cannot edit the holon.'),
       ...v1Errors.notFound(unseenHolon),
-      bulk_in_progress: { code: 'conflict', when: 'Another bulk write of the same holon is in progress; retry (`retryable`).' },
+      bulk_in_progress: {
+        code: 'conflict',
+        when: 'Another bulk write of the same holon is in progress; retry (`retryable`).',
+      },
     },
     timeoutMs: 25_000,
   }),

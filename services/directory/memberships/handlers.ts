@@ -1,4 +1,7 @@
-/** Memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates, rules/memberships#bulk-add; D41, D45 to D48, D50). */
+/**
+ * Memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates,
+ * rules/memberships#bulk-add; D41, D45 to D48, D50).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
@@ -20,10 +23,21 @@ import {
   updateWorkflow,
   type WorkflowKind,
 } from '../workflow/index.ts';
-import { type BulkAdd, type BulkAdded, type HolonMembershipsQuery, type membershipRpcs, membershipsPerPage } from './contract.ts';
+import {
+  type BulkAdd,
+  type BulkAdded,
+  type HolonMembershipsQuery,
+  type membershipRpcs,
+  membershipsPerPage,
+} from './contract.ts';
 import { translateDuplicate } from './new-membership.ts';
 import { type BulkFacts, type BulkItem, type BulkJourney, decideBulk, type NewMembership, tripleKey } from './rules.ts';
-import { findHolonMemberships, isMembershipSort, listHolonMemberships, listPersonMemberships } from './statements/lists.ts';
+import {
+  findHolonMemberships,
+  isMembershipSort,
+  listHolonMemberships,
+  listPersonMemberships,
+} from './statements/lists.ts';
 import {
   findMembership,
   findPresent,
@@ -38,7 +52,11 @@ import {
 export function createMembershipHandlers(
   deps: Pick<Dependencies, 'config' | 'db' | 'today' | 'idempotency' | 'eventOutbox'>,
 ): HandlersOf<typeof membershipRpcs> {
-  return { ...createListHandlers(deps), updateMembership: createUpdateMembership(deps), ...createBulkAddHandlers(deps) };
+  return {
+    ...createListHandlers(deps),
+    updateMembership: createUpdateMembership(deps),
+    ...createBulkAddHandlers(deps),
+  };
 }
 
 type MembershipListHandlers = Pick<HandlersOf<typeof membershipRpcs>, 'listPersonMemberships' | 'listHolonMemberships'>;
@@ -55,13 +73,18 @@ function createListHandlers({ db, today }: Pick<Dependencies, 'db' | 'today'>): 
       const dates = { followUp: kind, from: span?.from, to: span?.to };
       const params = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
       return bodyOf(
-        await (text === undefined ? listHolonMemberships[sort](db, params) : findHolonMemberships[sort](db, { ...params, text })),
+        await (text === undefined
+          ? listHolonMemberships[sort](db, params)
+          : findHolonMemberships[sort](db, { ...params, text })),
       );
     },
   };
 }
 
-function readFollowUp(text: HolonMembershipsQuery['follow_up'], today: Today): { kind: 'none' | 'span' | null; span?: DateSpan } {
+function readFollowUp(
+  text: HolonMembershipsQuery['follow_up'],
+  today: Today,
+): { kind: 'none' | 'span' | null; span?: DateSpan } {
   if (text === undefined) return { kind: null };
   if (text === 'none') return { kind: 'none' };
   if (!isFollowUpPeriod(text)) throw badRequest(`follow_up cannot be "${text}".`);
@@ -100,17 +123,18 @@ export function createBulkAddHandlers({
   config,
   idempotency,
   eventOutbox,
-}: Pick<Dependencies, 'idempotency' | 'eventOutbox'> & { readonly config: Pick<Dependencies['config'], 'BULK_ADD_WAIT_MS'> }): Pick<
-  HandlersOf<typeof membershipRpcs>,
-  'bulkAddMemberships'
-> {
+}: Pick<Dependencies, 'idempotency' | 'eventOutbox'> & {
+  readonly config: Pick<Dependencies['config'], 'BULK_ADD_WAIT_MS'>;
+}): Pick<HandlersOf<typeof membershipRpcs>, 'bulkAddMemberships'> {
   return {
     bulkAddMemberships: async (fullRequest, context) => {
       const { holon_id: holonId, ...request } = fullRequest;
       const deadline = performance.now() + config.BULK_ADD_WAIT_MS;
       for (;;) {
         // Waiting holds no connection; a few overlapping calls would otherwise exhaust the pool.
-        const added = await idempotency.run(context, fullRequest, (tx) => addUnderLock(eventOutbox, tx, holonId, request, context.actor));
+        const added = await idempotency.run(context, fullRequest, (tx) =>
+          addUnderLock(eventOutbox, tx, holonId, request, context.actor),
+        );
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
         await sleep(pollMs * (1 + Math.random()));
@@ -120,10 +144,15 @@ export function createBulkAddHandlers({
 }
 
 function inProgress(): AppError {
-  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress. Try again.', { retryable: true });
+  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress. Try again.', {
+    retryable: true,
+  });
 }
 
-/** Returns undefined while another bulk write holds the lock. The number of statements does not depend on the number of items. */
+/**
+ * Returns undefined while another bulk write holds the lock. The number of statements does not depend on the number of
+ * items.
+ */
 async function addUnderLock(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -161,7 +190,10 @@ async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): P
     findPeople(tx, { ids: [...people, ...responsible] }),
     findJourneysFor(tx, { holonId, slugs }),
   ]);
-  const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({ ...row, steps: JSON.parse(steps) as JourneyStep[] }));
+  const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({
+    ...row,
+    steps: JSON.parse(steps) as JourneyStep[],
+  }));
   const present = await findPresent(tx, { holonId, personIds: people, journeyIds: journeys.map(({ id }) => id) });
   return {
     people: new Set(found.map(({ id }) => id)),

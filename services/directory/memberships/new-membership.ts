@@ -6,7 +6,14 @@ import { constraintOf, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { emitMembership } from '../events/index.ts';
 import type { Viewer } from '../visibility/index.ts';
-import { checkFollowUp, checkResponsible, findActiveStep, findAllowedJourney, findHolon, findNextStep } from '../workflow/index.ts';
+import {
+  checkFollowUp,
+  checkResponsible,
+  findActiveStep,
+  findAllowedJourney,
+  findHolon,
+  findNextStep,
+} from '../workflow/index.ts';
 import { insertMemberships, membershipUnique, readMembership } from './statements/writes.ts';
 
 export interface MembershipRequest {

@@ -47,7 +47,14 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
     ]);
     expect(added).toEqual([
       { index: 0, person_id: 1, journey_id: 10, step_id: 102, follow_up_after: null, responsible_person_id: null },
-      { index: 1, person_id: 1, journey_id: 11, step_id: null, follow_up_after: '2026-05-01', responsible_person_id: 3 },
+      {
+        index: 1,
+        person_id: 1,
+        journey_id: 11,
+        step_id: null,
+        follow_up_after: '2026-05-01',
+        responsible_person_id: 3,
+      },
     ]);
   });
 
@@ -70,7 +77,11 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
 
   it('keeps an existing membership regardless of other fields of the item', () => {
     expect(
-      outcomesOf(item({ personId: 2 }), item({ personId: 2, stepSlug: 'second' }), item({ personId: 2, stepSlug: 'nowhere' })),
+      outcomesOf(
+        item({ personId: 2 }),
+        item({ personId: 2, stepSlug: 'second' }),
+        item({ personId: 2, stepSlug: 'nowhere' }),
+      ),
     ).toEqual(['already_present', 'already_present', 'already_present']);
   });
 

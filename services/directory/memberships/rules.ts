@@ -55,10 +55,14 @@ export interface BulkDecision {
 export const tripleKey = (personId: number, journeyId: number): string => `${personId}/${journeyId}`;
 
 /**
- * Decides items in order, as if each were added before the next: a duplicate resolves to the first item's membership. Existing memberships
- * are reported as present regardless of the item's other fields, so retries return the same after catalogue changes.
+ * Decides items in order, as if each were added before the next: a duplicate resolves to the first item's membership.
+ * Existing memberships are reported as present regardless of the item's other fields, so retries return the same after
+ * catalogue changes.
  */
-export function decideBulk(items: readonly BulkItem[], facts: BulkFacts): { decisions: BulkDecision[]; added: NewMembership[] } {
+export function decideBulk(
+  items: readonly BulkItem[],
+  facts: BulkFacts,
+): { decisions: BulkDecision[]; added: NewMembership[] } {
   const added: NewMembership[] = [];
   const known = new Set(facts.present.keys());
   const decisions = items.map((item, index): BulkDecision => {
@@ -71,7 +75,8 @@ export function decideBulk(items: readonly BulkItem[], facts: BulkFacts): { deci
     const refused = refuseItem(item, journey, facts);
     if (refused !== undefined) return refused;
     known.add(key);
-    const step = item.stepSlug === undefined ? findNextStep(journey.steps, null) : findActiveStep(journey.steps, item.stepSlug);
+    const step =
+      item.stepSlug === undefined ? findNextStep(journey.steps, null) : findActiveStep(journey.steps, item.stepSlug);
     added.push({
       index,
       person_id: item.personId,

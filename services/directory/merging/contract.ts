@@ -2,7 +2,10 @@
 import { byOperators, byUsers, job, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { anyId, PersonPublic, rowId, v1Errors } from '../api-objects/contract.ts';
 
-export const mergeTarget = Type.Object({ into: Type.Integer({ description: 'Id of the surviving person.' }) }, { $id: 'MergeTarget' });
+export const mergeTarget = Type.Object(
+  { into: Type.Integer({ description: 'Id of the surviving person.' }) },
+  { $id: 'MergeTarget' },
+);
 
 const merge = Type.Object({ gone_id: rowId, into_id: rowId });
 const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Moved rows by kind.' });
@@ -14,7 +17,10 @@ export const mergingRpcs = {
     audit: 'person.merge',
     idempotent: true,
     summary: 'Merges a person into another, who receives all data of the first (rules/people#merge-people; I3).',
-    request: Type.Object({ person_id: anyId('Id of the person to merge; no longer exists afterwards.'), ...mergeTarget.properties }),
+    request: Type.Object({
+      person_id: anyId('Id of the person to merge; no longer exists afterwards.'),
+      ...mergeTarget.properties,
+    }),
     reply: Type.Object({ person: PersonPublic }),
     errors: {
       ...v1Errors.validation('Both are the same person.'),
@@ -28,7 +34,11 @@ export const mergingRpcs = {
     callers: byOperators,
     audit: 'person.merge',
     summary: 'Merges people for the CLI. Repeating it returns `done` and finishes an interrupted merge.',
-    request: Type.Object({ keep: Type.String({ maxLength: 500 }), gone: Type.String({ maxLength: 500 }), dry_run: Type.Boolean() }),
+    request: Type.Object({
+      keep: Type.String({ maxLength: 500 }),
+      gone: Type.String({ maxLength: 500 }),
+      dry_run: Type.Boolean(),
+    }),
     reply: Type.Object({
       outcome: Type.Enum(['merged', 'done', 'would_merge']),
       keep: Type.Object({ id: rowId, name: Type.String() }),
@@ -53,7 +63,10 @@ export const mergingRpcs = {
     subject: 'admin.directory.people.list-duplicates',
     callers: byOperators,
     summary: 'Lists people with the same email or LinkedIn address, compared as on creation (D44).',
-    request: Type.Object({ after: Type.String({ maxLength: 4_000 }), limit: Type.Integer({ minimum: 1, maximum: 1_000 }) }),
+    request: Type.Object({
+      after: Type.String({ maxLength: 4_000 }),
+      limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
+    }),
     reply: Type.Object({
       items: Type.Array(
         Type.Object({

@@ -1,7 +1,15 @@
 /** Merges people, for superusers and operators (rules/people#merge-people; I3, I5). */
 import { isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import { type CallContext, type HandlersOf, jsonPage, withoutActor, type RawJson, rawJson, type RequestContext } from '#libs/nats';
+import {
+  type CallContext,
+  type HandlersOf,
+  jsonPage,
+  withoutActor,
+  type RawJson,
+  rawJson,
+  type RequestContext,
+} from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
@@ -59,7 +67,9 @@ export function createMergingHandlers({
       const mergedPerson = await requireExistingPerson(db, mergedText);
       if (mergedPerson.id === keep.id) throw appError('bad_request', 'same_person', `Both are person ${keep.id}.`);
       const merge = { mergedId: mergedPerson.id, intoId: keep.id };
-      const counts = await transactionOrDryRun(jobs, dryRun, (tx) => mergeIn(tx, { jobs, eventOutbox }, merge, context));
+      const counts = await transactionOrDryRun(jobs, dryRun, (tx) =>
+        mergeIn(tx, { jobs, eventOutbox }, merge, context),
+      );
       if (!dryRun) await tryFinish(merge, context);
       return { outcome: dryRun ? 'would_merge' : 'merged', keep, gone: mergedPerson, counts };
     },

@@ -26,7 +26,10 @@ export interface Merge {
   readonly intoId: number;
 }
 
-/** Delay of the job that repeats the merge in other services, for rows that were being written or services that were down. */
+/**
+ * Delay of the job that repeats the merge in other services, for rows that were being written or services that were
+ * down.
+ */
 const finishAfterMs = 10_000;
 
 /**
@@ -76,7 +79,10 @@ export async function mergeIn(
   return counts;
 }
 
-/** Merges memberships that both people have, before the rest is moved. `changed`: ids of surviving memberships that got new values. */
+/**
+ * Merges memberships that both people have, before the rest is moved. `changed`: ids of surviving memberships that got
+ * new values.
+ */
 async function mergeDuplicateMemberships(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
   const duplicates = await findDuplicateMemberships(tx, merge);
   if (duplicates.length === 0) return { count: 0, changed: [] };

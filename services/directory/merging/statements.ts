@@ -55,7 +55,12 @@ export const completeMemberships = statement.none({
 });
 
 const moved = (name: string, text: (mergedId: SqlPart, intoId: SqlPart) => Sql) =>
-  statement.many({ name: `merging.${name}`, params: merge, row: { id: t.integer }, sql: ({ mergedId, intoId }) => text(mergedId, intoId) });
+  statement.many({
+    name: `merging.${name}`,
+    params: merge,
+    row: { id: t.integer },
+    sql: ({ mergedId, intoId }) => text(mergedId, intoId),
+  });
 
 const column = (table: string, name: string): ReturnType<typeof moved> => {
   const [of, what] = [sql.id(`directory.${table}`), sql.id(name)];
@@ -98,8 +103,8 @@ export const recordAliases = statement.none({
 });
 
 /**
- * Fills missing values of the surviving person: contact, description, photo, infos, and the earlier creation date. Existing values are
- * kept. `changed`: whether anything was filled.
+ * Fills missing values of the surviving person: contact, description, photo, infos, and the earlier creation date.
+ * Existing values are kept. `changed`: whether anything was filled.
  */
 export const fillGaps = statement.one({
   name: 'merging.fill-gaps',
@@ -123,7 +128,10 @@ export const dropPerson = statement.none({
   sql: ({ mergedId }) => sql`delete from directory.people where id = ${mergedId}`,
 });
 
-/** Records the merge; call before either row changes. Earlier merges into the merged person now point to the surviving one. */
+/**
+ * Records the merge; call before either row changes. Earlier merges into the merged person now point to the surviving
+ * one.
+ */
 export const recordMerge = statement.none({
   name: 'merging.record',
   params: merge,
@@ -151,7 +159,8 @@ export const findMergedByIds = statement.many({
   name: 'merging.find-merged-by-ids',
   params: { ids: t.integer.array },
   row: { gone_id: t.integer, into_id: t.integer },
-  sql: ({ ids }) => sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
+  sql: ({ ids }) =>
+    sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
 });
 
 /** Ordered by `cursor`, after the given one. */

@@ -11,7 +11,12 @@ import type { mergingJobs } from './contract.ts';
 import type { Merge } from './merge.ts';
 
 export async function finishMerge(bus: Bus, { mergedId, intoId }: Merge, context: CallContext): Promise<void> {
-  for (const rpc of [conversations.rpcs.mergePerson, transcripts.rpcs.mergePerson, media.rpcs.mergePerson, events.rpcs.mergePerson]) {
+  for (const rpc of [
+    conversations.rpcs.mergePerson,
+    transcripts.rpcs.mergePerson,
+    media.rpcs.mergePerson,
+    events.rpcs.mergePerson,
+  ]) {
     for (let after: number | null = 0; after !== null;) {
       const page: { next: number | null } = await bus.call(rpc, { gone_id: mergedId, into_id: intoId, after }, context);
       after = page.next;
@@ -20,6 +25,8 @@ export async function finishMerge(bus: Bus, { mergedId, intoId }: Merge, context
 }
 
 /** Job `directory.finish-merge`: completes a merge whose request was interrupted. */
-export function createFinishMerge({ bus }: Pick<Dependencies, 'bus'>): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {
+export function createFinishMerge({
+  bus,
+}: Pick<Dependencies, 'bus'>): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {
   return ({ payload, context }) => finishMerge(bus, { mergedId: payload.gone_id, intoId: payload.into_id }, context);
 }

@@ -37,9 +37,12 @@ export class Migration20261127090000_release_0_2_0 extends OnlineMigration {
       constraint service_keys__previous__whole check ((previous_sha256 is null) = (previous_until is null)),
       constraint service_keys__oldest__whole check ((oldest_sha256 is null) = (oldest_until is null))
     )`);
-    this.addSql('create index service_keys__account_id__order on directory.service_keys (account_id, created_at desc, id)');
+    this.addSql(
+      'create index service_keys__account_id__order on directory.service_keys (account_id, created_at desc, id)',
+    );
     this.addSql('create index service_keys__created_at__order on directory.service_keys (created_at desc, id)');
-    this.addSql(`create index service_keys__created_by_account_id__index on directory.service_keys (created_by_account_id)
+    this
+      .addSql(`create index service_keys__created_by_account_id__index on directory.service_keys (created_by_account_id)
       where created_by_account_id is not null`);
 
     // Job attempts
@@ -71,7 +74,9 @@ export class Migration20261127090000_release_0_2_0 extends OnlineMigration {
       constraint merged_people__gone_id__primary primary key (gone_id)
     )`);
     this.addSql('create index merged_people__into_id__index on directory.merged_people (into_id)');
-    this.addSql(`comment on column directory.merged_people.into_id is 'no foreign key: it stays when who stayed is erased'`);
+    this.addSql(
+      `comment on column directory.merged_people.into_id is 'no foreign key: it stays when who stayed is erased'`,
+    );
     this.addSql(`create table directory.person_aliases (
       kind text not null,
       value text not null,
@@ -106,7 +111,9 @@ export class Migration20261127090000_release_0_2_0 extends OnlineMigration {
 
     // What both people of a merge were known by before it: a database of that time knows them so (rules/operations#after-a-restore).
     this.addSql(`alter table directory.merged_people add column were jsonb not null default '[]'`);
-    this.addSql(`comment on column directory.merged_people.were is 'ids and digests of both, as people.identify tells them'`);
+    this.addSql(
+      `comment on column directory.merged_people.were is 'ids and digests of both, as people.identify tells them'`,
+    );
 
     // By which Telegram user somebody was known who is somebody else now (I5): their chats are handed out and removed too.
     this.addSql(`alter table directory.person_aliases drop constraint person_aliases__kind__known`);

@@ -13,7 +13,8 @@ const tables = [
  */
 export class Migration20261128090000_folded_names extends OnlineMigration {
   override up(): void {
-    this.addSql(`create or replace function directory.fold(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create or replace function directory.fold(input text) returns text language sql immutable strict parallel safe
       return translate(lower(regexp_replace(normalize(input, NFKD), '[\\u0300-\\u036f]+', '', 'g') collate "und-x-icu"), '${final}', '${usual}')`);
     this
       .addSql(`create or replace function directory.fold_start(input text, size integer) returns text language sql immutable strict parallel safe
@@ -28,7 +29,9 @@ export class Migration20261128090000_folded_names extends OnlineMigration {
     });
     this.#nameJourneys();
     this.addSql('create index concurrently journeys__search_name__order on directory.journeys (search_name, id)');
-    this.addSql('create index concurrently holons__class_id_search_name__order on directory.holons (class_id, search_name, id)');
+    this.addSql(
+      'create index concurrently holons__class_id_search_name__order on directory.holons (class_id, search_name, id)',
+    );
   }
 
   /** A generated column would write the whole table anew while nothing can read it. */
@@ -54,7 +57,9 @@ export class Migration20261128090000_folded_names extends OnlineMigration {
       sql: `update directory.${table} set ${again}
         where id > $1 and id <= $2 and (search_text like '%${final}%' or search_description like '%${final}%')`,
     });
-    const folded = ['value', 'search_name'].map((column) => `${column} = translate(${column}, '${final}', '${usual}')`).join(', ');
+    const folded = ['value', 'search_name']
+      .map((column) => `${column} = translate(${column}, '${final}', '${usual}')`)
+      .join(', ');
     this.addBackfill({
       table: `directory.${table}`,
       key: 'id',

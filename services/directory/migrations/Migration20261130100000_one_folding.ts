@@ -37,7 +37,8 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
       return (select coalesce(bool_and(strpos(text, word) > 0 and words like '% ' || directory.like_literal(ltrim(directory.words(word))) || '%'), false)
         from regexp_split_to_table(btrim(input, ' ,;'), '[,;]* +') as word)`);
     // The longest words of a text of several, as patterns that an index of trigrams is asked for.
-    this.addSql(`create function directory.word_pattern(input text, place integer) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create function directory.word_pattern(input text, place integer) returns text language sql immutable strict parallel safe
       return coalesce((select '% ' || directory.like_literal(word) || '%'
         from (select word, row_number() over (order by char_length(word) desc, word) as rank
               from unnest(string_to_array(btrim(directory.words(input)), ' ')) as word) as ranked where rank = place), '%')`);
@@ -49,10 +50,14 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
     const rest = (normalized: string): string => {
       const lower = `lower(regexp_replace(${normalized}, '[${dropped}]+', '', 'g') collate "und-x-icu")`;
       const letters = `translate(${lower}, '${single.from}', '${single.to.replaceAll("'", "''")}')`;
-      const spelled = Object.entries(double).reduce((text, [from, to]) => `replace(${text}, '${from}', '${to}')`, letters);
+      const spelled = Object.entries(double).reduce(
+        (text, [from, to]) => `replace(${text}, '${from}', '${to}')`,
+        letters,
+      );
       return `regexp_replace(${spelled}, '[${spaces}]+', ' ', 'g')`;
     };
-    this.addSql(`create or replace function directory.fold(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create or replace function directory.fold(input text) returns text language sql immutable strict parallel safe
       return ${rest(`normalize(${signs('input')}, NFKD)`)}`);
     const parts = `string_agg(normalize(${signs('substr(start.text, place, 200)')}, NFKD), '' order by place)`;
     this
@@ -79,7 +84,8 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
 
   #compareAddresses(): void {
     // RFC 3492, a label of a domain; one that is too long for a label stays as it is.
-    this.addSql(`create function directory.ascii_label(input text) returns text language plpgsql immutable strict parallel safe as $$
+    this
+      .addSql(`create function directory.ascii_label(input text) returns text language plpgsql immutable strict parallel safe as $$
       declare
         codes integer[];
         label text;
@@ -141,7 +147,8 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
     const visible = `btrim(regexp_replace(normalize(input, NFC), '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]', '', 'g'),
       E' \\t\\n\\r\\u00a0')`;
     // Null where nothing is left. An index takes 2,704 bytes.
-    this.addSql(`create function directory.email_key(input text) returns text language plpgsql immutable strict parallel safe as $$
+    this
+      .addSql(`create function directory.email_key(input text) returns text language plpgsql immutable strict parallel safe as $$
       declare
         address text := left(${visible}, 500);
         domain text;
@@ -161,14 +168,16 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
         end if;
         return nullif(address, '');
       end $$`);
-    this.addSql(`create function directory.linkedin_address(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create function directory.linkedin_address(input text) returns text language sql immutable strict parallel safe
       return nullif(left(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
         lower(${visible} collate "und-x-icu"),
         '^([a-z][a-z0-9+.-]*:)?//', ''), '[?#].*$', ''), '/+', '/', 'g'), '/$', ''),
         '^(?:www\\.|(?:[a-z0-9-]+\\.)*(linkedin\\.com)\\.?(?::[0-9]*)?(?=/|$))', '\\1'),
         '^(linkedin\\.com/[^/]+/[^/]+)/[a-z]{2}(?:[-_][a-z]{2})?$', '\\1'), 500), '')`);
     // As people are found by phone: digits, without the two zeros before the number of a country.
-    this.addSql(`create function directory.phone_digits(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create function directory.phone_digits(input text) returns text language sql immutable strict parallel safe
       return left(nullif(regexp_replace(regexp_replace(replace(input, '(0)', ''), '[^0-9]', '', 'g'), '^00', ''), ''), 50)`);
     this
       .addSql(`create index concurrently people__email_key__index on directory.people ((directory.email_key(contact ->> 'email')) collate "C")
@@ -179,7 +188,8 @@ export class Migration20261130100000_one_folding extends OnlineMigration {
     this
       .addSql(`create index concurrently people__linkedin_address__index on directory.people ((directory.linkedin_address(contact ->> 'linkedin')) collate "C")
       where contact ->> 'linkedin' is not null`);
-    this.addSql(`create index person_aliases__email_key__index on directory.person_aliases ((directory.email_key(value)) collate "C")
+    this
+      .addSql(`create index person_aliases__email_key__index on directory.person_aliases ((directory.email_key(value)) collate "C")
       where kind = 'email'`);
   }
 }

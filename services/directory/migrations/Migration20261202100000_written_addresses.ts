@@ -17,7 +17,8 @@ const encoded = [
   `%[Ff][1-3]${next}${next}${next}`,
   `%[Ff]4%8[0-9A-Fa-f]${next}${next}`,
 ].join('|');
-const visible = (input: string): string => `btrim(regexp_replace(normalize(${input}, NFC), '${invisible}', '', 'g'), ${outerSpace})`;
+const visible = (input: string): string =>
+  `btrim(regexp_replace(normalize(${input}, NFC), '${invisible}', '', 'g'), ${outerSpace})`;
 
 /**
  * An address that is written and the same percent-encoded are one, in `mailto:` and in LinkedIn addresses, whose mobile and overlay pages are that of
@@ -25,12 +26,14 @@ const visible = (input: string): string => `btrim(regexp_replace(normalize(${inp
  */
 export class Migration20261202100000_written_addresses extends OnlineMigration {
   override up(): void {
-    this.addSql(`create function directory.percent_decoded(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create function directory.percent_decoded(input text) returns text language sql immutable strict parallel safe
       return case when input !~ '%[0-9A-Fa-f]{2}' then input else
         (select string_agg(case when part[1] ~ '^(?:${encoded})$' then convert_from(decode(replace(part[1], '%', ''), 'hex'), 'UTF8') else part[1] end, '' order by place)
           from regexp_matches(input, '${encoded}|[^%]+|%', 'g') with ordinality as parts(part, place)) end`);
     this.#replaceEmailKey();
-    this.addSql(`create or replace function directory.linkedin_address(input text) returns text language sql immutable strict parallel safe
+    this
+      .addSql(`create or replace function directory.linkedin_address(input text) returns text language sql immutable strict parallel safe
       return nullif(left(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
         lower(${visible(`directory.percent_decoded(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
           ${visible('left(input, 4000)')}, '^([A-Za-z][A-Za-z0-9+.-]*:)?//', ''), '[?#].*$', ''), '/+', '/', 'g'), '/$', ''))`)} collate "und-x-icu"),
@@ -70,7 +73,8 @@ export class Migration20261202100000_written_addresses extends OnlineMigration {
 
   /** The new index first, so that each look-up has one. */
   #rebuild(table: string, key: string, value: string, where: string): void {
-    this.addSql(`create index concurrently ${table}__${key}_decoded__index on directory.${table} ((directory.${key}(${value})) collate "C")
+    this
+      .addSql(`create index concurrently ${table}__${key}_decoded__index on directory.${table} ((directory.${key}(${value})) collate "C")
       where ${where}`);
     this.addSql(`drop index concurrently if exists directory.${table}__${key}__index`);
   }

@@ -1,11 +1,22 @@
 /** Notes of the open API (rules/memberships#notes). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
-import { anyId, limitParameter, NoteItem, pageFields, countedOffsetParameter, rowId, v1Errors } from '../api-objects/contract.ts';
+import {
+  anyId,
+  limitParameter,
+  NoteItem,
+  pageFields,
+  countedOffsetParameter,
+  rowId,
+  v1Errors,
+} from '../api-objects/contract.ts';
 
 /** Default page size (rules/http#limits). */
 export const notesPerPage = 50;
 
-export const notesQuery = Type.Object({ limit: limitParameter({ usual: notesPerPage, most: 200 }), offset: countedOffsetParameter });
+export const notesQuery = Type.Object({
+  limit: limitParameter({ usual: notesPerPage, most: 200 }),
+  offset: countedOffsetParameter,
+});
 const notes = Type.Object({
   count: pageFields.count,
   limit: pageFields.limit,

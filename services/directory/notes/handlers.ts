@@ -1,4 +1,6 @@
-/** Note feeds: limited to what the caller can see (rules/memberships#notes; D47a, D48), and complete for the admin CLI. */
+/**
+ * Note feeds: limited to what the caller can see (rules/memberships#notes; D47a, D48), and complete for the admin CLI.
+ */
 import { appError } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
@@ -20,7 +22,9 @@ export function createNoteHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf
       if (owner === undefined || none !== undefined) {
         throw appError('bad_request', 'invalid_request', 'Exactly one of person_id and holon_id must be given.');
       }
-      return bodyOf(await (personId === undefined ? listHolonNotes : listPersonNotes)(db, { ownerId: owner, limit, before }));
+      return bodyOf(
+        await (personId === undefined ? listHolonNotes : listPersonNotes)(db, { ownerId: owner, limit, before }),
+      );
     },
   };
 }

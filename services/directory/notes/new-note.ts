@@ -6,7 +6,10 @@ import { isBlank } from '#libs/text';
 import { emitNote } from '../events/index.ts';
 import { insertNote } from './statements.ts';
 
-/** Text of a note as stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when it is blank */
+/**
+ * Text of a note as stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when it is
+ * blank
+ */
 export function readNote(text: string): string {
   const note = text.trim();
   if (isBlank(note)) throw badRequest('The note must not be empty.');
@@ -31,7 +34,14 @@ export async function createNote(eventOutbox: EventOutbox, tx: Tx, note: NewNote
     id,
     note_type: noteType,
     body,
-  } = await insertNote(tx, { text: readNote(note.text), authorPersonId, membershipId, relationshipId, personIds, holonIds });
+  } = await insertNote(tx, {
+    text: readNote(note.text),
+    authorPersonId,
+    membershipId,
+    relationshipId,
+    personIds,
+    holonIds,
+  });
   emitNote(eventOutbox, tx, { id, noteType, personIds, holonIds, membershipId, relationshipId });
   return body;
 }

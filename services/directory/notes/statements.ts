@@ -30,8 +30,8 @@ export const listPersonNotes = listNotesOf('person');
 export const listHolonNotes = listNotesOf('holon');
 
 /**
- * Adds a note and its feed entries once per key; no row if the key exists. Skips unknown people and holons, resolves merged people (I5). An
- * unknown author becomes null; `createdAt` defaults to now.
+ * Adds a note and its feed entries once per key; no row if the key exists. Skips unknown people and holons, resolves
+ * merged people (I5). An unknown author becomes null; `createdAt` defaults to now.
  */
 export const addNote = statement.maybeOne({
   name: 'notes.add',
@@ -96,8 +96,8 @@ export const insertNote = statement.one({
 });
 
 /**
- * A note is visible if all its holons are visible. The list checks its own holon once. `offset 0` prevents PostgreSQL from reading the
- * notes of all feeds.
+ * A note is visible if all its holons are visible. The list checks its own holon once. `offset 0` prevents PostgreSQL
+ * from reading the notes of all feeds.
  */
 const noteVisibleSql = (ownFeed: Sql, viewer: ViewerSql): Sql => sql`(${viewer.seesAll} or not exists (
     select from directory.holon_notes other join directory.holons noted on noted.id = other.holon_id

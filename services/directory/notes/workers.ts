@@ -7,14 +7,19 @@ import type { noteJobs } from './contract.ts';
 import { addNote } from './statements.ts';
 
 /** Adds a note of another service. Note and job result are one transaction; the key makes retries harmless. */
-export function createNoteAdd({ eventOutbox }: Pick<Dependencies, 'eventOutbox'>): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
+export function createNoteAdd({
+  eventOutbox,
+}: Pick<Dependencies, 'eventOutbox'>): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {
       // Separate statement: the next one then sees completed merges.
       await lockPeopleForShare(tx, {
         membershipId: null,
-        personIds: [...(payload.person_ids ?? []), ...(payload.author_person_id === null ? [] : [payload.author_person_id])],
+        personIds: [
+          ...(payload.person_ids ?? []),
+          ...(payload.author_person_id === null ? [] : [payload.author_person_id]),
+        ],
       });
       const added = await addNote(tx, {
         key: payload.key,
@@ -28,7 +33,8 @@ export function createNoteAdd({ eventOutbox }: Pick<Dependencies, 'eventOutbox'>
       if (added === undefined) return;
       const { id, person_ids: personIds, holon_ids: holonIds } = added;
       // A note without a feed has no readers.
-      if (personIds.length + holonIds.length > 0) emitNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
+      if (personIds.length + holonIds.length > 0)
+        emitNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
     });
   };
 }

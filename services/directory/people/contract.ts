@@ -1,4 +1,7 @@
-/** People: lists, creation, and the people behind attendees of bookings (rules/people#people, rules/people#create-a-person; D19, D43, D43a, D44). */
+/**
+ * People: lists, creation, and the people behind attendees of bookings (rules/people#people,
+ * rules/people#create-a-person; D19, D43, D43a, D44).
+ */
 import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
@@ -25,7 +28,8 @@ export const personListQuery = Type.Object({
 });
 export type PersonListQuery = Static<typeof personListQuery>;
 
-const channel = (maxLength: number, description: string) => Type.Optional(nullable(Type.String({ maxLength, description })));
+const channel = (maxLength: number, description: string) =>
+  Type.Optional(nullable(Type.String({ maxLength, description })));
 
 /** Contact values by channel; blank and null values are dropped. */
 const newContact = Type.Object(
@@ -48,7 +52,9 @@ const firstMembership = Type.Object(
   {
     holon_id: Type.Integer({ description: 'Holon to join.' }),
     journey_slug: singleLine({ description: "A journey of the catalogue of the holon's class." }),
-    step_slug: Type.Optional(nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' }))),
+    step_slug: Type.Optional(
+      nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' })),
+    ),
     follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
@@ -59,12 +65,18 @@ export const newPerson = Type.Object(
   {
     name: singleLine({
       maxLength: maxNameLength,
-      description: 'Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name.',
+      description:
+        'Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name.',
     }),
     description: Type.Optional(
-      Type.String({ maxLength: maxDescriptionLength, description: "Rich text, sanitised with the web editor's allowlist." }),
+      Type.String({
+        maxLength: maxDescriptionLength,
+        description: "Rich text, sanitised with the web editor's allowlist.",
+      }),
     ),
-    actor_kind: Type.Optional(singleLine({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
+    actor_kind: Type.Optional(
+      singleLine({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' }),
+    ),
     photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
     contact: Type.Optional(newContact),
     membership: Type.Optional(nullable(firstMembership)),
@@ -147,7 +159,8 @@ export const peopleRpcs = {
     subject: 'directory.people.create',
     callers: byUsers,
     idempotent: true,
-    summary: 'Creates a person with an optional first membership and note, in one transaction (rules/people#create-a-person).',
+    summary:
+      'Creates a person with an optional first membership and note, in one transaction (rules/people#create-a-person).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
     errors: {
@@ -164,7 +177,8 @@ export const attendeeRpcs = {
   resolveAttendees: rpc({
     subject: 'directory.people.resolve-attendees',
     callers: { conversations: withoutActor },
-    summary: 'Finds people by email (ignoring case) or phone number, and optionally creates unknown ones (D19, D19a, D83).',
+    summary:
+      'Finds people by email (ignoring case) or phone number, and optionally creates unknown ones (D19, D19a, D83).',
     request: Type.Object({
       attendees: Type.Array(
         Type.Object({
@@ -178,6 +192,8 @@ export const attendeeRpcs = {
       key: Type.String({ minLength: 1, description: 'Idempotency key; also identifies people without an email.' }),
     }),
     reply: Type.Object({ person_ids: Type.Array(nullable(rowId), { description: 'One per attendee, in order.' }) }),
-    errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none was created (D66).' } },
+    errors: {
+      too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none was created (D66).' },
+    },
   }),
 } as const;

@@ -1,4 +1,7 @@
-/** People: reads, creation with a first membership and a note (rules/people#create-a-person; D43 to D44), and the people behind attendees (D19, D19a). */
+/**
+ * People: reads, creation with a first membership and a note (rules/people#create-a-person; D43 to D44), and the people
+ * behind attendees (D19, D19a).
+ */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
@@ -37,7 +40,11 @@ type PeopleReadHandlers = Pick<
 export function createPeopleHandlers(
   deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>,
 ): HandlersOf<typeof peopleRpcs & typeof attendeeRpcs> {
-  return { ...createReadHandlers(deps), createPerson: createCreatePerson(deps), resolveAttendees: createResolveAttendees(deps) };
+  return {
+    ...createReadHandlers(deps),
+    createPerson: createCreatePerson(deps),
+    resolveAttendees: createResolveAttendees(deps),
+  };
 }
 
 function createReadHandlers({ db }: Pick<Dependencies, 'db'>): PeopleReadHandlers {
@@ -64,14 +71,16 @@ function createCreatePerson({
   return async (request, context) => {
     const { actor } = context;
     const viewer = readViewer(actor);
-    if (!viewer.seesAll) throw new AppError({ code: 'permission_denied', message: 'Creating people requires global edit access.' });
+    if (!viewer.seesAll)
+      throw new AppError({ code: 'permission_denied', message: 'Creating people requires global edit access.' });
     const create = async (tx: Tx): Promise<RawJson> => {
       const values = checkNewPerson(request);
       const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
       await emitWritten(eventOutbox, tx, 'person', 'created', [id]);
       const membershipId = await addFirstMembership(eventOutbox, tx, id, request.membership);
-      const noteJson = note === undefined ? 'null' : await attachNote(eventOutbox, tx, note, id, membershipId, request, actor);
+      const noteJson =
+        note === undefined ? 'null' : await attachNote(eventOutbox, tx, note, id, membershipId, request, actor);
       const membership = membershipId === undefined ? 'null' : await getMembershipJson(tx, membershipId, viewer);
       await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
@@ -81,7 +90,11 @@ function createCreatePerson({
 }
 
 /** Locks the addresses, so that concurrent creations see this person. @throws AppError 409 */
-async function insertUnlessKnown(tx: Tx, values: PersonValues, request: NewPerson): Promise<{ id: number; person: string }> {
+async function insertUnlessKnown(
+  tx: Tx,
+  values: PersonValues,
+  request: NewPerson,
+): Promise<{ id: number; person: string }> {
   const { email, linkedin } = values.contact;
   if (email !== undefined || linkedin !== undefined) {
     await lockAddresses(tx, { email, linkedin });
@@ -124,7 +137,8 @@ function attachNote(
     authorPersonId: actor?.kind === 'user' ? actor.personId : null,
     ...(membershipId === undefined ? {} : { membershipId }),
     personIds: [personId],
-    holonIds: membershipId === undefined || membership === undefined || membership === null ? [] : [membership.holon_id],
+    holonIds:
+      membershipId === undefined || membership === undefined || membership === null ? [] : [membership.holon_id],
   });
 }
 
@@ -145,7 +159,10 @@ type AttendeeRequest = RequestOf<typeof attendeeRpcs.resolveAttendees>['attendee
 /** Maximum people created per booking (D66). */
 const maxNewPeople = 50;
 
-/** Finds people by email (case-insensitive) or phone number, the oldest of several. Concurrent calls create no duplicates. */
+/**
+ * Finds people by email (case-insensitive) or phone number, the oldest of several. Concurrent calls create no
+ * duplicates.
+ */
 function createResolveAttendees({
   db,
   jobs,
@@ -165,7 +182,10 @@ function createResolveAttendees({
           const message = `The booking has ${size} unknown people. At most ${maxNewPeople} are created per booking.`;
           throw appError('conflict', 'too_many_new_people', message);
         }
-        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(eventOutbox, tx, missing))]);
+        const ids =
+          missing.length === 0
+            ? meanwhile
+            : new Map([...meanwhile, ...(await createMissing(eventOutbox, tx, missing))]);
         if (missing.length > 0) await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [...new Set(ids.values())] });
         return ids;
       });
@@ -196,7 +216,11 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 }
 
 /** Attendees with the same address are one person. */
-async function createMissing(eventOutbox: EventOutbox, tx: Tx, missing: readonly Attendee[]): Promise<Map<number, number>> {
+async function createMissing(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  missing: readonly Attendee[],
+): Promise<Map<number, number>> {
   const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
   const rows = await createAttendees(tx, { attendees: JSON.stringify(firsts) });
@@ -209,6 +233,8 @@ async function createMissing(eventOutbox: EventOutbox, tx: Tx, missing: readonly
   );
   const idOfFirst = new Map(rows.map(({ position, id }) => [position, id]));
   return new Map(
-    groups.flatMap((group) => group.map(({ position }): [number, number] => [position, idOfFirst.get(group[0]?.position ?? -1) ?? 0])),
+    groups.flatMap((group) =>
+      group.map(({ position }): [number, number] => [position, idOfFirst.get(group[0]?.position ?? -1) ?? 0]),
+    ),
   );
 }

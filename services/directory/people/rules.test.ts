@@ -18,12 +18,15 @@ describe('validation of a new person (D43, D44)', () => {
     [{ name: 'A', contact: { email: 'no address' } }, 'contact.email'],
     [{ name: 'A', photo_url: 'javascript:steal()' }, 'photo_url'],
   ])('rejects %j', (given, field) => {
-    expect(() => checkNewPerson(given)).toThrow(expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(field) }));
+    expect(() => checkNewPerson(given)).toThrow(
+      expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(field) }),
+    );
   });
 
   it('reports the email first, with the sent value and all existing people', () => {
     const given = { name: 'A', contact: { email: ' A@b.c', linkedin: 'https://linkedin.com/in/a/' } };
-    const refuse = (by_email: number[], by_linkedin: number[]) => () => refuseDuplicate({ by_email, by_linkedin }, given);
+    const refuse = (by_email: number[], by_linkedin: number[]) => () =>
+      refuseDuplicate({ by_email, by_linkedin }, given);
     expect(refuse([2, 5], [1])).toThrow(
       expect.objectContaining({
         code: 'conflict',
@@ -33,7 +36,11 @@ describe('validation of a new person (D43, D44)', () => {
     );
     expect(refuse([], [1])).toThrow(
       expect.objectContaining({
-        details: { match_field: 'contact.linkedin', match_value: 'https://linkedin.com/in/a/', existing_person_ids: [1] },
+        details: {
+          match_field: 'contact.linkedin',
+          match_value: 'https://linkedin.com/in/a/',
+          existing_person_ids: [1],
+        },
       }),
     );
     expect(refuse([], [])).not.toThrow();

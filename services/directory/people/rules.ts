@@ -39,7 +39,10 @@ export function checkNewPerson(given: NewPerson): PersonValues {
 }
 
 /** @throws AppError 409 `duplicate_person` if an address is in use; a matching email is reported first (D44) */
-export function refuseDuplicate({ by_email: byEmail, by_linkedin: byLinkedin }: KnownPeople, { contact }: NewPerson): void {
+export function refuseDuplicate(
+  { by_email: byEmail, by_linkedin: byLinkedin }: KnownPeople,
+  { contact }: NewPerson,
+): void {
   if (byEmail.length > 0) throw duplicate('contact.email', contact?.['email'], byEmail);
   if (byLinkedin.length > 0) throw duplicate('contact.linkedin', contact?.['linkedin'], byLinkedin);
 }

@@ -12,7 +12,13 @@ import {
   recordOrders,
   type RecordSort,
 } from '../lists/index.ts';
-import { emailKeySql, idsByEmailSql, linkedinAddressSql, phoneDigitsSql, startsOfAddressesSql } from '../person-rows/index.ts';
+import {
+  emailKeySql,
+  idsByEmailSql,
+  linkedinAddressSql,
+  phoneDigitsSql,
+  startsOfAddressesSql,
+} from '../person-rows/index.ts';
 
 /** Reply of `people.get-many`, in the order of the ids. */
 export const getPeople = statement.one({
@@ -82,7 +88,10 @@ export const findPeople = lists(true);
 /** Like `findPeople`, for an empty or frequent short text. */
 export const listPeople = lists(false);
 
-/** Locks the addresses against concurrent creation until the transaction ends (same lock keys as `people.lock-attendees`). */
+/**
+ * Locks the addresses against concurrent creation until the transaction ends (same lock keys as
+ * `people.lock-attendees`).
+ */
 export const lockAddresses = statement.none({
   name: 'people.lock-addresses',
   params: { email: t.text.nullable, linkedin: t.text.nullable },
@@ -114,7 +123,10 @@ export const insertPerson = statement.one({
     values (${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
 });
 
-/** Existing people for a JSON list of `{position, email, phone_digits, origin_key}`, also by aliases of merged people (I5); the oldest of several. */
+/**
+ * Existing people for a JSON list of `{position, email, phone_digits, origin_key}`, also by aliases of merged people
+ * (I5); the oldest of several.
+ */
 export const findAttendees = statement.many({
   name: 'people.find-attendees',
   params: { attendees: t.json },

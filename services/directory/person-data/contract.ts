@@ -22,7 +22,9 @@ export const personDataRpcs = {
     summary: 'Finds a person by id, workspace key or email, also of merged people; by id also erased people.',
     request: Type.Object({
       who: Type.String({ minLength: 1, maxLength: 500 }),
-      merged: Type.Optional(Type.Boolean({ description: 'Whether ids of merged people resolve to the surviving person.' })),
+      merged: Type.Optional(
+        Type.Boolean({ description: 'Whether ids of merged people resolve to the surviving person.' }),
+      ),
     }),
     reply: Type.Object({
       id: rowId,
@@ -74,7 +76,11 @@ export const personDataRpcs = {
     audit: 'person.erase',
     summary:
       'Deletes a person with accounts, memberships and notes, and records the erasure without personal data: the last step of an erasure. Repeatable.',
-    request: Type.Object({ person_id: rowId, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
+    request: Type.Object({
+      person_id: rowId,
+      operator: Type.String({ minLength: 1, maxLength: 200 }),
+      dry_run: Type.Boolean(),
+    }),
     reply: Type.Object({ counts }),
     errors: { person_merged: { code: 'conflict', when: 'The person was merged into another person meanwhile.' } },
     timeoutMs: 60_000,

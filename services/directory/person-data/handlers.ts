@@ -35,7 +35,11 @@ const itemsPerPage = 500;
 /** Minimum length of names to remove from notes: shorter ones occur in other words. */
 const shortestName = 3;
 
-export function createPersonDataHandlers({ db, jobs, eventOutbox }: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox'>): PersonDataHandlers {
+export function createPersonDataHandlers({
+  db,
+  jobs,
+  eventOutbox,
+}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox'>): PersonDataHandlers {
   return {
     identifyPerson: async ({ who: reference, merged = false }) => {
       const { id, name } = await findPerson(db, reference.trim(), { ids: merged, names: true });
@@ -84,7 +88,8 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: Pick<Depende
           await listResponsible.relationships(tx, { personId: id }),
         ];
         const counted: Record<string, number> = {};
-        for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;
+        for (const [what, step] of Object.entries(eraseSteps))
+          counted[what] = (await step(tx, { personId: id })).length;
         // Last, to include records that concurrent requests stored meanwhile.
         for (const personId of new Set([id, ...readFormer(former).map((of) => of.person_id)]))
           await removeRecordsOfPerson(tx, { personId, accountIds: idsOf(accounts) });
@@ -109,7 +114,11 @@ const readFormer = (former: string) => JSON.parse(former) as { person_id: number
 async function rejectMerged(tx: Tx, id: number): Promise<void> {
   const now = await findMergedInto(tx, { mergedId: id });
   if (now === undefined) return;
-  throw appError('conflict', 'person_merged', `Person ${id} was merged into person ${now.id} meanwhile. Erase that person instead.`);
+  throw appError(
+    'conflict',
+    'person_merged',
+    `Person ${id} was merged into person ${now.id} meanwhile. Erase that person instead.`,
+  );
 }
 
 const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
@@ -147,8 +156,11 @@ export async function findPerson(
   const [first, ...others] = reference.includes('@') ? await findPeopleByEmail(db, { email: reference }) : [];
   const former = first === undefined && merged.names ? await findPersonByAlias(db, { alias: reference }) : undefined;
   if (former !== undefined) return former;
-  if (first === undefined) throw appError('not_found', 'person_not_found', `No person has the id, key or email "${reference}".`);
+  if (first === undefined)
+    throw appError('not_found', 'person_not_found', `No person has the id, key or email "${reference}".`);
   if (others.length === 0) return first;
   const ids = [first, ...others].map((person) => person.id);
-  throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Use an id.`, { person_ids: ids });
+  throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Use an id.`, {
+    person_ids: ids,
+  });
 }

@@ -59,7 +59,13 @@ export const findErasure = statement.maybeOne({
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
-  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.array, digest: t.text.nullable, former: t.text },
+  row: {
+    emails: t.text.array,
+    account_ids: t.integer.array,
+    telegram: t.text.array,
+    digest: t.text.nullable,
+    former: t.text,
+  },
   sql: ({ personId }) => sql`
     select array(select distinct email from (
         select btrim(contact ->> 'email') as email from directory.people where id = ${personId}
@@ -79,7 +85,8 @@ const holonSql = (alias: string): Sql => {
   const row = sql.id(alias);
   return sql`json_build_object('id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name)`;
 };
-const workflowSql = (alias: string): Sql => sql`'journey', j.slug, 'step', s.slug, 'follow_up_after', ${sql.id(alias)}.follow_up_after`;
+const workflowSql = (alias: string): Sql =>
+  sql`'journey', j.slug, 'step', s.slug, 'follow_up_after', ${sql.id(alias)}.follow_up_after`;
 const workflowJoinsSql = (alias: string): Sql =>
   sql`left join directory.journeys j on j.id = ${sql.id(alias)}.journey_id left join directory.journey_steps s on s.id = ${sql.id(alias)}.step_id`;
 
@@ -140,16 +147,21 @@ export const exportParts = {
   notes: part(
     'notes',
     sql`n.id`,
-    (personId) => sql`json_build_object('id', n.id, 'body', n.body, 'note_type', n.note_type, 'created_at', directory.iso_utc(n.created_at),
+    (
+      personId,
+    ) => sql`json_build_object('id', n.id, 'body', n.body, 'note_type', n.note_type, 'created_at', directory.iso_utc(n.created_at),
        'written_by_this_person', n.author_person_id is not distinct from ${personId})`,
-    (personId) => sql`directory.notes n where n.id in (select note_id from directory.person_notes where person_id = ${personId}
+    (
+      personId,
+    ) => sql`directory.notes n where n.id in (select note_id from directory.person_notes where person_id = ${personId}
        union select id from directory.notes where author_person_id = ${personId})`,
   ),
   'step-config-changes': part(
     'step-config-changes',
     sql`c.id`,
     sql`json_build_object('id', c.id, 'step_id', c.step_id, 'paths', c.paths, 'source', c.source, 'changed_at', directory.iso_utc(c.changed_at))`,
-    (personId) => sql`directory.step_config_audit c join directory.accounts a on a.id = c.account_id where a.person_id = ${personId}`,
+    (personId) =>
+      sql`directory.step_config_audit c join directory.accounts a on a.id = c.account_id where a.person_id = ${personId}`,
   ),
 } as const satisfies Readonly<Record<(typeof personDataParts)[number], unknown>>;
 
@@ -195,8 +207,8 @@ export const listResponsible = {
 };
 
 /**
- * Erasure steps in order; each returns one row per removed row. Notes in feeds of other people remain; notes that the person wrote lose
- * their author.
+ * Erasure steps in order; each returns one row per removed row. Notes in feeds of other people remain; notes that the
+ * person wrote lose their author.
  */
 export const eraseSteps = {
   notes: eraseStep(
@@ -208,7 +220,8 @@ export const eraseSteps = {
   ),
   authored_notes: eraseStep(
     'person-data.erase-authors',
-    (personId) => sql`update directory.notes set author_person_id = null where author_person_id = ${personId} returning id`,
+    (personId) =>
+      sql`update directory.notes set author_person_id = null where author_person_id = ${personId} returning id`,
   ),
   memberships: eraseStep(
     'person-data.erase-memberships',
@@ -218,11 +231,19 @@ export const eraseSteps = {
     'person-data.erase-accounts',
     (personId) => sql`delete from directory.accounts where person_id = ${personId} returning id`,
   ),
-  people: eraseStep('person-data.erase-person', (personId) => sql`delete from directory.people where id = ${personId} returning id`),
+  people: eraseStep(
+    'person-data.erase-person',
+    (personId) => sql`delete from directory.people where id = ${personId} returning id`,
+  ),
 };
 
 function eraseStep(name: string, text: (personId: SqlPart) => Sql) {
-  return statement.many({ name, params: { personId: t.integer }, row: { id: t.integer }, sql: ({ personId }) => text(personId) });
+  return statement.many({
+    name,
+    params: { personId: t.integer },
+    row: { id: t.integer },
+    sql: ({ personId }) => text(personId),
+  });
 }
 
 /** Removes a name or email from the notes in the person's feed, which remain in other feeds. */

@@ -1,10 +1,15 @@
-/** Rows of people: the order in which transactions lock them, and how addresses of two people are compared (D44, D87). */
+/**
+ * Rows of people: the order in which transactions lock them, and how addresses of two people are compared (D44, D87).
+ */
 import type { Tx } from '#libs/orm';
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const workspaceKey = sql`hashtextextended('directory.workspace', 0)`;
 
-/** Serializes applications of workspace files, and excludes merges and erasures meanwhile: an application writes tables in its own order. */
+/**
+ * Serializes applications of workspace files, and excludes merges and erasures meanwhile: an application writes tables
+ * in its own order.
+ */
 export const lockWorkspace = statement.none({
   name: 'locks.workspace',
   sql: () => sql`select pg_advisory_xact_lock(${workspaceKey})`,
@@ -20,7 +25,8 @@ const lockOf = (table: string, where: (personIds: SqlPart) => Sql) =>
     name: `locks.${table}-of-people`,
     params: { personIds: t.integer.array },
     row: { id: t.integer },
-    sql: ({ personIds }) => sql`select id from ${sql.id(`directory.${table}`)} where ${where(personIds)} order by id for update`,
+    sql: ({ personIds }) =>
+      sql`select id from ${sql.id(`directory.${table}`)} where ${where(personIds)} order by id for update`,
   });
 
 export const lockPeople = lockOf('people', (ids) => sql`id = any(${ids})`);
@@ -30,11 +36,17 @@ const lockNotes = lockOf(
   (ids) => sql`id in (select note_id from directory.person_notes where person_id = any(${ids})
     union all select id from directory.notes where author_person_id = any(${ids}))`,
 );
-const lockMemberships = lockOf('memberships', (ids) => sql`person_id = any(${ids}) or responsible_person_id = any(${ids})`);
+const lockMemberships = lockOf(
+  'memberships',
+  (ids) => sql`person_id = any(${ids}) or responsible_person_id = any(${ids})`,
+);
 const lockRelationships = lockOf('relationships', (ids) => sql`responsible_person_id = any(${ids})`);
 export const locksAfterPeople = [lockAccounts, lockNotes, lockMemberships, lockRelationships];
 
-/** Locks people and all rows that refer to them until the transaction ends. Call before changing any of them. @returns ids of existing people */
+/**
+ * Locks people and all rows that refer to them until the transaction ends. Call before changing any of them. @returns
+ * ids of existing people
+ */
 export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Promise<number[]> {
   const people = { personIds };
   await shareWorkspace(tx);
@@ -43,7 +55,9 @@ export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Pr
   return found.map(({ id }) => id);
 }
 
-/** Share-locks people, the surviving people of merged ones, and the person of a membership until the transaction ends. */
+/**
+ * Share-locks people, the surviving people of merged ones, and the person of a membership until the transaction ends.
+ */
 export const lockPeopleForShare = statement.none({
   name: 'locks.keep-people',
   params: { personIds: t.integer.array, membershipId: t.integer.nullable },

@@ -1,6 +1,14 @@
 /** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
-import { anyId, HolonPublic, ifMatch, limitParameter, NoteItem, countedOffsetParameter, v1Errors } from '../api-objects/contract.ts';
+import {
+  anyId,
+  HolonPublic,
+  ifMatch,
+  limitParameter,
+  NoteItem,
+  countedOffsetParameter,
+  v1Errors,
+} from '../api-objects/contract.ts';
 import { workflowChanges, workflowFields, workflowUpdateFields } from '../workflow/contract.ts';
 
 export const Relationship = Type.Object(
@@ -35,7 +43,11 @@ export const relationshipRpcs = {
     callers: byUsers,
     idempotent: true,
     summary: 'Updates step and date of a relationship with a note, in one transaction (rules/memberships#updates).',
-    request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties, ...ifMatch }),
+    request: Type.Object({
+      relationship_id: anyId('Id of the relationship.'),
+      ...RelationshipUpdate.properties,
+      ...ifMatch,
+    }),
     reply: Type.Object({
       relationship: Relationship,
       note: NoteItem,

@@ -1,4 +1,7 @@
-/** Relationships: list of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
+/**
+ * Relationships: list of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D46,
+ * D46a, D48).
+ */
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { emitRelationship } from '../events/index.ts';
@@ -6,7 +9,13 @@ import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
 import { type relationshipRpcs, relationshipsPerPage } from './contract.ts';
-import { findRelationship, listHolonRelationships, lockRelationship, readRelationship, saveRelationship } from './statements.ts';
+import {
+  findRelationship,
+  listHolonRelationships,
+  lockRelationship,
+  readRelationship,
+  saveRelationship,
+} from './statements.ts';
 
 const relationship: WorkflowKind = {
   name: 'relationship',

@@ -2,7 +2,15 @@
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
-import { relationshipJoinsSql, relationshipSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../workflow/index.ts';
+import {
+  relationshipJoinsSql,
+  relationshipSql,
+  rowParams,
+  saveSql,
+  stateParams,
+  stateSql,
+  workflowRow,
+} from '../workflow/index.ts';
 
 /** Hides relationships with an invisible side. No row if the holon does not exist or is invisible. */
 export const listHolonRelationships = statement.maybeOne({

@@ -15,7 +15,12 @@ export function createSearchHandlers({ db }: Pick<Dependencies, 'db'>): Handlers
       const params = { text: q, limit, kinds: readTypes(types), ...readViewer(actor) };
       const { rare, frequent } = await sampleSearch(db, { text: q });
       if (rare && !isWrittenOtherwise(q)) return bodyOf(await searchRare(db, params));
-      const [inManyPeople = false, inManyPeopleDescriptions = false, inManyHolons = false, inManyHolonDescriptions = false] = frequent;
+      const [
+        inManyPeople = false,
+        inManyPeopleDescriptions = false,
+        inManyHolons = false,
+        inManyHolonDescriptions = false,
+      ] = frequent;
       const inMany = { inManyPeople, inManyPeopleDescriptions, inManyHolons, inManyHolonDescriptions };
       return bodyOf(await searchTiers(db, { ...params, ...inMany }));
     },
@@ -24,11 +29,13 @@ export function createSearchHandlers({ db }: Pick<Dependencies, 'db'>): Handlers
 
 /** Phone numbers, and emails that may be stored in another notation: found by their keys, in tiers. */
 const isWrittenOtherwise = (q: string): boolean =>
-  /^\s*(?:tel:)?[+0-9 ()./-]{5,500}$/i.test(q.normalize('NFKC')) || (q.includes('@') && /^mailto:|[^!-~]|xn--/i.test(q.trim()));
+  /^\s*(?:tel:)?[+0-9 ()./-]{5,500}$/i.test(q.normalize('NFKC')) ||
+  (q.includes('@') && /^mailto:|[^!-~]|xn--/i.test(q.trim()));
 
 /** The requested kinds, without duplicates. @throws AppError bad_request */
 function readTypes(types: string | undefined): string[] {
   const kinds = types === undefined ? ['person', 'holon'] : types.split(',').map((type) => type.trim());
-  if (!kinds.every((type) => type === 'person' || type === 'holon')) throw badRequest('types must be a list of person and holon.');
+  if (!kinds.every((type) => type === 'person' || type === 'holon'))
+    throw badRequest('types must be a list of person and holon.');
   return [...new Set(kinds)];
 }

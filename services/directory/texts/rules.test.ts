@@ -70,7 +70,19 @@ describe('findContactProblem (D72)', () => {
   );
 
   it('rejects values that a browser reads with another scheme, wherever ignored characters occur', () => {
-    const noise = fc.constantFrom('', ' ', '\t', '\n', '\r', '\u0000', '\u0001', '\u200b', '\u00a0', '\ufeff', '\u2028');
+    const noise = fc.constantFrom(
+      '',
+      ' ',
+      '\t',
+      '\n',
+      '\r',
+      '\u0000',
+      '\u0001',
+      '\u200b',
+      '\u00a0',
+      '\ufeff',
+      '\u2028',
+    );
     const scheme = fc.constantFrom('javascript', 'JAVASCRIPT', 'data', 'vbscript', 'file', 'unknown');
     const disguised = fc.tuple(scheme, fc.array(noise, { minLength: 14, maxLength: 14 })).map(
       ([word, gaps]) =>
@@ -79,7 +91,12 @@ describe('findContactProblem (D72)', () => {
           .map((letter, index) => (gaps[index] ?? '') + letter)
           .join('')}alert(1)`,
     );
-    fc.assert(fc.property(disguised, (value) => findContactProblem(value) !== undefined && findLinkProblem(value) !== undefined));
+    fc.assert(
+      fc.property(
+        disguised,
+        (value) => findContactProblem(value) !== undefined && findLinkProblem(value) !== undefined,
+      ),
+    );
   });
 
   it('rejects every text that URL parses with another scheme', () => {
@@ -95,8 +112,9 @@ describe('findContactProblem (D72)', () => {
 
 describe('isWebAddress', () => {
   it.each(['https://example.org', 'http://a'])('accepts %j', (value) => expect(isWebAddress(value)).toBe(true));
-  it.each(['mailto:a@b.c', '//example.org', 'https://', 'https://a\u0000', 'https://a/\u009f', ' https://a'])('rejects %j', (value) =>
-    expect(isWebAddress(value)).toBe(false),
+  it.each(['mailto:a@b.c', '//example.org', 'https://', 'https://a\u0000', 'https://a/\u009f', ' https://a'])(
+    'rejects %j',
+    (value) => expect(isWebAddress(value)).toBe(false),
   );
 });
 
@@ -107,8 +125,14 @@ describe('rich text (D46b)', () => {
     ['<p onclick="steal()">a</p>', '<p>a</p>'],
     ['a<script>steal()</script>b<style>p{}</style>c', 'abc'],
     ['<div><span>kept</span> <textarea>too</textarea> <option>also</option></div>', 'kept too also'],
-    ['<a href="https://example.org/x">l</a>', '<a href="https://example.org/x" rel="noopener noreferrer nofollow">l</a>'],
-    ['<a href="mailto:a@b.org" target="_blank" rel="opener">l</a>', '<a href="mailto:a@b.org" rel="noopener noreferrer nofollow">l</a>'],
+    [
+      '<a href="https://example.org/x">l</a>',
+      '<a href="https://example.org/x" rel="noopener noreferrer nofollow">l</a>',
+    ],
+    [
+      '<a href="mailto:a@b.org" target="_blank" rel="opener">l</a>',
+      '<a href="mailto:a@b.org" rel="noopener noreferrer nofollow">l</a>',
+    ],
     ['<a href="javascript:steal()">l</a>', '<a>l</a>'],
     ['<a href=" java\nscript:steal()">l</a>', '<a>l</a>'],
     ['<a href="data:text/html,x">l</a><a href="/relative">r</a><a href="//host/x">p</a>', '<a>l</a><a>r</a><a>p</a>'],
@@ -145,7 +169,9 @@ describe('rich text (D46b)', () => {
       fc.property(markup, (html) => {
         for (const [, name, attributes = ''] of sanitizeRichText(html).matchAll(element)) {
           expect(richTextTags).toContain(name);
-          expect(attributes.trim()).toMatch(/^(\/|(href="(https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow")?)$/i);
+          expect(attributes.trim()).toMatch(
+            /^(\/|(href="(https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow")?)$/i,
+          );
         }
       }),
       { numRuns: 1_500 },

@@ -1,4 +1,7 @@
-/** Rules for text that callers send: links (D72), email addresses, and rich text with the allowlist of the web editor (rules/holons#update-a-holon; D46b). */
+/**
+ * Rules for text that callers send: links (D72), email addresses, and rich text with the allowlist of the web editor
+ * (rules/holons#update-a-holon; D46b).
+ */
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
 import { badRequest } from '#libs/errors';
@@ -14,13 +17,14 @@ export function findLinkProblem(value: string): string | undefined {
   if (hasControlCharacters(value)) return 'must have no control characters';
   const scheme = findScheme(value);
   if (scheme === undefined) return allowed;
-  if (webSchemes.has(scheme)) return isWebAddress(value) ? undefined : 'must be a link with a host, such as https://example.org';
+  if (webSchemes.has(scheme))
+    return isWebAddress(value) ? undefined : 'must be a link with a host, such as https://example.org';
   return /^(mailto|tel):\S/i.test(value) && URL.canParse(value) ? undefined : allowed;
 }
 
 /**
- * The problem of a contact value or another text that can be a link; undefined if it is valid. Text without a scheme can have any number of
- * lines.
+ * The problem of a contact value or another text that can be a link; undefined if it is valid. Text without a scheme
+ * can have any number of lines.
  */
 export function findContactProblem(value: string): string | undefined {
   if (findScheme(value) !== undefined) return findLinkProblem(value);
@@ -43,8 +47,8 @@ export function webAddressProblem(value: string): string | undefined {
 }
 
 /**
- * The scheme that any consumer could see, in lower case. Browsers ignore leading control characters and spaces, and line breaks; others
- * drop invisible characters or normalize compatible letters.
+ * The scheme that any consumer could see, in lower case. Browsers ignore leading control characters and spaces, and
+ * line breaks; others drop invisible characters or normalize compatible letters.
  */
 function findScheme(text: string): string | undefined {
   const seen = text.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\p{Z}]/gu, '');
@@ -120,7 +124,9 @@ export function sanitizeRichText(html: string): string {
 export function readRichText(html: string): { readonly value: string } | { readonly problem: string } {
   const value = sanitizeRichText(html);
   return isLonger(value, maxDescriptionLength)
-    ? { problem: `must be at most ${maxDescriptionLength} characters long as stored, where < > & and added attributes count` }
+    ? {
+        problem: `must be at most ${maxDescriptionLength} characters long as stored, where < > & and added attributes count`,
+      }
     : { value };
 }
 

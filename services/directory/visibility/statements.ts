@@ -1,4 +1,7 @@
-/** The access policy for holons (D18f, D48, D49). Every statement that reads or writes holons for a caller contains it, with `readViewer` as its `viewerParams`. */
+/**
+ * The access policy for holons (D18f, D48, D49). Every statement that reads or writes holons for a caller contains it,
+ * with `readViewer` as its `viewerParams`.
+ */
 import type { Actor } from '#libs/contract';
 import { type Sql, sql, type SqlPart, t } from '#libs/sql';
 
@@ -19,8 +22,8 @@ export interface ViewerSql {
 }
 
 /**
- * Rights of the caller on private holons (D18f, D48, D49): superusers and global editors see all, people what their team authority covers,
- * the shared token and calls without an actor none.
+ * Rights of the caller on private holons (D18f, D48, D49): superusers and global editors see all, people what their
+ * team authority covers, the shared token and calls without an actor none.
  */
 export function readViewer(actor: Actor | undefined): Viewer {
   return actor?.kind === 'user'
@@ -29,8 +32,8 @@ export function readViewer(actor: Actor | undefined): Viewer {
 }
 
 /**
- * SQL condition: the caller can see the holon. Free for public classes; otherwise checks once per statement whether the caller has any
- * authority, and only then walks up the tree.
+ * SQL condition: the caller can see the holon. Free for public classes; otherwise checks once per statement whether the
+ * caller has any authority, and only then walks up the tree.
  * @param holon alias of `directory.holons`
  * @param objectClass alias of its `directory.object_classes`
  */
@@ -39,8 +42,8 @@ export function holonVisibleSql(holon: string, objectClass: string, viewer: View
 }
 
 /**
- * SQL condition: the caller can edit the holon: global editors and superusers all, others the holons of their active team authority and
- * below (D49). Privacy of the class does not matter.
+ * SQL condition: the caller can edit the holon: global editors and superusers all, others the holons of their active
+ * team authority and below (D49). Privacy of the class does not matter.
  * @param holon alias of `directory.holons`
  */
 export function canEditHolonSql(holon: string, viewer: ViewerSql): Sql {
@@ -55,8 +58,9 @@ function hasAuthoritySql(holon: string, { seesAll, accountId }: ViewerSql): Sql 
 }
 
 /**
- * The same policy as CTEs (of `with recursive`), top-down: `name` contains the ids of private holons that the caller sees through team
- * authority; empty for callers who see all. For counts, which start from few private holons instead of many rows.
+ * The same policy as CTEs (of `with recursive`), top-down: `name` contains the ids of private holons that the caller
+ * sees through team authority; empty for callers who see all. For counts, which start from few private holons instead
+ * of many rows.
  */
 export function coveredHolonsSql(name: string, { seesAll, accountId }: ViewerSql): Sql {
   const [covered, tree] = [sql.id(name), sql.id(`${name}_tree`)];
@@ -73,8 +77,8 @@ export function coveredHolonsSql(name: string, { seesAll, accountId }: ViewerSql
 export const privateClassesSql = sql`array(select closed.id from directory.object_classes closed where closed.effective_private)`;
 
 /**
- * SQL condition: the caller can see the holon of a membership or relationship. Evaluates `holonVisibleSql` only if the copied class is
- * private; for public classes an index suffices.
+ * SQL condition: the caller can see the holon of a membership or relationship. Evaluates `holonVisibleSql` only if the
+ * copied class is private; for public classes an index suffices.
  * @param classColumn copied class of the holon, e.g. `m.holon_class_id`
  * @param holonColumn e.g. `m.holon_id`
  */

@@ -15,7 +15,9 @@ export const workflowUpdateFields = {
   note: Type.String({ maxLength: maxNoteLength, description: 'Required. Leading and trailing whitespace is removed.' }),
   follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears the date.' }))),
   step_slug: Type.Optional(singleLine({ description: 'Active step to move to.' })),
-  advance_step: Type.Optional(Type.Boolean({ description: 'Moves to the next active step. Cannot be combined with `step_slug`.' })),
+  advance_step: Type.Optional(
+    Type.Boolean({ description: 'Moves to the next active step. Cannot be combined with `step_slug`.' }),
+  ),
 };
 
 export const textChange = Type.Optional(

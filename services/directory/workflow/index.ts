@@ -1,4 +1,7 @@
-/** What memberships, relationships and worklists share: a row at a step of a journey, with a follow-up date and a responsible person. */
+/**
+ * What memberships, relationships and worklists share: a row at a step of a journey, with a follow-up date and a
+ * responsible person.
+ */
 export {
   type DateSpan,
   type JourneyStep,

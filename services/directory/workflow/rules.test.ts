@@ -61,7 +61,9 @@ describe('today (D50)', () => {
 describe('date spans of the periods overdue, today and future', () => {
   const today = '2026-03-01';
   const periodOf = (date: string): FollowUpPeriod => (date < today ? 'overdue' : date === today ? 'today' : 'future');
-  const days = fc.integer({ min: -400, max: 400 }).map((shift) => new Date(Date.UTC(2026, 2, 1 + shift)).toISOString().slice(0, 10));
+  const days = fc
+    .integer({ min: -400, max: 400 })
+    .map((shift) => new Date(Date.UTC(2026, 2, 1 + shift)).toISOString().slice(0, 10));
 
   it('contain exactly the dates of their periods', () => {
     fc.assert(
@@ -79,7 +81,12 @@ describe('date spans of the periods overdue, today and future', () => {
   });
 });
 
-const step = (id: number, slug: string, position: number, archived = false): JourneyStep => ({ id, slug, position, is_archived: archived });
+const step = (id: number, slug: string, position: number, archived = false): JourneyStep => ({
+  id,
+  slug,
+  position,
+  is_archived: archived,
+});
 /** In no order; two share a position, the id decides. */
 const steps = [step(7, 'c', 1), step(3, 'b', 1), step(9, 'a', 0), step(4, 'gone', 2, true), step(2, 'd', 3)];
 const refusal = expect.objectContaining({ code: 'bad_request' });
@@ -95,12 +102,15 @@ describe('step fields of an update (rules/memberships#updates)', () => {
     expect(() => checkStepControls(controls)).toThrow(refusal);
   });
 
-  it.each([{}, { step_slug: 'a' }, { advance_step: true }, { advance_step: false, step_slug: 'a' }, { journey_slug: 'j', step_slug: 'a' }])(
-    'allow %j',
-    (controls) => {
-      expect(() => checkStepControls(controls)).not.toThrow();
-    },
-  );
+  it.each([
+    {},
+    { step_slug: 'a' },
+    { advance_step: true },
+    { advance_step: false, step_slug: 'a' },
+    { journey_slug: 'j', step_slug: 'a' },
+  ])('allow %j', (controls) => {
+    expect(() => checkStepControls(controls)).not.toThrow();
+  });
 });
 
 describe('moves between steps (rules/memberships#updates)', () => {

@@ -25,7 +25,13 @@ export type Today = () => string;
 
 /** The format is created once: creating it takes forty times as long as using it. */
 export function createToday(clock: Clock, timeZone: string): Today {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: '2-digit', day: '2-digit' });
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
   return () => {
     const parts = new Map(format.formatToParts(Number(clock.now() / 1000n)).map(({ type, value }) => [type, value]));
     return `${parts.get('year')?.padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
@@ -75,7 +81,11 @@ export interface StepControls {
 }
 
 /** @throws AppError 400 when fields exclude each other or one requires another */
-export function checkStepControls({ step_slug: step, advance_step: advance, journey_slug: journey }: StepControls): void {
+export function checkStepControls({
+  step_slug: step,
+  advance_step: advance,
+  journey_slug: journey,
+}: StepControls): void {
   if (advance === true && step !== undefined) throw badRequest('advance_step cannot be combined with step_slug.');
   if (advance === true && journey !== undefined) throw badRequest('advance_step cannot be combined with journey_slug.');
   if (journey !== undefined && step === undefined) throw badRequest('journey_slug requires step_slug.');
@@ -86,8 +96,13 @@ export function findActiveStep<Step extends JourneyStep>(steps: readonly Step[],
   return steps.find((step) => step.slug === slug && !step.is_archived);
 }
 
-/** The next active step by (order, id) after the current one, which can be archived; without a current step the first. */
-export function findNextStep<Step extends JourneyStep>(steps: readonly Step[], currentId: number | null): Step | undefined {
+/**
+ * The next active step by (order, id) after the current one, which can be archived; without a current step the first.
+ */
+export function findNextStep<Step extends JourneyStep>(
+  steps: readonly Step[],
+  currentId: number | null,
+): Step | undefined {
   const active = steps.filter((step) => !step.is_archived).toSorted(compareSteps);
   if (currentId === null) return active[0];
   const current = steps.find(({ id }) => id === currentId);
@@ -104,7 +119,11 @@ function compareSteps(left: JourneyStep, right: JourneyStep): number {
  * @param currentId current step, or null
  * @throws AppError 400 when there is no such active step or no next one
  */
-export function chooseStep(controls: StepControls, steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
+export function chooseStep(
+  controls: StepControls,
+  steps: readonly JourneyStep[],
+  currentId: number | null,
+): JourneyStep | undefined {
   if (controls.advance_step === true) {
     const next = findNextStep(steps, currentId);
     if (next === undefined) throw badRequest('The journey has no next active step.');

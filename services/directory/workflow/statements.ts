@@ -1,4 +1,7 @@
-/** Memberships and relationships at steps of journeys: JSON, state and what updates check (rules/memberships#updates; D46, D46a, D47a). */
+/**
+ * Memberships and relationships at steps of journeys: JSON, state and what updates check (rules/memberships#updates;
+ * D46, D46a, D47a).
+ */
 import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/sql';
 import { personOrNullSql, personPublicSql } from '../api-objects/index.ts';
 import { holonPublicSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
@@ -10,7 +13,9 @@ export const findJourneysFor = statement.many({
     id: t.integer,
     slug: t.text,
     bulk_add: t.boolean,
-    /** Whether it is in the effective catalogue of the holon's class: its own journeys and those of ancestor classes. */
+    /**
+     * Whether it is in the effective catalogue of the holon's class: its own journeys and those of ancestor classes.
+     */
     allowed: t.boolean,
     /** JSON list of JourneyStep. */
     steps: t.text,
@@ -110,7 +115,8 @@ function worklistSql(kind: 'person' | 'holon', alias: string, counterparts: Sql)
 }
 
 /** Worklist item of a membership. */
-export const worklistMembershipSql = (viewer: ViewerSql): Sql => worklistSql('person', 'm', sql`${personSql}, ${holonSql(viewer)}`);
+export const worklistMembershipSql = (viewer: ViewerSql): Sql =>
+  worklistSql('person', 'm', sql`${personSql}, ${holonSql(viewer)}`);
 /** Worklist item of a relationship. */
 export const worklistRelationshipSql = (viewer: ViewerSql): Sql => worklistSql('holon', 'r', sidesSql(viewer));
 

@@ -12,9 +12,18 @@ import { lockPeopleForShare } from '../person-rows/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { workflowUpdateFields } from './contract.ts';
 import { checkFollowUp, checkStepControls, chooseStep, type JourneyStep } from './rules.ts';
-import { findJourneysFor, findJourneySteps, findPeople, type rowParams, type stateParams, type WorkflowRow } from './statements.ts';
+import {
+  findJourneysFor,
+  findJourneySteps,
+  findPeople,
+  type rowParams,
+  type stateParams,
+  type WorkflowRow,
+} from './statements.ts';
 
-/** Request of an update without the id. Relationships have no `journey_slug` and no `responsible_person_id` to change. */
+/**
+ * Request of an update without the id. Relationships have no `journey_slug` and no `responsible_person_id` to change.
+ */
 export type WorkflowUpdate = Static<TObject<typeof workflowUpdateFields>> & {
   readonly if_match?: string | null | undefined;
   readonly responsible_person_id?: number | null | undefined;
@@ -97,7 +106,9 @@ export async function updateWorkflow(
     () => kind.read(tx, { id, ...viewer }),
   );
   if (updated === undefined) throw new Error(`${kind.name} ${id} does not exist`);
-  const reply = rawJson(`{"${kind.name}":${updated.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
+  const reply = rawJson(
+    `{"${kind.name}":${updated.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`,
+  );
   return withEtag(reply, entityTag(updated.body));
 }
 
@@ -139,11 +150,16 @@ async function listSteps(tx: Tx, journeyId: number | null, request: WorkflowUpda
 }
 
 /** Changed fields with old and new values. Steps are compared by id, not by slug (D46a). */
-function listChanges(before: WorkflowState, after: WorkflowState): Record<string, { old: string | null; new: string | null }> {
+function listChanges(
+  before: WorkflowState,
+  after: WorkflowState,
+): Record<string, { old: string | null; new: string | null }> {
   return {
     ...(before.journeyId === after.journeyId ? {} : { journey: { old: before.journeySlug, new: after.journeySlug } }),
     ...(before.stepId === after.stepId ? {} : { current_step: { old: before.stepSlug, new: after.stepSlug } }),
-    ...(before.followUpAfter === after.followUpAfter ? {} : { follow_up_after: { old: before.followUpAfter, new: after.followUpAfter } }),
+    ...(before.followUpAfter === after.followUpAfter
+      ? {}
+      : { follow_up_after: { old: before.followUpAfter, new: after.followUpAfter } }),
   };
 }
 
@@ -154,7 +170,10 @@ export async function checkResponsible(tx: Queryable, personId: number | null | 
   if (person?.has_account !== true) throw badRequest('responsible_person_id must be a person with a user account.');
 }
 
-/** A journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is unknown or not in the catalogue */
+/**
+ * A journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is unknown or
+ * not in the catalogue
+ */
 export async function findAllowedJourney(
   tx: Queryable,
   holonId: number,

@@ -9,7 +9,10 @@ import { type DateSpan, isFollowUpPeriod, spanOf, type Today } from '../workflow
 import { worklistItemsPerPage, type worklistRpcs } from './contract.ts';
 import { findClassSubtrees, worklistOf } from './statements.ts';
 
-export function createWorklistHandlers({ db, today }: Pick<Dependencies, 'db' | 'today'>): HandlersOf<typeof worklistRpcs> {
+export function createWorklistHandlers({
+  db,
+  today,
+}: Pick<Dependencies, 'db' | 'today'>): HandlersOf<typeof worklistRpcs> {
   return {
     listResponsible: async ({ responsible, type, when, limit = worklistItemsPerPage, offset = 0 }, { actor }) => {
       const span = readPeriods(when, today);
@@ -21,7 +24,9 @@ export function createWorklistHandlers({ db, today }: Pick<Dependencies, 'db' | 
         span: span !== undefined,
       });
       const dates = { from: span?.from, to: span?.to, except: span?.except };
-      return bodyOf(await listWorklist(db, { limit, offset, ...readViewer(actor), responsibleId: responsible, ...dates, classIds }));
+      return bodyOf(
+        await listWorklist(db, { limit, offset, ...readViewer(actor), responsibleId: responsible, ...dates, classIds }),
+      );
     },
   };
 }

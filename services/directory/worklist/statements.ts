@@ -1,11 +1,23 @@
 /**
- * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): merges memberships and relationships, each in index order. Counts
- * come from maintained tallies, or from the rows of one responsible person. docs/performance-notes.md#worklist-tallies
+ * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): merges memberships and relationships, each in
+ * index order. Counts come from maintained tallies, or from the rows of one responsible person.
+ * docs/performance-notes.md#worklist-tallies
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, pageParams } from '../lists/index.ts';
-import { coveredHolonsSql, belongsToVisibleHolonSql, privateClassesSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
-import { membershipJoinsSql, relationshipJoinsSql, worklistMembershipSql, worklistRelationshipSql } from '../workflow/index.ts';
+import {
+  coveredHolonsSql,
+  belongsToVisibleHolonSql,
+  privateClassesSql,
+  viewerParams,
+  type ViewerSql,
+} from '../visibility/index.ts';
+import {
+  membershipJoinsSql,
+  relationshipJoinsSql,
+  worklistMembershipSql,
+  worklistRelationshipSql,
+} from '../workflow/index.ts';
 
 /** Filters of a worklist. */
 export interface Narrowing {
@@ -41,7 +53,8 @@ interface WorklistParams {
 /** Number of first rows that a page needs of each kind. */
 const pageEndSql = ({ limit, offset }: WorklistParams): Sql => sql`${limit}::bigint + ${offset}::bigint`;
 
-const membershipVisibleSql = ({ viewer }: WorklistParams): Sql => belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer);
+const membershipVisibleSql = ({ viewer }: WorklistParams): Sql =>
+  belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer);
 const relationshipVisibleSql = ({
   viewer,
 }: WorklistParams): Sql => sql`${belongsToVisibleHolonSql('r.from_class_id', 'r.from_holon_id', viewer)}
@@ -50,7 +63,8 @@ const relationshipVisibleSql = ({
 /** Conditions on responsible person and date: ` and …`, or empty. */
 function narrowSql(alias: string, { responsibleId, span }: WorklistParams): Sql {
   const row = sql.id(alias);
-  const responsible = responsibleId === undefined ? sql.empty : sql` and ${row}.responsible_person_id = ${responsibleId}`;
+  const responsible =
+    responsibleId === undefined ? sql.empty : sql` and ${row}.responsible_person_id = ${responsibleId}`;
   if (span === undefined) return responsible;
   return sql`${responsible} and ${row}.follow_up_after between ${span.from} and ${span.to}
     and (${span.except} is null or ${row}.follow_up_after <> ${span.except})`;
@@ -67,12 +81,14 @@ const coveredRelationshipsSql = sql`covered cross join lateral (
     select near.* from directory.relationships near where near.from_holon_id = covered.id
     union all select near.* from directory.relationships near where near.to_holon_id = covered.id offset 0) as r`;
 
-const membershipPageSql = (filters: WorklistParams): Sql => sql`(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
+const membershipPageSql = (
+  filters: WorklistParams,
+): Sql => sql`(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
     where ${membershipVisibleSql(filters)}${narrowSql('m', filters)} order by m.follow_up_after, m.id limit ${pageEndSql(filters)})`;
 
 /**
- * Reads each public class in index order, so that rare classes are found at once, and of private classes only holons covered by the
- * caller's authority.
+ * Reads each public class in index order, so that rare classes are found at once, and of private classes only holons
+ * covered by the caller's authority.
  */
 function relationshipPageSql(filters: WorklistParams): Sql {
   const { classIds, responsibleId, viewer } = filters;
@@ -92,8 +108,8 @@ function relationshipPageSql(filters: WorklistParams): Sql {
 }
 
 /**
- * Counts public rows (or all, for callers who see all) from the tallies, and adds rows of private holons covered by the caller's authority,
- * holon by holon.
+ * Counts public rows (or all, for callers who see all) from the tallies, and adds rows of private holons covered by the
+ * caller's authority, holon by holon.
  */
 function membershipCountSql(filters: WorklistParams): Sql {
   if (filters.responsibleId !== undefined) {
@@ -106,7 +122,8 @@ function membershipCountSql(filters: WorklistParams): Sql {
 
 function relationshipCountSql(filters: WorklistParams): Sql {
   const { classIds } = filters;
-  const involved = (alias: string): Sql => (classIds === undefined ? sql.empty : sql` and ${involvesSql(alias, classIds)}`);
+  const involved = (alias: string): Sql =>
+    classIds === undefined ? sql.empty : sql` and ${involvesSql(alias, classIds)}`;
   if (filters.responsibleId !== undefined) {
     return sql`(select count(*) from directory.relationships r where ${relationshipVisibleSql(filters)}${involved('r')}${narrowSql('r', filters)})`;
   }

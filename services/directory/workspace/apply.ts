@@ -1,4 +1,7 @@
-/** Applies a workspace document: validates all of it, then writes it in one transaction (rules/workspace#workspace-file). */
+/**
+ * Applies a workspace document: validates all of it, then writes it in one transaction
+ * (rules/workspace#workspace-file).
+ */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
@@ -19,7 +22,14 @@ import { checkDocument, identityOf, type Lists } from './rules/check-document.ts
 import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
 import { listFieldProblems, type Path, type Problem } from './rules/values.ts';
 import { type ListName, listNames } from './rules/vocabulary.ts';
-import { deferParents, deriveClasses, findClassCycles, findClassFields, findHashes, findHolonCycles } from './statements/lookups.ts';
+import {
+  deferParents,
+  deriveClasses,
+  findClassCycles,
+  findClassFields,
+  findHashes,
+  findHolonCycles,
+} from './statements/lookups.ts';
 import { writeItems, type Written } from './write.ts';
 
 export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>;
@@ -32,7 +42,10 @@ const maxAttempts = 3;
 /** A concurrent writer took a slug or removed a row; retrying sees it. */
 const lostRaces = new Set(['23505', '23503']);
 
-/** @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path, message}]`); nothing is changed then */
+/**
+ * @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path, message}]`); nothing is changed
+ * then
+ */
 export async function applyWorkspace(
   deps: WorkspaceDependencies,
   context: AuditContext,
@@ -43,7 +56,14 @@ export async function applyWorkspace(
   const problems = [...found, ...findRefusedPasswords(deps.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(deps, lists, problems, dryRun) : new Map<string, string>();
   const work = (tx: Tx): Promise<Applied> =>
-    applyIn(tx, { jobs: deps.jobs, eventOutbox: deps.eventOutbox, context }, document, { lists, problems }, hashes, dryRun);
+    applyIn(
+      tx,
+      { jobs: deps.jobs, eventOutbox: deps.eventOutbox, context },
+      document,
+      { lists, problems },
+      hashes,
+      dryRun,
+    );
   for (let attempt = 1; ; attempt++) {
     try {
       return await transactionOrDryRun(deps.jobs, dryRun, work);
@@ -55,7 +75,11 @@ export async function applyWorkspace(
 
 async function applyIn(
   tx: Tx,
-  { jobs, eventOutbox, context }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox; readonly context: AuditContext },
+  {
+    jobs,
+    eventOutbox,
+    context,
+  }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox; readonly context: AuditContext },
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
@@ -85,7 +109,9 @@ async function applyIn(
 function invalidWorkspace(problems: readonly Problem[]): AppError {
   const listed = problems.slice(0, maxProblems);
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: listed });
+  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, {
+    problems: listed,
+  });
 }
 
 function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Problem[] {
@@ -95,8 +121,8 @@ function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Proble
 }
 
 /**
- * Hashes passwords that differ from the stored ones, by lower-case email, and adds their problems. Stored passwords are not checked again,
- * so that an applied file can be reapplied.
+ * Hashes passwords that differ from the stored ones, by lower-case email, and adds their problems. Stored passwords are
+ * not checked again, so that an applied file can be reapplied.
  */
 async function hashPasswords(
   { db, passwords }: WorkspaceDependencies,
@@ -107,11 +133,13 @@ async function hashPasswords(
   const passwordsByEmail = new Map<string, { readonly password: string; readonly path: Path }>();
   for (const { value, path } of lists.accounts) {
     const { password } = value;
-    if (typeof password === 'string') passwordsByEmail.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
+    if (typeof password === 'string')
+      passwordsByEmail.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
   }
   const stored = new Map<string, string | null>();
   if (passwordsByEmail.size > 0) {
-    for (const row of await findHashes(db, { emails: [...passwordsByEmail.keys()] })) stored.set(row.email, row.password_hash);
+    for (const row of await findHashes(db, { emails: [...passwordsByEmail.keys()] }))
+      stored.set(row.email, row.password_hash);
   }
   const hashes = new Map<string, string>();
   const hashOne = async (email: string, password: string, path: Path): Promise<void> => {
@@ -124,7 +152,8 @@ async function hashPasswords(
   // Two at a time: logins use the same queue.
   const waiting = [...passwordsByEmail];
   const worker = async (): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next[0], next[1].password, next[1].path);
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      await hashOne(next[0], next[1].password, next[1].path);
   };
   await Promise.all([worker(), worker()]);
   return hashes;
@@ -145,7 +174,9 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
   await add('classes', () => findClassCycles(tx));
   await add('holons', () => {
     const changed = log.changedIds('holons', ['parent_id']);
-    const created = targets.holons.filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget('holons', target));
+    const created = targets.holons
+      .filter(({ storedId }) => storedId === undefined)
+      .map((target) => written.idOfTarget('holons', target));
     return findHolonCycles(tx, { ids: [...changed, ...created] });
   });
   return problems;
@@ -161,7 +192,9 @@ async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Pr
     return holonIds.flatMap((id) => {
       const item = byId.get(id);
       const infos = item?.value['infos'];
-      return item === undefined || !isJsonObject(infos) ? [] : listFieldProblems(fields, infos, [...item.path, 'infos']);
+      return item === undefined || !isJsonObject(infos)
+        ? []
+        : listFieldProblems(fields, infos, [...item.path, 'infos']);
     });
   });
 }
@@ -172,7 +205,10 @@ function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<stri
     .filter((list: ListName) => targets[list].length > 0)
     .map((list) => {
       const known = targets[list].filter(({ storedId }) => !dryRun || storedId !== undefined);
-      return [list, Object.fromEntries(known.map((target) => [labelOf(list, target), written.idOfTarget(list, target)]))];
+      return [
+        list,
+        Object.fromEntries(known.map((target) => [labelOf(list, target), written.idOfTarget(list, target)])),
+      ];
     });
   if (written.stepIds.size > 0) ids.push(['steps', dryRun ? {} : Object.fromEntries(written.stepIds)]);
   return Object.fromEntries(ids);
@@ -224,9 +260,17 @@ export async function emitChanges(
   await emit(holonEvents.holonsChanged, classes.length > 0 ? null : touched('holons'));
   // Holons of another class can start or stop owning journeys (D18d).
   const ownersChanged = classes.length > 0 || log.changedIds('holons', ['class_id']).length > 0;
-  await emit(journeyEvents.journeysChanged, ownersChanged ? null : [...new Set([...touched('journeys'), ...written.reattachedJourneys])]);
+  await emit(
+    journeyEvents.journeysChanged,
+    ownersChanged ? null : [...new Set([...touched('journeys'), ...written.reattachedJourneys])],
+  );
 
   await changeTokens(tx, jobs, log.changedIds('accounts', ['is_active']), 'end');
   await changeTokens(tx, jobs, log.changedIds('accounts', ['password']), 'sign-out');
-  await changeTokens(tx, jobs, log.changedIds('accounts', ['person_id', 'superuser', 'global_editor', 'groups']), 'refresh');
+  await changeTokens(
+    tx,
+    jobs,
+    log.changedIds('accounts', ['person_id', 'superuser', 'global_editor', 'groups']),
+    'refresh',
+  );
 }

@@ -2,7 +2,16 @@
 import { byOperators, rpc, Type, workspacePage } from '#libs/contract';
 
 /** Lists that the directory owns, ordered so that each refers only to itself and earlier ones. */
-export const workspaceLists = ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts', 'memberships', 'relationships'] as const;
+export const workspaceLists = [
+  'spheres',
+  'classes',
+  'journeys',
+  'people',
+  'holons',
+  'accounts',
+  'memberships',
+  'relationships',
+] as const;
 
 /** A problem of a workspace document: path from its root, and message. */
 export const workspaceProblem = Type.Object({
@@ -19,7 +28,10 @@ export const workspaceChange = Type.Object({
 });
 
 const badWorkspace = {
-  invalid_workspace: { code: 'bad_request', when: 'The document has problems, listed in `problems`. Nothing was changed.' },
+  invalid_workspace: {
+    code: 'bad_request',
+    when: 'The document has problems, listed in `problems`. Nothing was changed.',
+  },
 } as const;
 
 export const workspaceRpcs = {
@@ -37,8 +49,12 @@ export const workspaceRpcs = {
     audit: 'workspace.apply',
     summary: "Applies the directory's lists of a workspace file in one transaction (rules/workspace#workspace-file).",
     request: Type.Object({
-      document: Type.Optional(Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' })),
-      upload_id: Type.Optional(Type.String({ description: 'Alternatively, a document uploaded with `directory.workspace.upload`.' })),
+      document: Type.Optional(
+        Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' }),
+      ),
+      upload_id: Type.Optional(
+        Type.String({ description: 'Alternatively, a document uploaded with `directory.workspace.upload`.' }),
+      ),
       dry_run: Type.Boolean(),
     }),
     reply: Type.Object({

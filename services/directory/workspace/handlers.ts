@@ -26,7 +26,9 @@ export function createWorkspaceHandlers(deps: WorkspaceDependencies): WorkspaceH
     exportWorkspace: async ({ list, after }) => {
       const rows = await exportList[list](deps.db, { after, limit: rowsPerPage });
       const variables = new Set<string>();
-      const items = rows.flatMap(({ item }) => (item === null ? [] : [toFileItem(list, parseJson(item) as JsonObject, variables)]));
+      const items = rows.flatMap(({ item }) =>
+        item === null ? [] : [toFileItem(list, parseJson(item) as JsonObject, variables)],
+      );
       const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
       return { items, variables: [...variables], left_out: rows.length - items.length, next };
     },

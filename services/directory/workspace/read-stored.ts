@@ -11,21 +11,28 @@ export function referencesIn(fields: Fields, value: JsonObject, found: (list: Li
   for (const [name, { field }] of Object.entries(fields)) {
     const given = value[name];
     if (field.kind === 'reference' && typeof given === 'string') found(field.list, given);
-    else if (field.kind === 'references' && Array.isArray(given)) for (const key of given as string[]) found(field.list, key);
+    else if (field.kind === 'references' && Array.isArray(given))
+      for (const key of given as string[]) found(field.list, key);
     else if (field.kind === 'items' && Array.isArray(given))
       for (const item of given as JsonObject[]) referencesIn(field.fields, item, found);
   }
 }
 
 export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
-  const keysByList = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
+  const keysByList = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<
+    ListName,
+    Set<string>
+  >;
   for (const name of listNames) {
     for (const { value } of lists[name]) {
       if (name !== 'memberships' && name !== 'relationships') keysByList[name].add(identityOf(name, value));
       referencesIn(vocabulary[name], value, (list, key) => keysByList[list].add(key));
     }
   }
-  const ids = Object.fromEntries(listNames.map((name) => [name, new Map<string, number>()])) as Record<ListName, Map<string, number>>;
+  const ids = Object.fromEntries(listNames.map((name) => [name, new Map<string, number>()])) as Record<
+    ListName,
+    Map<string, number>
+  >;
   for (const name of listNames) {
     if (keysByList[name].size === 0) continue;
     const rows = await findByKey[name](db, { keys: [...keysByList[name]] });
@@ -38,7 +45,13 @@ export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
     memberships: await readEdges(db, lists, 'memberships', 'person', 'holon', ids.people, ids.holons),
     relationships: await readEdges(db, lists, 'relationships', 'from', 'to', ids.holons, ids.holons),
   };
-  return { ids, formerKeys: new Set(former.map(({ key }) => key)), mergedIds: new Set(former.map(({ id }) => id)), steps, edges };
+  return {
+    ids,
+    formerKeys: new Set(former.map(({ key }) => key)),
+    mergedIds: new Set(former.map(({ id }) => id)),
+    steps,
+    edges,
+  };
 }
 
 async function readSteps(db: Queryable, journeyIds: readonly number[]): Promise<StepRow[]> {

@@ -10,6 +10,9 @@ describe('changedPaths (rules/steps#step-audit: dotted paths of a configuration 
   });
 
   it('treats __proto__ and constructor as plain keys', () => {
-    expect(changedPaths(JSON.parse('{"__proto__": 1}'), JSON.parse('{"constructor": 1}'), [])).toEqual(['__proto__', 'constructor']);
+    expect(changedPaths(JSON.parse('{"__proto__": 1}'), JSON.parse('{"constructor": 1}'), [])).toEqual([
+      '__proto__',
+      'constructor',
+    ]);
   });
 });

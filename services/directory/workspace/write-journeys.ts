@@ -75,7 +75,8 @@ function configPaths(fields: string): string[] {
 
 /** Dotted paths at which two documents differ; a list counts as a whole. */
 export function changedPaths(old: unknown, next: unknown, path: readonly string[]): string[] {
-  if (!isJsonObject(old) || !isJsonObject(next)) return JSON.stringify(old) === JSON.stringify(next) ? [] : [path.join('.')];
+  if (!isJsonObject(old) || !isJsonObject(next))
+    return JSON.stringify(old) === JSON.stringify(next) ? [] : [path.join('.')];
   const keys = new Set([...Object.keys(old), ...Object.keys(next)]);
   return [...keys].flatMap((key) => changedPaths(ownValue(old, key), ownValue(next, key), [...path, key]));
 }
@@ -85,7 +86,12 @@ function ownValue(value: JsonObject, key: string): unknown {
 }
 
 /** Replaces the questions of a journey. Questions with the same text are kept, others are retired. */
-export async function writeQuestions(tx: Tx, journeys: readonly Target[], journeyIdOf: JourneyIdOf, log: ChangeLog): Promise<void> {
+export async function writeQuestions(
+  tx: Tx,
+  journeys: readonly Target[],
+  journeyIdOf: JourneyIdOf,
+  log: ChangeLog,
+): Promise<void> {
   const given = journeys.filter(({ item }) => Array.isArray(item.value['questions']));
   const storedIds = given.filter(({ storedId }) => storedId !== undefined).map(journeyIdOf);
   const rows = storedIds.length === 0 ? [] : await findQuestions(tx, { journeyIds: storedIds });

@@ -28,8 +28,10 @@ export async function writeItems(
 ): Promise<Written> {
   const newIds = new Map<Target, number>();
   for (const list of listNames) await allocateFor(tx, list, targets[list], stored, newIds);
-  const idOfTarget = (list: ListName, target: Target): number => required(target.storedId ?? newIds.get(target), list, target.key);
-  const idOf: IdOf = (list, key) => required(stored.ids[list].get(list === 'accounts' ? key.toLowerCase() : key), list, key);
+  const idOfTarget = (list: ListName, target: Target): number =>
+    required(target.storedId ?? newIds.get(target), list, target.key);
+  const idOf: IdOf = (list, key) =>
+    required(stored.ids[list].get(list === 'accounts' ? key.toLowerCase() : key), list, key);
 
   for (const list of ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts'] as const) {
     const rowOf = (target: Target): Row => {
@@ -62,7 +64,13 @@ function required(id: number | undefined, list: ListName, key: string): number {
 }
 
 /** Allocates ids of all new items first, so that rows can refer to each other in any order. */
-async function allocateFor(tx: Tx, list: ListName, targets: readonly Target[], stored: Stored, newIds: Map<Target, number>): Promise<void> {
+async function allocateFor(
+  tx: Tx,
+  list: ListName,
+  targets: readonly Target[],
+  stored: Stored,
+  newIds: Map<Target, number>,
+): Promise<void> {
   const fresh = targets.filter(({ storedId }) => storedId === undefined);
   const ids = await allocateRowIds(tx, list, fresh.length);
   for (const [index, target] of fresh.entries()) {
@@ -115,7 +123,8 @@ async function attachAll(
     for (const row of await attach[table](tx, { attachments: JSON.stringify(batch) })) changed.push(row);
   }
   const slugsOf = (ids: readonly number[]): string[] => ids.map((id) => names.get(id) ?? `#${id}`);
-  for (const row of changed) log.addUpdate(list, row.owner_id, [{ field, old: slugsOf(row.old), new: slugsOf(row.new) }]);
+  for (const row of changed)
+    log.addUpdate(list, row.owner_id, [{ field, old: slugsOf(row.old), new: slugsOf(row.new) }]);
   return changed;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Deliveries of one endpoint, from the queue through the attempt to its outcome (V6, V7). Nothing is buffered in memory: a delivery is claimed when a
- * request can start, and the read access of the account is checked then.
+ * Deliveries of one endpoint, from the queue through the attempt to its outcome (V6, V7). Nothing is buffered in
+ * memory: a delivery is claimed when a request can start, and the read access of the account is checked then.
  */
 import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
 import { formatInstant } from '#libs/time';
@@ -38,7 +38,10 @@ const responseTimeoutMs = 15_000;
 /** Bytes of a response that are read; the body is not stored. */
 const maxResponseBytes = 65_536;
 
-export interface DispatcherDependencies extends Pick<Dependencies, 'db' | 'eventOutbox' | 'feedChanges' | 'findSerializer' | 'logger'> {
+export interface DispatcherDependencies extends Pick<
+  Dependencies,
+  'db' | 'eventOutbox' | 'feedChanges' | 'findSerializer' | 'logger'
+> {
   readonly outbound: Outbound;
   readonly metrics: { attempted(attempt: DeliveryAttempt, delayMs: number | undefined): void };
   readonly access: RecipientAccessCache;
@@ -105,8 +108,13 @@ export class EndpointDispatcher {
     return true;
   }
 
-  /** Up to `limit` deliveries: due ones first, then new events, then events to recover. Undefined when the queue is empty. */
-  async #findDeliveries(limit: number): Promise<{ endpoint: LeasedEndpoint; deliveries: readonly Delivery[] } | undefined> {
+  /**
+   * Up to `limit` deliveries: due ones first, then new events, then events to recover. Undefined when the queue is
+   * empty.
+   */
+  async #findDeliveries(
+    limit: number,
+  ): Promise<{ endpoint: LeasedEndpoint; deliveries: readonly Delivery[] } | undefined> {
     const { db, stopping } = this.#deps;
     while (!stopping.aborted) {
       const endpoint = await readLeased(db, this.lease);
@@ -123,20 +131,32 @@ export class EndpointDispatcher {
   async #claimDue({ id, account_id: accountId }: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
     const { db, access } = this.#deps;
     const due = await claimDue(db, { id, limit, claimMs });
-    const events = due.flatMap(({ position, occurred_at: at }) => (position === null ? [] : [{ position, occurred_at: at }]));
+    const events = due.flatMap(({ position, occurred_at: at }) =>
+      position === null ? [] : [{ position, occurred_at: at }],
+    );
     const readable = events.length === 0 ? new Map<number, FoundEvent>() : await access.findReadable(accountId, events);
     const isReadable = ({ position }: DeliveryRow): boolean => position === null || readable.has(position);
     const hidden = due.filter((row) => !isReadable(row));
     if (hidden.length > 0) await dropDeliveries(db, { ids: hidden.map(({ id: hiddenId }) => hiddenId) });
-    return due.length === 0 ? undefined : due.filter(isReadable).map((row) => ({ ...row, event: readable.get(row.position ?? 0) }));
+    return due.length === 0
+      ? undefined
+      : due.filter(isReadable).map((row) => ({ ...row, event: readable.get(row.position ?? 0) }));
   }
 
   /**
-   * Turns new events into deliveries and advances the position of the endpoint; without new events, continues a recovery.
+   * Turns new events into deliveries and advances the position of the endpoint; without new events, continues a
+   * recovery.
    * @returns the deliveries to send first; undefined when there is nothing to read
    */
   async #queueEvents(endpoint: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
-    const { account_id: accountId, types: names, position, last_position: last, recover_from: from, recover_to: to } = endpoint;
+    const {
+      account_id: accountId,
+      types: names,
+      position,
+      last_position: last,
+      recover_from: from,
+      recover_to: to,
+    } = endpoint;
     const isRecovery = position >= last;
     const [after, upTo] = isRecovery ? [from, to] : [position, last];
     if (after === null || upTo === null) return undefined;
@@ -178,7 +198,10 @@ export class EndpointDispatcher {
       // A slow response body occupies this request: an endpoint never has a fifth connection.
       await drained;
     } catch (error) {
-      logger.warn({ err: error, endpointId: endpoint.id, deliveryId: delivery.id }, 'webhooks: outcome not recorded, sending again');
+      logger.warn(
+        { err: error, endpointId: endpoint.id, deliveryId: delivery.id },
+        'webhooks: outcome not recorded, sending again',
+      );
     }
   }
 
@@ -232,7 +255,9 @@ interface Posted {
   readonly drained: Promise<void>;
 }
 
-/** Sends the request, without following redirects. Failures of the endpoint are in the result. @throws any other error */
+/**
+ * Sends the request, without following redirects. Failures of the endpoint are in the result. @throws any other error
+ */
 async function post(outbound: Outbound, { url, id, body, secrets }: Message): Promise<Posted> {
   const atMs = Date.now();
   const startedMs = performance.now();
@@ -260,7 +285,8 @@ async function post(outbound: Outbound, { url, id, body, secrets }: Message): Pr
     const error = status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status';
     return { attempt: finish(status, error), drained: drain(reply) };
   } catch (error) {
-    if (error instanceof OutboundError) return { attempt: finish(null, attemptErrorOf[error.kind]), drained: Promise.resolve() };
+    if (error instanceof OutboundError)
+      return { attempt: finish(null, attemptErrorOf[error.kind]), drained: Promise.resolve() };
     throw error;
   }
 }

@@ -43,7 +43,9 @@ export class RecipientAccessCache {
   /** Those of the events that the account can read, by position. */
   async findReadable(accountId: number, events: Parameters<typeof findReadable>[2]): Promise<Map<number, FoundEvent>> {
     const access = await this.#find(accountId);
-    return access === undefined ? new Map() : await findReadable({ ...this.#deps, context: access.context }, access.viewer, events);
+    return access === undefined
+      ? new Map()
+      : await findReadable({ ...this.#deps, context: access.context }, access.viewer, events);
   }
 
   #find(accountId: number): Promise<Access> {

@@ -8,7 +8,18 @@ const middle = (): number => 0.5;
 
 describe('retryDelayMs (V6)', () => {
   it('retries after 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h, 24 h and 24 h', () => {
-    const expected = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour, 24 * hour];
+    const expected = [
+      5 * second,
+      30 * second,
+      2 * minute,
+      10 * minute,
+      hour,
+      3 * hour,
+      6 * hour,
+      12 * hour,
+      24 * hour,
+      24 * hour,
+    ];
     expect(expected.map((_delay, index) => retryDelayMs(index + 1, middle))).toEqual(expected);
   });
 
@@ -47,11 +58,14 @@ describe('signedHeaders (V6)', () => {
     expect(headers['webhook-signature'].split(' ')).toEqual(
       secrets.map((secret) => new Webhook(text(secret)).sign('evt_1', new Date(atMs), body)),
     );
-    for (const secret of secrets) expect(new Webhook(text(secret)).verify(body, { ...headers })).toEqual(JSON.parse(body));
+    for (const secret of secrets)
+      expect(new Webhook(text(secret)).verify(body, { ...headers })).toEqual(JSON.parse(body));
   });
 
   it('has one signature for one secret', () => {
-    expect(signedHeaders('evt_1', atMs, body, [randomBytes(32)])['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    expect(signedHeaders('evt_1', atMs, body, [randomBytes(32)])['webhook-signature']).toMatch(
+      /^v1,[A-Za-z0-9+/]{43}=$/,
+    );
   });
 
   it('has the time of the attempt in whole seconds', () => {

@@ -1,6 +1,6 @@
 /**
- * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process does this; the lease of an
- * endpoint determines which one sends to it.
+ * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process
+ * does this; the lease of an endpoint determines which one sends to it.
  */
 import { renewPeriodically } from '#libs/concurrency';
 import type { Database } from '#libs/orm';
@@ -21,7 +21,10 @@ import {
   scheduleSubscribed,
 } from './statements.ts';
 
-/** Endpoints that a process dispatches, and those of them that do more than wait for responses. So hanging receivers do not delay others. */
+/**
+ * Endpoints that a process dispatches, and those of them that do more than wait for responses. So hanging receivers do
+ * not delay others.
+ */
 const maxDispatched = 1_500;
 const maxWorking = 500;
 /** The queue is read when the feed has grown, when an endpoint is due again, and at this interval. */
@@ -55,9 +58,14 @@ export class DeliveryScheduler {
       access: new RecipientAccessCache({ bus, db: deps.db }),
       metrics: measureDeliveries(metrics, deps.db),
     };
-    metrics.gauge('webhook_runs', 'Endpoints to which this process sends; waiting: only for responses', ['state'], (gauge) => {
-      for (const [state, dispatchers] of Object.entries(this.#counts)) gauge.set({ state }, dispatchers);
-    });
+    metrics.gauge(
+      'webhook_runs',
+      'Endpoints to which this process sends; waiting: only for responses',
+      ['state'],
+      (gauge) => {
+        for (const [state, dispatchers] of Object.entries(this.#counts)) gauge.set({ state }, dispatchers);
+      },
+    );
   }
 
   start(): void {
@@ -84,7 +92,8 @@ export class DeliveryScheduler {
 
   async #run(): Promise<void> {
     const { logger } = this.#deps;
-    const onFailure = (error: unknown): void => logger.warn({ err: error }, 'webhooks: renewing endpoint leases failed');
+    const onFailure = (error: unknown): void =>
+      logger.warn({ err: error }, 'webhooks: renewing endpoint leases failed');
     const stopRenewing = renewPeriodically({ leaseMs, renew: () => this.#renew(), onFailure });
     while (!this.#stopping.signal.aborted) {
       this.#wakeUp = Promise.withResolvers();
@@ -155,7 +164,9 @@ export class DeliveryScheduler {
 }
 
 function measureDeliveries(metrics: Metrics, db: Database): DispatcherDependencies['metrics'] {
-  const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', ['outcome']);
+  const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', [
+    'outcome',
+  ]);
   // Without an initial zero Prometheus does not see the first attempt of an outcome as an increase.
   for (const outcome of ['delivered', ...attemptErrors]) attempts.inc({ outcome }, 0);
   const delay = metrics.histogram(

@@ -1,6 +1,6 @@
 /**
- * Statements of dispatching (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next dispatch; the process that takes
- * an endpoint from the queue has its lease (`holder`) until `held_until`.
+ * Statements of dispatching (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next
+ * dispatch; the process that takes an endpoint from the queue has its lease (`holder`) until `held_until`.
  */
 import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
 
@@ -29,7 +29,10 @@ const scheduleSql = (condition: Sql): Sql => sql`
   where ${isEnabled} and ${condition} order by e.id
   on conflict (endpoint_id) do update set due_at = least(d.due_at, excluded.due_at)`;
 
-/** Locks the row even if it is due already, so that it is not dispatched before the caller's transaction commits the new deliveries. */
+/**
+ * Locks the row even if it is due already, so that it is not dispatched before the caller's transaction commits the new
+ * deliveries.
+ */
 export const scheduleEndpoint = statement.none({
   name: 'dispatches.schedule',
   params: { id: t.integer },
@@ -60,7 +63,10 @@ export const scheduleLagging = statement.none({
 const lease = { id: t.integer, holder: t.uuid };
 export type EndpointLease = RowOf<typeof lease>;
 
-/** Takes endpoints from the queue: due ones, and those whose lease expired. Later schedulings set `due_at` for the next dispatch. */
+/**
+ * Takes endpoints from the queue: due ones, and those whose lease expired. Later schedulings set `due_at` for the next
+ * dispatch.
+ */
 export const acquireLeases = statement.many({
   name: 'dispatches.acquire',
   params: { limit: t.integer },
@@ -85,7 +91,10 @@ export const renewLeases = statement.none({
     update events.webhook_dispatches d set held_until = ${after(sql.literal(String(leaseMs)))} from leased where d.endpoint_id = leased.endpoint_id`,
 });
 
-/** Puts the endpoint back: due with its next delivery, after `retryMs`, or at once when it was scheduled during the lease. */
+/**
+ * Puts the endpoint back: due with its next delivery, after `retryMs`, or at once when it was scheduled during the
+ * lease.
+ */
 export const releaseLease = statement.maybeOne({
   name: 'dispatches.release',
   params: { ...lease, retryMs: t.double.nullable },
@@ -97,7 +106,10 @@ export const releaseLease = statement.maybeOne({
     returning coalesce(due_at <= statement_timestamp(), false) as is_due`,
 });
 
-/** The current endpoint, the end of the feed, and whether a delivery is due. No row when it is disabled or deleted, or the lease is lost. */
+/**
+ * The current endpoint, the end of the feed, and whether a delivery is due. No row when it is disabled or deleted, or
+ * the lease is lost.
+ */
 export const readLeased = statement.maybeOne({
   name: 'dispatches.read',
   params: lease,
@@ -132,8 +144,9 @@ export const claimDue = statement.many({
 });
 
 /**
- * Creates deliveries for events and advances the position of the endpoint to `reached`. With `recoverFrom` it advances the recovery instead, unless the
- * recovery was restarted meanwhile; failed deliveries are then sent again. Skips events older than the endpoint.
+ * Creates deliveries for events and advances the position of the endpoint to `reached`. With `recoverFrom` it advances
+ * the recovery instead, unless the recovery was restarted meanwhile; failed deliveries are then sent again. Skips
+ * events older than the endpoint.
  * @returns the deliveries of the first `limit` events, claimed as by `claimDue`; the others are due at once
  */
 export const insertDeliveries = statement.many({

@@ -1,5 +1,14 @@
 /** Contract of deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5 to V7, V11). */
-import { byOperators, byUsers, type ErrorReasons, limitParameter, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  byOperators,
+  byUsers,
+  type ErrorReasons,
+  limitParameter,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -8,7 +17,14 @@ const instant = (description: string) => Type.String({ format: 'date-time', desc
 const uuid = Type.String({ format: 'uuid', description: 'Id of the delivery.' });
 
 /** Why an attempt failed; `status`: the status of the response is not 2xx. */
-export const attemptErrors = ['timeout', 'connection_failed', 'connection_broken', 'forbidden_address', 'redirect', 'status'] as const;
+export const attemptErrors = [
+  'timeout',
+  'connection_failed',
+  'connection_broken',
+  'forbidden_address',
+  'redirect',
+  'status',
+] as const;
 
 /** One attempt to deliver an event to an endpoint (V6). */
 export const DeliveryAttempt = Type.Object({
@@ -46,7 +62,10 @@ export const deliveryListQuery = Type.Object({
   cursor: Type.Optional(Type.String({ description: '`next` of the previous page.' })),
 });
 export const recovery = Type.Object({
-  since: Type.String({ format: 'date-time', description: 'Events from this time on are sent unless they were delivered.' }),
+  since: Type.String({
+    format: 'date-time',
+    description: 'Events from this time on are sent unless they were delivered.',
+  }),
 });
 
 const endpointId = { endpoint_id: Type.Integer({ description: 'Id of the endpoint.' }) };

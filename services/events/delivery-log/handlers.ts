@@ -78,7 +78,8 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
     const reply = await audience.change(context, request, async (tx) => {
       const endpoint = isPossibleId(id) ? await lockEndpoint(tx, { id, ownerId }) : undefined;
       if (endpoint === undefined) throw notFound();
-      if (endpoint.disabled) throw appError('conflict', 'endpoint_disabled', 'The endpoint is disabled. Enable it first.');
+      if (endpoint.disabled)
+        throw appError('conflict', 'endpoint_disabled', 'The endpoint is disabled. Enable it first.');
       const body = await work(tx, ownerId);
       await scheduleEndpoint(tx, { id });
       return body;
@@ -113,7 +114,8 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
 
     redeliver: async (request: RequestOf<Rpcs['redeliver']>, context: RequestContext): Promise<Reply> => {
       const { endpoint_id: endpointId, delivery_id: id } = request;
-      // Before the transaction, as other services are called: their response time must not block a connection and the endpoint's row.
+      // Before the transaction, as other services are called: their response time must not block a connection and the
+      // endpoint's row.
       const [serializer, visible] = await Promise.all([
         findSerializer(),
         findIsVisible(deps, request, context, () => audience.viewerOf(context)),
@@ -141,7 +143,8 @@ async function findIsVisible(
   context: RequestContext,
   resolveViewer: () => Promise<Viewer>,
 ): Promise<boolean> {
-  const delivery = isPossibleId(endpointId) && uuid.test(id) ? await getDelivery(deps.db, { endpointId, id }) : undefined;
+  const delivery =
+    isPossibleId(endpointId) && uuid.test(id) ? await getDelivery(deps.db, { endpointId, id }) : undefined;
   return delivery !== undefined && (await filterVisible(deps, [delivery], context, await resolveViewer())).length > 0;
 }
 
@@ -189,7 +192,9 @@ async function filterVisible(
   context: RequestContext,
   viewer: Viewer,
 ): Promise<ListedDelivery[]> {
-  const events = rows.flatMap(({ position, occurred_at: at }) => (position === null ? [] : [{ position, occurred_at: at }]));
+  const events = rows.flatMap(({ position, occurred_at: at }) =>
+    position === null ? [] : [{ position, occurred_at: at }],
+  );
   const readable = viewer.seesAll ? undefined : await findReadable({ db, bus, context }, viewer, events);
   return rows.filter(({ position }) => position === null || readable === undefined || readable.has(position));
 }

@@ -37,7 +37,8 @@ export const getDelivery = statement.maybeOne({
   name: 'deliveries.get',
   params: { endpointId: t.integer, id: t.uuid },
   row: listed,
-  sql: ({ endpointId, id }) => sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isInFeed}`,
+  sql: ({ endpointId, id }) =>
+    sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isInFeed}`,
 });
 
 /** Resets a delivery in any state, so that it is sent again. */
@@ -57,8 +58,8 @@ export const insertTest = statement.one({
 });
 
 /**
- * The position before all events since a time. Positions follow time closely but not strictly: an event that waited in an outbox has a later position
- * than newer events of other services.
+ * The position before all events since a time. Positions follow time closely but not strictly: an event that waited in
+ * an outbox has a later position than newer events of other services.
  */
 export const findPositionBefore = statement.one({
   name: 'deliveries.position-before',

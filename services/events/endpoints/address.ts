@@ -4,13 +4,15 @@ import { badRequest } from '#libs/errors';
 import { isPublicAddress, namesHost } from '#libs/outbound';
 
 /**
- * The normalised URL. Rejects private IP addresses; host names are checked when a connection is opened, as their addresses can change.
+ * The normalised URL. Rejects private IP addresses; host names are checked when a connection is opened, as their
+ * addresses can change.
  * @param allowedHosts the setting WEBHOOK_ALLOWED_HOSTS; listed hosts can be private and without TLS (D90)
  * @throws AppError 400
  */
 export function validateUrl(text: string, allowedHosts: string): string {
   const url = URL.parse(text.trim());
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw badRequest('`url` must be an https address.');
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw badRequest('`url` must be an https address.');
   if (url.username !== '' || url.password !== '') throw badRequest('`url` must not contain a user or password.');
   url.hash = '';
   if (namesHost(allowedHosts, url)) return url.href;

@@ -35,19 +35,28 @@ export const WebhookEndpoint = Type.Object(
     account_id: Type.Integer({ description: 'Owner. Only events that this account can read are sent.' }),
     url: Type.String({ description: 'Address to which events are sent.' }),
     types: nullable(
-      Type.Array(Type.String(), { description: 'Types of events that are sent, `conversation.*` for all of a kind; null = all.' }),
+      Type.Array(Type.String(), {
+        description: 'Types of events that are sent, `conversation.*` for all of a kind; null = all.',
+      }),
     ),
     description: Type.String(),
     created_at: instant('Time of creation. Earlier events are not sent.'),
     created_by_key_id: nullable(
-      Type.String({ description: 'Service key that created the endpoint; null = created without a key, or before keys were recorded.' }),
+      Type.String({
+        description:
+          'Service key that created the endpoint; null = created without a key, or before keys were recorded.',
+      }),
     ),
     disabled: Type.Boolean({ description: 'True: no events are sent.' }),
     disabled_at: nullable(instant('Time at which the endpoint was disabled.')),
     disabled_reason: nullable(reason),
-    failing_since: nullable(instant('First failure since the last successful attempt; null = the last attempt succeeded.')),
+    failing_since: nullable(
+      instant('First failure since the last successful attempt; null = the last attempt succeeded.'),
+    ),
     recovering: Type.Boolean({ description: 'True: a recovery is running.' }),
-    rotating_until: nullable(instant('End of the overlap in which deliveries are signed with the previous secret too; null = no overlap.')),
+    rotating_until: nullable(
+      instant('End of the overlap in which deliveries are signed with the previous secret too; null = no overlap.'),
+    ),
   },
   { $id: 'WebhookEndpoint', description: 'A webhook endpoint, without its secret.' },
 );
@@ -90,7 +99,8 @@ export const endpointUpdate = Type.Object(
     description: Type.Optional(fields.description),
     disabled: Type.Optional(
       Type.Boolean({
-        description: 'True: stops sending and cancels pending deliveries. False: sends events from now on; use `recover` for earlier ones.',
+        description:
+          'True: stops sending and cancels pending deliveries. False: sends events from now on; use `recover` for earlier ones.',
       }),
     ),
   },
@@ -100,7 +110,9 @@ export const defaultEndpointLimit = 100;
 export const endpointListQuery = Type.Object({
   account_id: Type.Optional(Type.Integer({ description: 'Only endpoints of this account.' })),
   limit: limitParameter({ usual: defaultEndpointLimit, most: 200 }),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Number of items to skip.' })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Number of items to skip.' }),
+  ),
 });
 export const secretRotation = Type.Object({
   overlap_seconds: Type.Optional(
@@ -108,7 +120,8 @@ export const secretRotation = Type.Object({
       minimum: 0,
       maximum: maxOverlapSeconds,
       default: defaultOverlapSeconds,
-      description: 'Seconds for which deliveries are signed with the previous secret too, default one day; 0 = no overlap.',
+      description:
+        'Seconds for which deliveries are signed with the previous secret too, default one day; 0 = no overlap.',
     }),
   ),
 });
@@ -137,7 +150,10 @@ export const endpointRpcs = {
     summary: 'Creates a webhook endpoint and its secret (V5).',
     request: newEndpoint,
     reply: issued,
-    errors: { ...invalid, too_many_endpoints: { code: 'conflict', when: `The account has the maximum of ${maxEndpoints} endpoints.` } },
+    errors: {
+      ...invalid,
+      too_many_endpoints: { code: 'conflict', when: `The account has the maximum of ${maxEndpoints} endpoints.` },
+    },
   }),
   listEndpoints: rpc({
     subject: 'events.endpoints.list',
@@ -182,7 +198,8 @@ export const endpointRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.rotate-secret',
-    summary: 'Creates a new secret for an endpoint; deliveries are signed with the previous one too until the overlap ends (V5).',
+    summary:
+      'Creates a new secret for an endpoint; deliveries are signed with the previous one too until the overlap ends (V5).',
     request: Type.Object({ ...endpointId, ...secretRotation.properties }),
     reply: issued,
     errors: notFound,

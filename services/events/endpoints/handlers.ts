@@ -31,12 +31,18 @@ import {
 type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>;
 type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
-export function createEndpointHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'eventOutbox' | 'idempotency'>): EndpointHandlers {
+export function createEndpointHandlers(
+  deps: Pick<Dependencies, 'config' | 'db' | 'eventOutbox' | 'idempotency'>,
+): EndpointHandlers {
   const { db, idempotency, eventOutbox, config } = deps;
   const allowedHosts = config.WEBHOOK_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
-    { account_id: accountId, limit = defaultEndpointLimit, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
+    {
+      account_id: accountId,
+      limit = defaultEndpointLimit,
+      offset = 0,
+    }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
   ): Promise<RawJson> => {
     if (accountId !== undefined && !isPossibleId(accountId)) return rawJson('{"items":[]}');
     return rawJson((await listEndpoints(db, { ownerId, accountId, limit, offset })).body);
@@ -74,7 +80,10 @@ export function createEndpointHandlers(deps: Pick<Dependencies, 'config' | 'db' 
       const rotated = await idempotency.run(context, request, async (tx) => {
         await lock(tx, id, findOwner(context.actor));
         await rotateSecret(tx, { id, secret, overlapSeconds });
-        recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { overlap_seconds: overlapSeconds } });
+        recordAudit(tx, context, {
+          target: { type: 'webhook_endpoint', id },
+          changes: { overlap_seconds: overlapSeconds },
+        });
         return rawJson(await show(tx, id, null));
       });
       return withSecret(rotated, secret);
@@ -87,20 +96,33 @@ export function createEndpointHandlers(deps: Pick<Dependencies, 'config' | 'db' 
     showEndpoint: async ({ endpoint_id: id }) => rawJson(await show(db, id, null)),
     switchEndpoint: ({ endpoint_id: id, disabled }, context) =>
       db.transaction((tx) =>
-        update(tx, { eventOutbox, allowedHosts, ownerId: null }, { endpoint_id: id, disabled }, context).then(({ body }) => body),
+        update(tx, { eventOutbox, allowedHosts, ownerId: null }, { endpoint_id: id, disabled }, context).then(
+          ({ body }) => body,
+        ),
       ),
   };
 }
 
 async function create(
   tx: Tx,
-  endpoint: { accountId: number; createdByKeyId: string | null; url: string; types: string[] | null; description: string; secret: Buffer },
+  endpoint: {
+    accountId: number;
+    createdByKeyId: string | null;
+    url: string;
+    types: string[] | null;
+    description: string;
+    secret: Buffer;
+  },
   context: AuditContext,
 ): Promise<RawJson> {
   const { accountId, types } = endpoint;
   await lockAccount(tx, { accountId });
   if ((await countEndpoints(tx, { accountId })).count >= maxEndpoints)
-    throw appError('conflict', 'too_many_endpoints', `The account has the maximum of ${maxEndpoints} endpoints. Delete one first.`);
+    throw appError(
+      'conflict',
+      'too_many_endpoints',
+      `The account has the maximum of ${maxEndpoints} endpoints. Delete one first.`,
+    );
   const { id } = await insertEndpoint(tx, endpoint);
   recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { account_id: accountId, types } });
   return rawJson(await show(tx, id, null));
@@ -120,8 +142,15 @@ async function update(
 ): Promise<TaggedReply<RawJson>> {
   const { endpoint_id: id, if_match: ifMatch, disabled, ...requested } = request;
   const before = await lock(tx, id, ownerId);
-  if (ifMatch !== undefined && ifMatch !== null && !matchesEntityTag(ifMatch, entityTag(await show(tx, id, null)), 'strong'))
-    throw new AppError({ code: 'precondition_failed', message: 'The endpoint was changed: If-Match does not match its current ETag.' });
+  if (
+    ifMatch !== undefined &&
+    ifMatch !== null &&
+    !matchesEntityTag(ifMatch, entityTag(await show(tx, id, null)), 'strong')
+  )
+    throw new AppError({
+      code: 'precondition_failed',
+      message: 'The endpoint was changed: If-Match does not match its current ETag.',
+    });
   const { url, types, description } = before;
   const after = {
     url: requested.url === undefined ? url : validateUrl(requested.url, allowedHosts),
@@ -135,7 +164,8 @@ async function update(
     if (disabled) await disableEndpoint(eventOutbox, tx, id, 'requested');
     else await enable(tx, { id });
   }
-  if (changes.length > 0) recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { fields: changes } });
+  if (changes.length > 0)
+    recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { fields: changes } });
   const body = await show(tx, id, null);
   return withEtag(rawJson(body), entityTag(body));
 }

@@ -7,7 +7,10 @@ import { cancelDeliveries, disable } from './statements.ts';
 export { findOwner, type OwnerId } from './rules.ts';
 export { getEndpoint, lockEndpoint, markDeletedOf } from './statements.ts';
 
-/** Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when it was disabled already */
+/**
+ * Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when it was disabled
+ * already
+ */
 export async function disableEndpoint(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -18,6 +21,10 @@ export async function disableEndpoint(
   if (disabled === undefined) return false;
   await cancelDeliveries(tx, { id });
   // Only the account of an endpoint can read its events; it is stored in place of participants.
-  eventOutbox.add(tx, endpointFeed.disabled, { subject: id, data: { reason }, access: { holons: [], people: [disabled.account_id] } });
+  eventOutbox.add(tx, endpointFeed.disabled, {
+    subject: id,
+    data: { reason },
+    access: { holons: [], people: [disabled.account_id] },
+  });
   return true;
 }

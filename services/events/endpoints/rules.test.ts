@@ -8,15 +8,23 @@ describe('validateTypes (V11)', () => {
   });
 
   it('removes whitespace and duplicates', () => {
-    expect(validateTypes(['conversation.*', ' note.created', 'conversation.*'])).toEqual(['conversation.*', 'note.created']);
+    expect(validateTypes(['conversation.*', ' note.created', 'conversation.*'])).toEqual([
+      'conversation.*',
+      'note.created',
+    ]);
   });
 
-  it.each(['conversation', 'conversation.', '*', '', 'conversation.*.*', 'note.created,person.created', 'webhook_endpoint.test'])(
-    'rejects the unknown type %j',
-    (name) => {
-      expect(() => validateTypes(['note.created', name])).toThrow(`Unknown event type "${name}".`);
-    },
-  );
+  it.each([
+    'conversation',
+    'conversation.',
+    '*',
+    '',
+    'conversation.*.*',
+    'note.created,person.created',
+    'webhook_endpoint.test',
+  ])('rejects the unknown type %j', (name) => {
+    expect(() => validateTypes(['note.created', name])).toThrow(`Unknown event type "${name}".`);
+  });
 });
 
 describe('createSecret and formatSecret (V6)', () => {
@@ -63,6 +71,8 @@ describe('validateUrl (V5, V11)', () => {
   });
 
   it('rejects user and password also for a listed host', () => {
-    expect(() => validateUrl('http://user:secret@receiver/', 'receiver')).toThrow('`url` must not contain a user or password.');
+    expect(() => validateUrl('http://user:secret@receiver/', 'receiver')).toThrow(
+      '`url` must not contain a user or password.',
+    );
   });
 });

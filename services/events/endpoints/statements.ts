@@ -22,7 +22,8 @@ export const countEndpoints = statement.one({
   name: 'endpoints.count',
   params: { accountId: t.integer },
   row: { count: t.bigint },
-  sql: ({ accountId }) => sql`select count(*) from events.webhook_endpoints where account_id = ${accountId} and deleted_at is null`,
+  sql: ({ accountId }) =>
+    sql`select count(*) from events.webhook_endpoints where account_id = ${accountId} and deleted_at is null`,
 });
 
 /** The endpoint starts at the current end of the feed. */
@@ -116,7 +117,8 @@ export const disable = statement.maybeOne({
 export const cancelDeliveries = statement.none({
   name: 'endpoints.give-up',
   params: { id: t.integer },
-  sql: ({ id }) => sql`update events.webhook_deliveries set status = 'failed' where endpoint_id = ${id} and status = 'pending'`,
+  sql: ({ id }) =>
+    sql`update events.webhook_deliveries set status = 'failed' where endpoint_id = ${id} and status = 'pending'`,
 });
 
 /** Sends events from now on. */

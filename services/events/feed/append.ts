@@ -2,11 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, sqlStateOf, type Tx } from '#libs/orm';
 import type { NewFeedEvent } from './rules/messages.ts';
-import { acquireFeedLease, advanceHead, appendMissing, appendNew, setTransactionTimeouts, upsertSubjects } from './statements/write.ts';
+import {
+  acquireFeedLease,
+  advanceHead,
+  appendMissing,
+  appendNew,
+  setTransactionTimeouts,
+  upsertSubjects,
+} from './statements/write.ts';
 
 const dayMs = 86_400_000;
 const uniqueViolation = '23505';
-/** The last position of a subject is rounded up to a multiple, so that frequent events of a subject rarely write its row. */
+/**
+ * The last position of a subject is rounded up to a multiple, so that frequent events of a subject rarely write its
+ * row.
+ */
 const positionGranularity = 16_384;
 
 interface Batch {
@@ -18,7 +28,10 @@ interface Batch {
 }
 
 /** @returns the last position; undefined when another process has the lease */
-export async function append(db: Database, { lease, events, sequence, retentionDays }: Batch): Promise<number | undefined> {
+export async function append(
+  db: Database,
+  { lease, events, sequence, retentionDays }: Batch,
+): Promise<number | undefined> {
   const accepted = events.filter(({ day }) => isInRange(day, retentionDays));
   const write = (insert: (tx: Tx, after: number) => Promise<readonly PositionedEvent[]>): Promise<number | undefined> =>
     db.transaction(async (tx) => {
@@ -80,7 +93,10 @@ function columnsOf(events: readonly NewFeedEvent[]): Omit<Parameters<typeof appe
 
 async function updateSubjects(tx: Tx, added: readonly PositionedEvent[]): Promise<void> {
   if (added.length === 0) return;
-  const subjects = new Map<string, { type: string; id: number; access: string | null; isFinalEvent: boolean; position: number }>();
+  const subjects = new Map<
+    string,
+    { type: string; id: number; access: string | null; isFinalEvent: boolean; position: number }
+  >();
   for (const { event, position } of added) {
     const key = `${event.subject_type}/${event.subject_id}`;
     const previous = subjects.get(key);

@@ -5,7 +5,9 @@ describe('FeedChangeNotifier (rules/http#overload)', () => {
   it('rejects the 1,001st waiting request until another one ends', async () => {
     const changes = new FeedChangeNotifier();
     const ends: (() => void)[] = [];
-    const waits = Array.from({ length: 1_000 }, () => changes.limitWaiting(() => new Promise<void>((resolve) => ends.push(resolve))));
+    const waits = Array.from({ length: 1_000 }, () =>
+      changes.limitWaiting(() => new Promise<void>((resolve) => ends.push(resolve))),
+    );
     await expect(changes.limitWaiting(async () => 1)).rejects.toMatchObject({ code: 'unavailable' });
     ends.pop()?.();
     await waits.at(-1);

@@ -1,11 +1,20 @@
 import { unavailable } from '#libs/errors';
 
-/** Waiting requests of this process. Each occupies an operation slot, which other requests need too; further ones are rejected. */
+/**
+ * Waiting requests of this process. Each occupies an operation slot, which other requests need too; further ones are
+ * rejected.
+ */
 const maxWaiting = 1_000;
-/** Concurrent page reads of waiting requests. All of them wake when the feed grows, and other operations need the database too. */
+/**
+ * Concurrent page reads of waiting requests. All of them wake when the feed grows, and other operations need the
+ * database too.
+ */
 const maxReads = 4;
 
-/** Wakes requests that wait for the feed to grow. Notified by the feed writer of any replica; waiters also poll, as a message can be lost (V3). */
+/**
+ * Wakes requests that wait for the feed to grow. Notified by the feed writer of any replica; waiters also poll, as a
+ * message can be lost (V3).
+ */
 export class FeedChangeNotifier {
   #count = 0;
   #closed = false;

@@ -1,5 +1,15 @@
 /** Contract of the feed: its pages, and the operations of the admin CLI (rules/events#feed; V1 to V4, V10). */
-import { byOperators, byUsers, event, type FeedEvent, feedSubjects, listParameter, rpc, type Static, Type } from '#libs/contract';
+import {
+  byOperators,
+  byUsers,
+  event,
+  type FeedEvent,
+  feedSubjects,
+  listParameter,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -8,7 +18,9 @@ import { endpointFeed } from '../endpoints/contract.ts';
 
 /** Events by publishing service, from the contracts of these services (V1); in the order of the documents. */
 export const feedPublishers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
-  ...[conversations, media, transcripts, directory].map(({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const),
+  ...[conversations, media, transcripts, directory].map(
+    ({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const,
+  ),
   ['events', Object.values<FeedEvent>(endpointFeed)],
 ]);
 
@@ -31,7 +43,10 @@ export const PublicEvent = Type.Object(
     ),
     data: Type.Object(
       {},
-      { additionalProperties: true, description: 'Ids, slugs and enumerations. Read the subject for its other fields.' },
+      {
+        additionalProperties: true,
+        description: 'Ids, slugs and enumerations. Read the subject for its other fields.',
+      },
     ),
     cursor: Type.String({ description: 'Position in the feed; pass it as `after` to read later events.' }),
   },
@@ -53,7 +68,9 @@ export const feedQuery = Type.Object({
       'Only events after this cursor; absent = from the oldest stored event; `latest` = no events, only the cursor of the current end.',
     ),
   ),
-  types: Type.Optional(listParameter({ maxLength: 2_000, description: 'Only these types, `conversation.*` for all of a kind.' })),
+  types: Type.Optional(
+    listParameter({ maxLength: 2_000, description: 'Only these types, `conversation.*` for all of a kind.' }),
+  ),
   subject_type: Type.Optional(Type.Enum([...feedSubjects], { description: 'Only events of subjects of this type.' })),
   subject_id: Type.Optional(Type.Integer({ description: 'Only events of this subject; requires `subject_type`.' })),
   wait: Type.Optional(
@@ -65,7 +82,12 @@ export const feedQuery = Type.Object({
     }),
   ),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultEventLimit, description: 'Maximum number of events of the page.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: maxLimit,
+      default: defaultEventLimit,
+      description: 'Maximum number of events of the page.',
+    }),
   ),
 });
 export type FeedQuery = Static<typeof feedQuery>;
@@ -102,7 +124,9 @@ export const feedRpcs = {
     callers: byOperators,
     summary: 'Removes events before a time; earlier cursors return 410 (V10)',
     audit: 'events.prune',
-    request: Type.Object({ before: Type.String({ format: 'date-time', description: 'Events before this time are removed.' }) }),
+    request: Type.Object({
+      before: Type.String({ format: 'date-time', description: 'Events before this time are removed.' }),
+    }),
     reply: Type.Object({ removed: Type.Integer({ description: 'Approximate number of removed events.' }) }),
     timeoutMs: 60_000,
   }),

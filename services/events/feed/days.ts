@@ -37,7 +37,9 @@ export function measureDays({ db, metrics }: Pick<Dependencies, 'db' | 'metrics'
   });
 }
 
-/** Adds the tables of today and the coming days. Events of a day without a table are stored in the default partition. */
+/**
+ * Adds the tables of today and the coming days. Events of a day without a table are stored in the default partition.
+ */
 export async function addDays({ db, logger }: Pick<Dependencies, 'db' | 'logger'>): Promise<void> {
   for (const { day } of await listMissingDays(db, { first: dayAt(Date.now()), last: comingDays().last })) {
     if ((await excludeDay(db, { day })).excluded) await validateDay(db, { day });
@@ -58,6 +60,9 @@ export async function removeOldEvents(
 
 /** Removes the rows of hidden events. */
 export async function removeHiddenEvents(db: Database, before: string, limits: RemovalLimits = {}): Promise<void> {
-  await removeInBatches({ remove: async (limit) => (await deleteFromDefaultPartition(db, { before, limit })).count, ...limits });
+  await removeInBatches({
+    remove: async (limit) => (await deleteFromDefaultPartition(db, { before, limit })).count,
+    ...limits,
+  });
   for (const { day } of await listEndedDays(db, { before })) await dropDay(db, { day });
 }

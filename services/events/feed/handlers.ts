@@ -18,7 +18,10 @@ import { findViewer, unrestricted, type Viewer } from './viewer.ts';
 const pollMs = 2_000;
 /** Minimum pause between two reads of a waiting request, when the feed grows all the time. */
 const minPauseMs = 250;
-/** How long a waiting request caches the access of the caller. A page with events is always read with fresh access (D89). */
+/**
+ * How long a waiting request caches the access of the caller. A page with events is always read with fresh access
+ * (D89).
+ */
 const viewerTtlMs = 1_000;
 /** An older cursor is replaced when a page is empty; less than the minimum retention. */
 const maxCursorAgeHours = 12;
@@ -31,8 +34,11 @@ type FeedDependencies = Pick<Dependencies, 'bus' | 'db' | 'feedChanges' | 'findS
 type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'listFeed' | 'pruneFeed'>;
 
 export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
-  const read = async (request: FeedQuery, context: RequestContext, resolveViewer: () => Promise<Viewer>): Promise<RawJson> =>
-    new PageRequest(deps, await deps.findSerializer(), context, resolveViewer).run(request);
+  const read = async (
+    request: FeedQuery,
+    context: RequestContext,
+    resolveViewer: () => Promise<Viewer>,
+  ): Promise<RawJson> => new PageRequest(deps, await deps.findSerializer(), context, resolveViewer).run(request);
   return {
     readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
     listFeed: (request, context) => read(request, context, async () => unrestricted),
@@ -60,7 +66,12 @@ class PageRequest {
   readonly #context: RequestContext;
   readonly #resolveViewer: () => Promise<Viewer>;
 
-  constructor(deps: FeedDependencies, serializer: EventSerializer, context: RequestContext, resolveViewer: () => Promise<Viewer>) {
+  constructor(
+    deps: FeedDependencies,
+    serializer: EventSerializer,
+    context: RequestContext,
+    resolveViewer: () => Promise<Viewer>,
+  ) {
     this.#deps = deps;
     this.#serializer = serializer;
     this.#cursors = serializer.cursors;
@@ -73,8 +84,10 @@ class PageRequest {
     const { db, bus, feedChanges } = this.#deps;
     const filter = parseFilter(request);
     const head = await readHead(db);
-    if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeCurrent(head.last_position));
-    const start = request.after === undefined ? head.floor_position : this.#parseCursor(request.after, head.floor_position);
+    if (request.after === 'latest')
+      return this.#write({ items: [], hasMore: false }, this.#cursors.writeCurrent(head.last_position));
+    const start =
+      request.after === undefined ? head.floor_position : this.#parseCursor(request.after, head.floor_position);
     const untilMs = Math.min(Date.now() + (request.wait ?? 0) * 1_000, this.#context.deadlineMs - replyMs);
     const viewers = new ViewerCache(this.#resolveViewer);
     const readAfter = async (after: number): Promise<Page> => {
@@ -94,21 +107,27 @@ class PageRequest {
   }
 
   /**
-   * An empty page returns the requested cursor, which reveals nothing about hidden events (V10). It returns a new one when the requested cursor is old,
-   * so that it does not expire (V3), and when the scan was not complete.
+   * An empty page returns the requested cursor, which reveals nothing about hidden events (V10). It returns a new one
+   * when the requested cursor is old, so that it does not expire (V3), and when the scan was not complete.
    */
   async #next({ items, hasMore, reached }: Page, requested: string | undefined): Promise<string> {
     const last = items.at(-1);
     if (last !== undefined) return this.#cursors.write(last.position);
-    return requested === undefined || hasMore || (await this.#isOld(requested)) ? this.#cursors.writeCurrent(reached) : requested;
+    return requested === undefined || hasMore || (await this.#isOld(requested))
+      ? this.#cursors.writeCurrent(reached)
+      : requested;
   }
 
   async #isOld(cursor: string): Promise<boolean> {
-    const hours = this.#cursors.ageInHours(cursor) ?? (await findAge(this.#deps.db, { position: this.#cursors.read(cursor) ?? 0 }))?.hours;
+    const hours =
+      this.#cursors.ageInHours(cursor) ??
+      (await findAge(this.#deps.db, { position: this.#cursors.read(cursor) ?? 0 }))?.hours;
     return hours === undefined || hours >= maxCursorAgeHours;
   }
 
-  /** Waits until the page has events or the time is over. @param before `count`: number of changes before the first read */
+  /**
+   * Waits until the page has events or the time is over. @param before `count`: number of changes before the first read
+   */
   async #wait(
     readAfter: (after: number) => Promise<Page>,
     { first, untilMs, ...before }: { readonly first: Page; readonly count: number; readonly untilMs: number },
@@ -129,13 +148,16 @@ class PageRequest {
     const position = this.#cursors.read(cursor);
     if (position === undefined) throw badRequest('`after` is not a cursor of the feed.');
     if (position >= floor) return position;
-    const message = 'Some events after the cursor are removed. Read the objects that you follow again, then continue without `after`.';
+    const message =
+      'Some events after the cursor are removed. Read the objects that you follow again, then continue without `after`.';
     throw new AppError({ code: 'gone', reason: 'cursor_expired', message });
   }
 
   /** Inserts JSON of the database as it is, without parsing it. */
   #write({ items, hasMore }: Pick<Page, 'items' | 'hasMore'>, next: string): RawJson {
-    return rawJson(`{"items":[${items.map((item) => this.#serializer.stringify(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`);
+    return rawJson(
+      `{"items":[${items.map((item) => this.#serializer.stringify(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`,
+    );
   }
 }
 
@@ -143,7 +165,12 @@ function parseFilter({ types, subject_type: subjectType, subject_id: subjectId, 
   const parsedTypes = types === undefined ? null : parseTypes(types);
   if (parsedTypes === undefined) throw badRequest('`types` contains an unknown type.');
   if (subjectId !== undefined && subjectType === undefined) throw badRequest('`subject_id` requires `subject_type`.');
-  return { types: parsedTypes, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? defaultEventLimit };
+  return {
+    types: parsedTypes,
+    subjectType: subjectType ?? null,
+    subjectId: subjectId ?? null,
+    limit: limit ?? defaultEventLimit,
+  };
 }
 
 /** Access of the caller, cached for a second. */

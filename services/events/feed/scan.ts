@@ -1,12 +1,21 @@
 /**
- * Finds a page of readable events at a cost that does not depend on the number of hidden events (V4): first by position, which is fast for callers who
- * can read much; then by readable subjects, of which callers who can read little have few.
+ * Finds a page of readable events at a cost that does not depend on the number of hidden events (V4): first by
+ * position, which is fast for callers who can read much; then by readable subjects, of which callers who can read
+ * little have few.
  */
 import { type FeedSubject, feedSubjects } from '#libs/contract';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { feedTypes } from './contract.ts';
-import { findWindowEnd, type FoundEvent, listSeenSubjects, scanFeed, scanPositions, scanSubject, scanSubjects } from './statements/read.ts';
+import {
+  findWindowEnd,
+  type FoundEvent,
+  listSeenSubjects,
+  scanFeed,
+  scanPositions,
+  scanSubject,
+  scanSubjects,
+} from './statements/read.ts';
 import { type ReaderContext, filterReadable, type Viewer } from './viewer.ts';
 
 /** Events of the requested types that are scanned before the scan by subjects, and in one step at most. */
@@ -109,9 +118,14 @@ async function step(
   const { db } = deps;
   const { types, subjectType, subjectId, limit } = filter;
   const values = { ...viewer, types, subjectType, limit };
-  const fullOr = (rows: readonly FoundEvent[], otherwise: number): Step => ({ rows, reached: endOf(rows, limit) ?? otherwise });
+  const fullOr = (rows: readonly FoundEvent[], otherwise: number): Step => ({
+    rows,
+    reached: endOf(rows, limit) ?? otherwise,
+  });
   if (subjectId !== null) return fullOr(await scanSubject(db, { ...values, subjectId, after: from, upTo }), upTo);
-  const end = viewer.seesAll ? upTo : ((await findWindowEnd(db, { after: from, upTo, types, window }))?.position ?? upTo);
+  const end = viewer.seesAll
+    ? upTo
+    : ((await findWindowEnd(db, { after: from, upTo, types, window }))?.position ?? upTo);
   const near = await scanFeed(db, { ...values, after: from, upTo: end });
   if (near.length === limit || end === upTo) return fullOr(near, end);
   const subjectTypes = subjectType !== null ? [subjectType] : types === null ? [...feedSubjects] : subjectsOf(types);
@@ -119,7 +133,12 @@ async function step(
   if (seen.length > maxSubjects || seen[0]?.more === true) return fullOr(near, end);
   const subjectsSeen = seen.flatMap(({ type, id }) => (type === null || id === null ? [] : [{ type, id }]));
   const subjects = { seenTypes: subjectsSeen.map(({ type }) => type), seenIds: subjectsSeen.map(({ id }) => id) };
-  const far = await scanSeen(deps, viewer, { ...filter, limit: limit - near.length }, { from: end, upTo, subjects, growth: 1 });
+  const far = await scanSeen(
+    deps,
+    viewer,
+    { ...filter, limit: limit - near.length },
+    { from: end, upTo, subjects, growth: 1 },
+  );
   return { ...far, rows: [...near, ...far.rows] };
 }
 
@@ -138,7 +157,8 @@ async function scanSeen(
 }
 
 /** Last position of a full page. */
-const endOf = (rows: readonly FoundEvent[], limit: number): number | undefined => (rows.length < limit ? undefined : rows.at(-1)?.position);
+const endOf = (rows: readonly FoundEvent[], limit: number): number | undefined =>
+  rows.length < limit ? undefined : rows.at(-1)?.position;
 
 /** Types in a list such as `person.*,conversation.created`; undefined when it contains an unknown type (V3). */
 export function parseTypes(text: string): string[] | undefined {

@@ -1,4 +1,7 @@
-/** Read access to events (V4, V10). The owners of the subjects resolve what the caller can read once per page, and check the subjects of the page again. */
+/**
+ * Read access to events (V4, V10). The owners of the subjects resolve what the caller can read once per page, and check
+ * the subjects of the page again.
+ */
 import type { FeedSubject, Static } from '#libs/contract';
 import { type Bus, type CallContext, withoutActor } from '#libs/nats';
 import { conversations, type readerFacts } from '#services/conversations';
@@ -22,7 +25,13 @@ export type ReaderContext = CallContext & { readonly reader?: Reader | undefined
 /** Subjects per call to an owner. */
 const maxIds = 1_000;
 
-export const unrestricted: Viewer = { seesAll: true, hiddenHolons: [], scopeHolons: null, scopePersonId: null, accountId: null };
+export const unrestricted: Viewer = {
+  seesAll: true,
+  hiddenHolons: [],
+  scopeHolons: null,
+  scopePersonId: null,
+  accountId: null,
+};
 
 function accountOf({ actor, reader }: ReaderContext): number | null {
   return reader?.account_id ?? (actor?.kind === 'user' ? actor.accountId : null);
@@ -60,7 +69,10 @@ const lists = {
 type DirectorySubject = keyof typeof lists;
 const directorySubjects = Object.keys(lists) as DirectorySubject[];
 
-/** Events that the caller can read now. For final events the access that was stored with them decides, as their subjects do not exist any more. */
+/**
+ * Events that the caller can read now. For final events the access that was stored with them decides, as their subjects
+ * do not exist any more.
+ */
 export async function filterReadable(
   bus: Bus,
   context: ReaderContext,
@@ -86,7 +98,11 @@ export async function filterReadable(
 /** The owner of an endpoint does not change, so the stored access is current. */
 const isEndpointEvent = ({ subject_type: type }: FoundEvent): boolean => type === 'webhook_endpoint';
 
-async function findReadableConversations(bus: Bus, context: ReaderContext, ids: readonly number[]): Promise<Set<number>> {
+async function findReadableConversations(
+  bus: Bus,
+  context: ReaderContext,
+  ids: readonly number[],
+): Promise<Set<number>> {
   const pages = await Promise.all(chunk(ids).map((part) => cite(bus, context, part)));
   return new Set(pages.flatMap(({ items }) => items.map(({ id }) => id)));
 }
@@ -126,5 +142,7 @@ async function findReadableInDirectory(
 }
 
 function chunk(ids: readonly number[]): number[][] {
-  return Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, part) => ids.slice(part * maxIds, (part + 1) * maxIds));
+  return Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, part) =>
+    ids.slice(part * maxIds, (part + 1) * maxIds),
+  );
 }

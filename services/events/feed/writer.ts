@@ -1,6 +1,7 @@
 /**
- * Writer of the feed (V2). The replica with the lease consumes the stream in order, assigns positions in one transaction at a time, and then
- * acknowledges the messages. Unacknowledged messages of a dead writer are redelivered to the next one before later messages are appended.
+ * Writer of the feed (V2). The replica with the lease consumes the stream in order, assigns positions in one
+ * transaction at a time, and then acknowledges the messages. Unacknowledged messages of a dead writer are redelivered
+ * to the next one before later messages are appended.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -104,10 +105,18 @@ export class FeedWriter {
     const { events, problem } = readMessage(service, delivery.data);
     // An invalid message is settled in order too, without events.
     if (problem !== undefined)
-      this.#deps.logger.error({ subject: delivery.subject, problem }, 'feed writer: message does not match its contract');
+      this.#deps.logger.error(
+        { subject: delivery.subject, problem },
+        'feed writer: message does not match its contract',
+      );
     await new Promise<void>((resolve) => {
       const message = { service, events, delivery, done: resolve };
-      const item = { sequence: delivery.streamSequence, receivedMs: performance.now(), isRedelivered: delivery.attempt > 1, message };
+      const item = {
+        sequence: delivery.streamSequence,
+        receivedMs: performance.now(),
+        isRedelivered: delivery.attempt > 1,
+        message,
+      };
       if (this.#buffer === undefined) reject(message);
       // A discarded message ends here, as the consumer stops only after all its messages have ended.
       else this.#buffer.add(item)?.message.done();

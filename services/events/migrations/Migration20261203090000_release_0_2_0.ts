@@ -8,7 +8,13 @@ import { Migration, readSqlFile } from '#libs/orm/migrations';
 export class Migration20261203090000_release_0_2_0 extends Migration {
   override up(): void {
     const jobs = [jobTables('events'), ...jobAttempts('events'), ...sentRemoteJobs('events'), ...failedJobs('events')];
-    for (const sql of [...jobs, ...auditTables('events'), ...feedTables('events'), ...idempotencyRecordsTable('events')]) this.addSql(sql);
+    for (const sql of [
+      ...jobs,
+      ...auditTables('events'),
+      ...feedTables('events'),
+      ...idempotencyRecordsTable('events'),
+    ])
+      this.addSql(sql);
     for (const sql of readSqlFile('release_0_2_0.sql', import.meta)) this.addSql(sql);
   }
 }

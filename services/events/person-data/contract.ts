@@ -7,7 +7,11 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary: 'Deletes webhook endpoints and idempotency records of the accounts of a person. Repeatable.',
-    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 10_000 }), dry_run: Type.Boolean() }),
+    request: Type.Object({
+      person_id: rowId,
+      account_ids: Type.Array(rowId, { maxItems: 10_000 }),
+      dry_run: Type.Boolean(),
+    }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),

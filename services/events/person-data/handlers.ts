@@ -17,7 +17,8 @@ export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): Pers
       const counts = await transactionOrDryRun(db, dryRun, async (tx) => {
         const removed = { webhook_endpoints: (await markDeletedOf(tx, { accountIds })).length };
         await removeRecordsOfPerson(tx, { personId, accountIds });
-        if (removed.webhook_endpoints > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
+        if (removed.webhook_endpoints > 0)
+          recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
         return removed;
       });
       return { counts };

@@ -13,7 +13,8 @@ export const hideConversation = statement.none({
 export const showConversation = statement.none({
   name: 'media.show-conversation',
   params: { conversationId: t.integer },
-  sql: ({ conversationId }) => sql`delete from media.deleted_conversations where conversation_id = ${conversationId} and restorable`,
+  sql: ({ conversationId }) =>
+    sql`delete from media.deleted_conversations where conversation_id = ${conversationId} and restorable`,
 });
 
 /** Marks the conversation as permanently deleted. Call it under `lockConversation`. */
@@ -52,7 +53,10 @@ export const listConversationsWithFiles = statement.many({
   name: 'media.list-owners',
   params: { after: t.integer, limit: t.integer },
   row: { id: t.integer, is_hidden: t.boolean },
-  sql: ({ after, limit }) => sql`select o.id, exists (select from media.deleted_conversations d where d.conversation_id = o.id) as is_hidden
+  sql: ({
+    after,
+    limit,
+  }) => sql`select o.id, exists (select from media.deleted_conversations d where d.conversation_id = o.id) as is_hidden
     from (select distinct conversation_id as id from media.blobs where retired_at is null and conversation_id > ${after}
       order by conversation_id limit ${limit}) as o order by o.id`,
 });
@@ -62,7 +66,8 @@ export const deleteImport = statement.maybeOne({
   name: 'media.drop-import',
   params: { conversationId: t.integer },
   row: { object_key: t.text },
-  sql: ({ conversationId }) => sql`delete from media.recording_imports where conversation_id = ${conversationId} returning object_key`,
+  sql: ({ conversationId }) =>
+    sql`delete from media.recording_imports where conversation_id = ${conversationId} returning object_key`,
 });
 
 export const deleteVideohostUploads = statement.none({

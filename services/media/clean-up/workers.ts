@@ -26,7 +26,9 @@ type CleanUpWorkers = { readonly [K in keyof typeof cleanUpJobs]: JobHandler<Pay
 
 const conversationsPerPage = 1_000;
 
-export function createCleanUpWorkers(deps: RemovalDependencies & Pick<Dependencies, 'db' | 'bus' | 'store'>): CleanUpWorkers {
+export function createCleanUpWorkers(
+  deps: RemovalDependencies & Pick<Dependencies, 'db' | 'bus' | 'store'>,
+): CleanUpWorkers {
   const { db, bus, jobs, store } = deps;
   return {
     deleteBlob: async (run) => {
@@ -68,13 +70,18 @@ export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
 }
 
 /** Consumes the deletion events of the previous release, whose deletions were permanent. */
-export function consumeDeletions(deps: RemovalDependencies & Pick<Dependencies, 'bus' | 'logger'>): Promise<RunningConsumer> {
+export function consumeDeletions(
+  deps: RemovalDependencies & Pick<Dependencies, 'bus' | 'logger'>,
+): Promise<RunningConsumer> {
   return consumeEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
     deps.jobs.transaction((tx) => removeConversationFiles(deps, tx, id)),
   );
 }
 
-/** Retires all files of a permanently deleted conversation. The conversation stays marked, so that a running upload stores nothing. */
+/**
+ * Retires all files of a permanently deleted conversation. The conversation stays marked, so that a running upload
+ * stores nothing.
+ */
 async function removeConversationFiles(deps: RemovalDependencies, tx: Tx, conversationId: number): Promise<void> {
   await deleteVideohostUploads(tx, { conversationId });
   const recording = await deleteImport(tx, { conversationId });

@@ -6,7 +6,8 @@ import { AudioMetadata, id } from '../schemas.ts';
 export const Video = Type.Object(
   {
     url: Type.String({
-      description: 'Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed.',
+      description:
+        'Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed.',
     }),
     name: Type.String({ description: 'Name of the stored file.' }),
   },
@@ -27,7 +28,8 @@ export const downloadRpcs = {
   getVideo: rpc({
     subject: 'media.recordings.get-video',
     callers: byClients,
-    summary: 'Address and name of the recording to show: an unfinalised trimmed one, else the full one, else the trimmed one.',
+    summary:
+      'Address and name of the recording to show: an unfinalised trimmed one, else the full one, else the trimmed one.',
     request: Type.Object({ conversation_id: id }),
     reply: Video,
   }),

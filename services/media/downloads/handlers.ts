@@ -36,7 +36,11 @@ export function createDownloadHandlers(deps: Pick<Dependencies, 'db' | 'bus'>): 
 }
 
 /** The recording to show. @throws AppError 404 without a recording, or when the caller cannot see the conversation */
-async function getRecording({ db, bus }: Pick<Dependencies, 'db' | 'bus'>, conversationId: number, context: CallContext) {
+async function getRecording(
+  { db, bus }: Pick<Dependencies, 'db' | 'bus'>,
+  conversationId: number,
+  context: CallContext,
+) {
   await bus.call(conversations.rpcs.exists, { id: conversationId }, context);
   const recording = chooseRecording(await listRecordings(db, { conversationId }));
   if (recording === undefined) throw notFound();
@@ -45,8 +49,13 @@ async function getRecording({ db, bus }: Pick<Dependencies, 'db' | 'bus'>, conve
 
 type DownloadDependencies = Pick<Dependencies, 'db' | 'bus' | 'store' | 'logger'>;
 
-/** Sends the bytes of a conversation's audio. @throws AppError 404 without audio, or when the caller cannot see the conversation */
-export function createDownloadAudio(deps: DownloadDependencies): (exchange: Exchange, conversationId: number) => Promise<void> {
+/**
+ * Sends the bytes of a conversation's audio. @throws AppError 404 without audio, or when the caller cannot see the
+ * conversation
+ */
+export function createDownloadAudio(
+  deps: DownloadDependencies,
+): (exchange: Exchange, conversationId: number) => Promise<void> {
   return async (exchange, conversationId) => {
     await deps.bus.call(conversations.rpcs.exists, { id: conversationId }, exchange.context);
     const audio = await findAudioFile(deps.db, { conversationId });

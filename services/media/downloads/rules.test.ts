@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
 
 const etag = '"abc"';
-const decide = (header: string | undefined, sizeBytes = 1000, ifRange?: string) => decideRange(header, ifRange, etag, sizeBytes);
+const decide = (header: string | undefined, sizeBytes = 1000, ifRange?: string) =>
+  decideRange(header, ifRange, etag, sizeBytes);
 const part = (first: number, last: number) => ({ kind: 'part', range: { first, last } });
 
 describe('decideRange (D27; RFC 9110, 14)', () => {
@@ -60,7 +61,9 @@ describe('decideRange (D27; RFC 9110, 14)', () => {
   });
 
   it('never exceeds the file, for any header', () => {
-    const specifier = fc.tuple(fc.option(fc.nat(), { nil: '' }), fc.option(fc.nat(), { nil: '' })).map(([from, to]) => `${from}-${to}`);
+    const specifier = fc
+      .tuple(fc.option(fc.nat(), { nil: '' }), fc.option(fc.nat(), { nil: '' }))
+      .map(([from, to]) => `${from}-${to}`);
     const header = fc.oneof(
       fc.string(),
       fc.array(specifier, { maxLength: 4 }).map((list) => `bytes=${list.join(',')}`),
@@ -80,7 +83,8 @@ describe('decideRange (D27; RFC 9110, 14)', () => {
 
 describe('validators (rules/http#etag; RFC 9110, 13.1)', () => {
   it('If-None-Match compares weakly, in lists and with *', () => {
-    for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', ' * ', '"x",W/"abc"']) expect(matchesNone(header, etag)).toBe(true);
+    for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', ' * ', '"x",W/"abc"'])
+      expect(matchesNone(header, etag)).toBe(true);
     for (const header of ['"x"', 'abc', '', 'W/"abcd"', '"*"']) expect(matchesNone(header, etag)).toBe(false);
   });
 

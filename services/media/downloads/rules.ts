@@ -12,11 +12,16 @@ const whole: RangeDecision = { kind: 'whole' };
 const maxRanges = 50;
 
 /**
- * Decides what to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2). Requests for several ranges
- * get the whole file, unless only one of them overlaps it.
+ * Decides what to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2). Requests
+ * for several ranges get the whole file, unless only one of them overlaps it.
  * @param ifRange `If-Range`; the range applies only when it equals the strong tag of this file (RFC 9110, 13.1.5).
  */
-export function decideRange(header: string | undefined, ifRange: string | undefined, etag: string, sizeBytes: number): RangeDecision {
+export function decideRange(
+  header: string | undefined,
+  ifRange: string | undefined,
+  etag: string,
+  sizeBytes: number,
+): RangeDecision {
   if (header === undefined) return whole;
   if (ifRange !== undefined && ifRange.trim() !== etag) return whole;
   const specifiers = /^\s*bytes\s*=(.*)$/i.exec(header)?.[1]?.split(',');

@@ -1,4 +1,7 @@
-/** GET and HEAD of stored files, streamed from the object store, with validators and ranges (rules/media#audio-download; D27). */
+/**
+ * GET and HEAD of stored files, streamed from the object store, with validators and ranges (rules/media#audio-download;
+ * D27).
+ */
 import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
@@ -21,7 +24,8 @@ export interface ServedFile {
 }
 
 /**
- * Sends the file, a range of it, 304, 412 or 416. Reads the store no faster than the client receives, and stops when it disconnects.
+ * Sends the file, a range of it, 304, 412 or 416. Reads the store no faster than the client receives, and stops when it
+ * disconnects.
  * @throws AppError 404 when the object is missing, 503 when the store is down, both before the response has started
  */
 export async function serveFile(
@@ -41,7 +45,12 @@ export async function serveFile(
   }
   const isHead = request.method === 'HEAD';
   // Ranges are defined for GET only (RFC 9110, 14.2).
-  const decision = decideRange(isHead ? undefined : range, Array.isArray(ifRange) ? ifRange[0] : ifRange, etag, file.sizeBytes);
+  const decision = decideRange(
+    isHead ? undefined : range,
+    Array.isArray(ifRange) ? ifRange[0] : ifRange,
+    etag,
+    file.sizeBytes,
+  );
   if (decision.kind === 'unsatisfiable') return sendUnsatisfiableRange(response, file.sizeBytes);
 
   const headers: Record<string, string | number> = {
@@ -98,6 +107,9 @@ function sendUnsatisfiableRange(response: ServerResponse, sizeBytes: number): vo
 /** An ASCII name, and the exact name when it differs (RFC 6266). */
 function contentDisposition({ name, disposition }: ServedFile): string {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
-  const exact = encodeURIComponent(name).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const exact = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `${disposition}; filename="${ascii}"${ascii === name ? '' : `; filename*=UTF-8''${exact}`}`;
 }

@@ -120,4 +120,11 @@ export const VideohostUploadSchema = defineEntity({
 });
 
 /** Every table of the schema `media`, without those of the job library. */
-export const entities = [BlobSchema, DeletedConversationSchema, RecordingImportSchema, TicketSchema, UploadSchema, VideohostUploadSchema];
+export const entities = [
+  BlobSchema,
+  DeletedConversationSchema,
+  RecordingImportSchema,
+  TicketSchema,
+  UploadSchema,
+  VideohostUploadSchema,
+];

@@ -3,18 +3,22 @@ import { byOperators, withoutActor, rpc, Type } from '#libs/contract';
 import { id, type RecordingKind, StoredFile } from '../schemas.ts';
 
 /**
- * Paths of the two HTTP servers: `/media` on the public port (default 8081), `/internal` on the internal port (8082). Internal requests
- * carry an assertion of the gateway for exactly this method and path (`Actor`), or a ticket (`Ticket`). `Request-Id` and `Deadline` work
- * as on NATS.
+ * Paths of the two HTTP servers: `/media` on the public port (default 8081), `/internal` on the internal port (8082).
+ * Internal requests carry an assertion of the gateway for exactly this method and path (`Actor`), or a ticket
+ * (`Ticket`). `Request-Id` and `Deadline` work as on NATS.
  */
 export const mediaPaths = Object.freeze({
   /**
-   * POST: multipart with file part `audio`; 201 {@link AudioMetadata}. GET, HEAD: the bytes, with ranges and validators. PUT: the bytes,
-   * from the bulk import; query `name`, and `attach=false` to keep `infos.audio`.
+   * POST: multipart with file part `audio`; 201 {@link AudioMetadata}. GET, HEAD: the bytes, with ranges and
+   * validators. PUT: the bytes, from the bulk import; query `name`, and `attach=false` to keep `infos.audio`.
    */
   conversationAudio: (conversationId: number): string => `/internal/conversations/${conversationId}/audio`,
-  /** PUT: the bytes of a recording; query `name`, and `finalized=true` for a trimmed one that the full one replaces (D27). */
-  recording: (conversationId: number, kind: RecordingKind): string => `/internal/conversations/${conversationId}/recordings/${kind}`,
+  /**
+   * PUT: the bytes of a recording; query `name`, and `finalized=true` for a trimmed one that the full one replaces
+   * (D27).
+   */
+  recording: (conversationId: number, kind: RecordingKind): string =>
+    `/internal/conversations/${conversationId}/recordings/${kind}`,
   /** POST: multipart with file part `logo`; 200 `{experience}`; errors use the envelope of `/api/v1`. */
   holonLogo: (holonId: number): string => `/internal/holons/${holonId}/logo`,
   /** GET, HEAD: a file that is served without a token, under the address that clients get. */
@@ -27,7 +31,9 @@ export function pathOfStored(conversationId: number, kind: StoredFile['kind']): 
   return kind === 'audio' ? mediaPaths.conversationAudio(conversationId) : mediaPaths.recording(conversationId, kind);
 }
 
-const Ticket = Type.Object({ ticket: Type.String({ description: 'Value of the header `Ticket`. Returned only once.' }) });
+const Ticket = Type.Object({
+  ticket: Type.String({ description: 'Value of the header `Ticket`. Returned only once.' }),
+});
 
 export const ticketRpcs = {
   issueDownloadTicket: rpc({

@@ -1,6 +1,6 @@
 /**
- * Tickets for the internal port: admit one request that does not come from a client of the gateway. A ticket is valid once, for one method and
- * path, for a minute, on every replica.
+ * Tickets for the internal port: admit one request that does not come from a client of the gateway. A ticket is valid
+ * once, for one method and path, for a minute, on every replica.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { requestName } from '#libs/actor';

@@ -1,6 +1,6 @@
 /**
- * Routes of the internal and the public port. Every internal request is authenticated for exactly its method and path before anything else
- * is read (docs/adr/internal-http.md).
+ * Routes of the internal and the public port. Every internal request is authenticated for exactly its method and path
+ * before anything else is read (docs/adr/internal-http.md).
  */
 import type { IncomingMessage } from 'node:http';
 import { AssertionRejected, type ActorVerifier, requestName } from '#libs/actor';
@@ -17,7 +17,12 @@ export interface InternalRoutes {
   uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
   downloadAudio(exchange: Exchange, conversationId: number): Promise<void>;
   /** A file of the bulk import. */
-  importFile(exchange: Exchange, conversationId: number, kind: StoredFile['kind'], query: URLSearchParams): Promise<void>;
+  importFile(
+    exchange: Exchange,
+    conversationId: number,
+    kind: StoredFile['kind'],
+    query: URLSearchParams,
+  ): Promise<void>;
   uploadLogo(exchange: Exchange, holonId: number): Promise<void>;
 }
 
@@ -47,7 +52,10 @@ export function createInternalListener(routes: InternalRoutes, deps: Authenticat
     allowedCallers: ['none'],
     run: (exchange, id, query) => routes.importFile(exchange, id, kind, query),
   });
-  const downloadAudio: Method = { allowedCallers: ['shared', 'user', 'none'], run: (exchange, id) => routes.downloadAudio(exchange, id) };
+  const downloadAudio: Method = {
+    allowedCallers: ['shared', 'user', 'none'],
+    run: (exchange, id) => routes.downloadAudio(exchange, id),
+  };
   const paths: readonly Path[] = [
     {
       pattern: /^\/internal\/conversations\/([1-9][0-9]{0,9})\/audio$/,
@@ -81,7 +89,10 @@ export function createInternalListener(routes: InternalRoutes, deps: Authenticat
       const method = request.method ?? '';
       const refuse = (reason: CallRefusal): never => {
         deps.onRefused(reason);
-        deps.logger.error({ requestId: context.requestId, method, path, reason }, 'internal http: unverified request rejected');
+        deps.logger.error(
+          { requestId: context.requestId, method, path, reason },
+          'internal http: unverified request rejected',
+        );
         throw new UnverifiedCaller(reason);
       };
       const actor = await authenticate(deps, request, path, refuse);

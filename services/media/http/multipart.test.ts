@@ -78,7 +78,10 @@ const audio = (content: string, fileName = 'talk.mp3'): string =>
   part(`Content-Disposition: form-data; name="audio"; filename="${fileName}"\r\nContent-Type: audio/mpeg`, content);
 const end = `--${boundary}--\r\n`;
 const missing = {
-  error: { code: 'unprocessable', details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] } },
+  error: {
+    code: 'unprocessable',
+    details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] },
+  },
 };
 const unparsable = { error: { code: 'bad_request', message: 'Cannot parse request body' } };
 
@@ -91,7 +94,10 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
   });
 
   it('accepts exactly the maximum size and rejects one byte more', async () => {
-    expect(await send(audio('a'.repeat(maxFileBytes)) + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: maxFileBytes });
+    expect(await send(audio('a'.repeat(maxFileBytes)) + end)).toEqual({
+      fileName: 'talk.mp3',
+      sizeBytes: maxFileBytes,
+    });
     expect(await send(audio('a'.repeat(maxFileBytes + 1)) + end)).toMatchObject({ error: { reason: 'too_large' } });
     expect(ends).toEqual(['failed']);
   });
@@ -115,7 +121,8 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     ['a text part', part('Content-Disposition: form-data; name="audio"', 'talk') + end],
     [
       'a file input without a file',
-      part('Content-Disposition: form-data; name="audio"; filename=""\r\nContent-Type: application/octet-stream', '') + end,
+      part('Content-Disposition: form-data; name="audio"; filename=""\r\nContent-Type: application/octet-stream', '') +
+        end,
     ],
   ])('reports a missing part for %s', async (_case, body) => {
     expect(await send(body)).toMatchObject(missing);
@@ -125,17 +132,20 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(await send('{"audio":"x"}', { 'content-type': 'application/json' })).toMatchObject(missing);
   });
 
-  it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])('rejects a part with the encoding %s (D107)', async (encoding) => {
-    const refused = { error: { code: 'bad_request', message: expect.stringContaining('Content-Transfer-Encoding') } };
-    const encoded = (name: string): string =>
-      part(`Content-Disposition: form-data; ${name}\r\nContent-Transfer-Encoding: ${encoding}`, 'YWJj');
-    for (const body of [
-      encoded('name="audio"; filename="talk.mp3"'),
-      encoded('name="title"'),
-      encoded('name="c"; filename="c"') + audio('a'),
-    ])
-      expect(await send(body + end)).toMatchObject(refused);
-  });
+  it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])(
+    'rejects a part with the encoding %s (D107)',
+    async (encoding) => {
+      const refused = { error: { code: 'bad_request', message: expect.stringContaining('Content-Transfer-Encoding') } };
+      const encoded = (name: string): string =>
+        part(`Content-Disposition: form-data; ${name}\r\nContent-Transfer-Encoding: ${encoding}`, 'YWJj');
+      for (const body of [
+        encoded('name="audio"; filename="talk.mp3"'),
+        encoded('name="title"'),
+        encoded('name="c"; filename="c"') + audio('a'),
+      ])
+        expect(await send(body + end)).toMatchObject(refused);
+    },
+  );
 
   it.each(['binary', '8bit', '7BIT'])('accepts a part with the identity encoding %s (D107)', async (encoding) => {
     const headers = `Content-Disposition: form-data; name="audio"; filename="talk.mp3"\r\nContent-Transfer-Encoding: ${encoding}`;
@@ -148,7 +158,10 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     ['a form that ends in the file', audio('a'.repeat(500)).slice(0, -100)],
     ['a form without its end', audio('a'.repeat(500))],
     ['a form that ends in a header', `--${boundary}\r\nContent-Dispo`],
-    ['a form that breaks after the file', `${audio('abc')}--${boundary}\r\nContent-Disposition: form-data; name="title"\r\n\r\nx`],
+    [
+      'a form that breaks after the file',
+      `${audio('abc')}--${boundary}\r\nContent-Disposition: form-data; name="title"\r\n\r\nx`,
+    ],
   ])('cannot parse %s', async (_case, body) => {
     expect(await send(body)).toMatchObject(unparsable);
   });
@@ -163,7 +176,10 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     [`filename="会話.mp3"`, '会話.mp3'],
     [`filename="we; ird=.mp3"`, 'we; ird=.mp3'],
   ])('reads %s', async (parameter, fileName) => {
-    expect(await send(part(`Content-Disposition: form-data; name="audio"; ${parameter}`, 'a') + end)).toEqual({ fileName, sizeBytes: 1 });
+    expect(await send(part(`Content-Disposition: form-data; name="audio"; ${parameter}`, 'a') + end)).toEqual({
+      fileName,
+      sizeBytes: 1,
+    });
   });
 
   it('reports a rejection by the receiver immediately, while the client is still sending', async () => {
@@ -173,9 +189,15 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
   it('stays in the context of its request when the bytes arrive later (rules/operations#traces)', async () => {
     askers = [];
     const hasCome = new Promise<void>((resolve) => (onRequest = resolve));
-    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'transfer-encoding': 'chunked', 'x-name': 'slow' };
+    const headers = {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'transfer-encoding': 'chunked',
+      'x-name': 'slow',
+    };
     const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
-    const answered = new Promise((resolve) => request.on('response', (response) => response.resume().on('end', resolve)));
+    const answered = new Promise((resolve) =>
+      request.on('response', (response) => response.resume().on('end', resolve)),
+    );
     request.flushHeaders();
     await hasCome;
     request.end(audio('aa') + end);

@@ -34,12 +34,16 @@ export class ClientDisconnected extends Error {
 const maxOverheadBytes = 1024 * 1024;
 
 /**
- * Passes the file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored, as are further parts with
- * the same name.
+ * Passes the file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored, as are
+ * further parts with the same name.
  * @returns what `receive` returned, once the whole form has arrived and is well-formed
  * @throws AppError 400 for a malformed form, 422 when the part is missing or not a file; whatever `receive` throws
  */
-export async function receiveFile<T>(request: IncomingMessage, options: FormOptions, receive: (file: FilePart) => Promise<T>): Promise<T> {
+export async function receiveFile<T>(
+  request: IncomingMessage,
+  options: FormOptions,
+  receive: (file: FilePart) => Promise<T>,
+): Promise<T> {
   checkHead(request, options);
   // A request that is already closed emits no further events (D77).
   if (request.destroyed) throw new ClientDisconnected();
@@ -79,11 +83,16 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       );
     };
 
-    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => void (isTransferEncoded(encoding) && fail(transferEncodingError())));
+    form.on(
+      'field',
+      (_name, _value, _isNameCut, _isCut, encoding) =>
+        void (isTransferEncoded(encoding) && fail(transferEncodingError())),
+    );
     form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined, encoding: string) => {
       stream.on('error', () => undefined);
       if (isTransferEncoded(encoding)) return fail(transferEncodingError());
-      if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
+      if (name !== options.part || received !== undefined || fileName === undefined || fileName === '')
+        return void stream.resume();
       current = stream;
       stream.on('limit', () => fail(options.tooLarge()));
       received = receiveInContext({ fileName, body: stream });
@@ -103,7 +112,8 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
 
 /** Parts are stored without decoding (RFC 7578 §4.7; D107). */
 const isTransferEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
-const transferEncodingError = (): AppError => badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
+const transferEncodingError = (): AppError =>
+  badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
 
 function checkHead({ headers }: IncomingMessage, { part, maxFileBytes, tooLarge }: FormOptions): void {
   if (Number(headers['content-length'] ?? 1) === 0) throw new UnparsableForm();

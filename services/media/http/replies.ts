@@ -48,8 +48,8 @@ export function sendErrorAndClose(
 }
 
 /**
- * Responds at once, then discards the rest of the request body: closing the connection while the client still sends would reset it, and
- * the client could not read the response.
+ * Responds at once, then discards the rest of the request body: closing the connection while the client still sends
+ * would reset it, and the client could not read the response.
  */
 export async function sendJson(
   request: IncomingMessage,
@@ -61,7 +61,11 @@ export async function sendJson(
   // The connection was closed with an error meanwhile.
   if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
   if (request.complete || request.destroyed) {
     response.end(request.method === 'HEAD' ? undefined : bytes);
     return;
@@ -77,16 +81,25 @@ export async function sendJson(
 }
 
 /** Sends the error in the envelope of the surface. */
-export async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, surface: 'api' | 'v1'): Promise<void> {
+export async function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  surface: 'api' | 'v1',
+): Promise<void> {
   const { status, body, headers } = describeError(error, surface);
   await sendJson(request, response, status, body, headers);
 }
 
-function describeError(error: unknown, surface: 'api' | 'v1'): { status: number; body: unknown; headers: Record<string, string> } {
+function describeError(
+  error: unknown,
+  surface: 'api' | 'v1',
+): { status: number; body: unknown; headers: Record<string, string> } {
   const reported = toErrorBody(error);
   const { status } = errorCodes[reported.code];
   // Malformed requests get the same envelope on both surfaces (rules/http#error-envelopes).
-  const isFramework = surface === 'api' || (status === 422 && reported.reason === undefined) || error instanceof UnparsableForm;
+  const isFramework =
+    surface === 'api' || (status === 422 && reported.reason === undefined) || error instanceof UnparsableForm;
   const headers = {
     ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),
     ...(error instanceof ReplayedError ? replayedHeader : {}),

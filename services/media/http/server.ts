@@ -52,7 +52,10 @@ export interface PaceRules {
 }
 
 /** The gateway enforces stricter rules for its clients; these catch other senders and connections of a lost gateway. */
-export const defaultPaceRules: PaceRules = { body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 }, answer: answerPace };
+export const defaultPaceRules: PaceRules = {
+  body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 },
+  answer: answerPace,
+};
 
 export interface ServerDependencies {
   logger: Logger;
@@ -75,7 +78,11 @@ export function createMediaServer(listener: Listener, deps: ServerDependencies):
   const { refused, paceRules } = deps;
   const answers = new ByteBudget(maxWaitingAnswerBytes);
   const handle = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const transfer = { req, res, state: { startedAt: performance.now(), countRefusal: refused, responseBudget: answers } };
+    const transfer = {
+      req,
+      res,
+      state: { startedAt: performance.now(), countRefusal: refused, responseBudget: answers },
+    };
     if (hasBody(req)) rejectSlowBody(transfer, paceRules.body);
     return handleRequest(transfer, listener, deps);
   };
@@ -115,7 +122,12 @@ async function handleRequest(
     const durationMs = performance.now() - state.startedAt;
     const { method = '' } = request;
     const route = known?.template ?? unmatchedRoute;
-    requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000, traceparent);
+    requests.observe(
+      { method: knownMethods.has(method) ? method : 'other', route },
+      status,
+      durationMs / 1000,
+      traceparent,
+    );
     logger.info({ ...ids, method, path: redactPath(path), status, durationMs: Math.round(durationMs) }, 'request');
     endRequestSpan(span, method, route, status);
   });
@@ -126,7 +138,13 @@ async function handleRequest(
     rejectMalformed(transfer);
     const context = readContext(request, requestId, traceparent);
     const startPaceCheck = (): void => enforceResponsePace(transfer, () => response.writableLength, paceRules.answer);
-    const exchange = { request, response, context, idempotencyKey: readHeader(request, 'idempotency-key'), startPaceCheck };
+    const exchange = {
+      request,
+      response,
+      context,
+      idempotencyKey: readHeader(request, 'idempotency-key'),
+      startPaceCheck,
+    };
     const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
@@ -134,7 +152,8 @@ async function handleRequest(
     // Only errors for clients use the envelope of the surface.
     if (error instanceof UnverifiedCaller)
       return sendErrorAndClose(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
-    if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, ...ids }, 'request failed');
+    if (!(error instanceof AppError) || error.code === 'internal')
+      logger.error({ err: error, ...ids }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, ...ids }, 'request failed');
     // A started response is destroyed, so that it is not mistaken for a complete one.
     if (response.headersSent) response.destroy();

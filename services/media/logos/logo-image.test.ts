@@ -3,7 +3,8 @@ import sharp from 'sharp';
 import { createLogoImages, newLogoKey } from './logo-image.ts';
 
 const images = createLogoImages();
-const picture = (width = 8, height = 6) => sharp({ create: { width, height, channels: 3, background: { r: 200, g: 40, b: 90 } } });
+const picture = (width = 8, height = 6) =>
+  sharp({ create: { width, height, channels: 3, background: { r: 200, g: 40, b: 90 } } });
 /** Three frames of different colours, as one tall picture of pages. */
 const frames = (format: 'gif' | 'webp') => {
   const pixels = Buffer.concat(
@@ -46,17 +47,25 @@ describe('logos by content (D51)', () => {
   });
 
   it('removes data hidden after the image', async () => {
-    const { bytes } = await images.reencode(Buffer.concat([await picture().png().toBuffer(), Buffer.from('<script>steal()</script>')]));
+    const { bytes } = await images.reencode(
+      Buffer.concat([await picture().png().toBuffer(), Buffer.from('<script>steal()</script>')]),
+    );
     expect(bytes.includes('steal()')).toBe(false);
   });
 
   it.each(['gif', 'webp'] as const)('preserves the frames of an animated %s and their durations', async (format) => {
     const { bytes } = await images.reencode(await frames(format));
-    expect(await sharp(bytes, { animated: true }).metadata()).toMatchObject({ pages: 3, delay: [100, 200, 300], loop: 2 });
+    expect(await sharp(bytes, { animated: true }).metadata()).toMatchObject({
+      pages: 3,
+      delay: [100, 200, 300],
+      loop: 2,
+    });
   });
 
   it('rejects a file that is not an image of these formats', async () => {
-    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4"/></svg>');
+    const svg = Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4"/></svg>',
+    );
     const tiff = await picture().tiff().toBuffer();
     for (const bytes of [Buffer.from('not an image'), Buffer.alloc(0), svg, tiff, Buffer.from('%PDF-1.7')])
       await expect(images.reencode(bytes)).rejects.toMatchObject(refusal);
@@ -81,7 +90,11 @@ describe('logos by content (D51)', () => {
 
   it('continues after a failed image, and processes many', async () => {
     const good = await picture().png().toBuffer();
-    const results = await Promise.allSettled([images.reencode(good.subarray(0, 40)), images.reencode(good), images.reencode(good)]);
+    const results = await Promise.allSettled([
+      images.reencode(good.subarray(0, 40)),
+      images.reencode(good),
+      images.reencode(good),
+    ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Decodes an uploaded logo and encodes it again, so that only the picture is stored (rules/media#logo; D51). The only importer of sharp
- * and file-type, which are loaded on first use: libvips takes 10 MB.
+ * Decodes an uploaded logo and encodes it again, so that only the picture is stored (rules/media#logo; D51). The only
+ * importer of sharp and file-type, which are loaded on first use: libvips takes 10 MB.
  */
 import { randomBytes } from 'node:crypto';
 import type Sharp from 'sharp';
@@ -64,7 +64,9 @@ async function loadTools() {
 async function encode(sharp: typeof Sharp, bytes: Uint8Array, format: LogoFormat, maxPixels: number): Promise<Buffer> {
   const animated = format === 'gif' || format === 'webp';
   try {
-    const picture = sharp(bytes, { animated, limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: timeoutSeconds });
+    const picture = sharp(bytes, { animated, limitInputPixels: maxPixels, failOn: 'error' }).timeout({
+      seconds: timeoutSeconds,
+    });
     const upright = animated ? picture : picture.autoOrient();
     return await upright.toFormat(format, format === 'jpeg' || format === 'webp' ? { quality } : {}).toBuffer();
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Uploads of an experience's logo (rules/media#logo; D51). The caller is authorized before a byte is read; a failure before the picture is
- * stored keeps the previous logo.
+ * Uploads of an experience's logo (rules/media#logo; D51). The caller is authorized before a byte is read; a failure
+ * before the picture is stored keeps the previous logo.
  */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -20,7 +20,10 @@ import { acquireUploadLease, discardUpload, finishUpload, uploadExpired } from '
 import { createLogoImages, invalidLogo, type LogoImages, newLogoKey } from './logo-image.ts';
 import { insertLogo, lockLogo, type NewLogo, retireLogo } from './statements.ts';
 
-type UploadLogoDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'store' | 'logger' | 'requestSweep'>;
+type UploadLogoDependencies = Pick<
+  Dependencies,
+  'config' | 'db' | 'bus' | 'jobs' | 'store' | 'logger' | 'requestSweep'
+>;
 
 interface LogoDependencies extends UploadLogoDependencies {
   readonly idempotency: IdempotencyStore;
@@ -36,8 +39,14 @@ const operation = 'media.logos.upload';
 /** The directory authorized the caller before the upload. */
 const alreadyAuthorized = { isAuthorized: true } as const;
 
-export function createUploadLogo(dependencies: UploadLogoDependencies): (exchange: Exchange, holonId: number) => Promise<void> {
-  const deps: LogoDependencies = { ...dependencies, idempotency: new IdempotencyStore(dependencies.jobs), images: createLogoImages() };
+export function createUploadLogo(
+  dependencies: UploadLogoDependencies,
+): (exchange: Exchange, holonId: number) => Promise<void> {
+  const deps: LogoDependencies = {
+    ...dependencies,
+    idempotency: new IdempotencyStore(dependencies.jobs),
+    images: createLogoImages(),
+  };
   let running = 0;
   return async (exchange, holonId) => {
     // Each upload takes up to 5 MiB of memory.
@@ -60,11 +69,21 @@ async function acceptLogo(
   holonId: number,
 ): Promise<LogoReply | TaggedReply<RawJson>> {
   const before = await deps.bus.call(directory.rpcs.checkExperienceLogo, { experience_id: holonId }, context);
-  const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
-  const file = await receiveFile(request, form, async ({ fileName, body }) => ({ fileName, bytes: await collect(body) }));
+  const form = {
+    part: 'logo',
+    maxFileBytes: maxLogoBytes,
+    tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).'),
+  };
+  const file = await receiveFile(request, form, async ({ fileName, body }) => ({
+    fileName,
+    bytes: await collect(body),
+  }));
   const call = { subject: operation, actor: context.actor, idempotencyKey };
   // Forms are compared by their parts, not by their encoding (I4).
-  const fingerprint = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
+  const fingerprint = {
+    experience_id: holonId,
+    logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) },
+  };
   const stored = await deps.idempotency.find(call, fingerprint);
   if (stored !== undefined) return stored;
   const image = await deps.images
@@ -116,7 +135,9 @@ async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
 }
 
 function readUploader({ actor }: CallContext): { accountId: number | null; personId: number | null } {
-  return actor?.kind === 'user' ? { accountId: actor.accountId, personId: actor.personId } : { accountId: null, personId: null };
+  return actor?.kind === 'user'
+    ? { accountId: actor.accountId, personId: actor.personId }
+    : { accountId: null, personId: null };
 }
 
 interface LogoSetting {
@@ -146,8 +167,8 @@ async function commitLogo(
 }
 
 /**
- * Sets the logo now; when that fails, the job does it later and the client still gets a success. Called as this service, because an upload
- * can outlive the client's assertion.
+ * Sets the logo now; when that fails, the job does it later and the client still gets a success. Called as this
+ * service, because an upload can outlive the client's assertion.
  * @returns the logo of the experience
  */
 async function setLogoInDirectory(

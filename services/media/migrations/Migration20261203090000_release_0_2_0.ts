@@ -12,7 +12,9 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
 
     // When an imported recording begins: captions of one that was not trimmed are moved by it.
     this.addSql(`alter table media.recording_imports add column recording_started_at timestamptz`);
-    this.addSql(`comment on column media.recording_imports.recording_started_at is 'as the provider says; null = unknown'`);
+    this.addSql(
+      `comment on column media.recording_imports.recording_started_at is 'as the provider says; null = unknown'`,
+    );
 
     // Job attempts
     for (const sql of jobAttempts('media', 'concurrently')) this.addSql(sql);

@@ -36,12 +36,20 @@ export const operatorRpcs = {
     }),
     reply: Type.Object({
       orphans: Type.Array(
-        Type.Object({ key: Type.String(), size_bytes: Type.Integer(), modified_at: Type.String({ format: 'date-time' }) }),
+        Type.Object({
+          key: Type.String(),
+          size_bytes: Type.Integer(),
+          modified_at: Type.String({ format: 'date-time' }),
+        }),
       ),
-      missing: Type.Array(Type.Object({ key: Type.String(), blob_id: Type.Integer(), kind: Type.String(), conversation_id: nullableId })),
+      missing: Type.Array(
+        Type.Object({ key: Type.String(), blob_id: Type.Integer(), kind: Type.String(), conversation_id: nullableId }),
+      ),
       deleted: Type.Integer({ description: 'Number of deleted orphans.' }),
       scanned: Type.Integer({ description: 'Number of objects on this page.' }),
-      next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page; null on the last page.' }),
+      next: Type.Union([Type.String(), Type.Null()], {
+        description: 'Cursor of the next page; null on the last page.',
+      }),
     }),
     timeoutMs: 120_000,
   }),
@@ -57,7 +65,9 @@ export const operatorRpcs = {
     callers: byOperators,
     summary: 'Lists one page of recorded erasures.',
     request: Type.Object({
-      after: Type.Union([Type.String({ maxLength: 100 }), Type.Null()], { description: '`next` of the previous page.' }),
+      after: Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+        description: '`next` of the previous page.',
+      }),
     }),
     reply: Type.Object({
       items: Type.Array(Erasure),
@@ -72,7 +82,9 @@ export const operatorRpcs = {
     summary: 'Versions of the programs that jobs of this service need, for `doctor`.',
     request: Type.Object({}),
     reply: Type.Object({
-      ffmpeg: Type.Union([Type.String(), Type.Null()], { description: 'Version of ffmpeg; null when it cannot be run.' }),
+      ffmpeg: Type.Union([Type.String(), Type.Null()], {
+        description: 'Version of ffmpeg; null when it cannot be run.',
+      }),
       hint: Type.Union([Type.String(), Type.Null()], { description: 'How to install it when it is missing.' }),
     }),
     timeoutMs: 30_000,

@@ -28,7 +28,8 @@ export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<t
     recordErasure: async ({ person_id, digest, visitor_ids, telegram_user_ids }) => {
       const text = JSON.stringify({ person_id, digest, visitor_ids, telegram_user_ids });
       const key = `${erasuresPrefix}${person_id ?? 0}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}.json`;
-      if ((await store.head(key)) === undefined) await store.putStream(key, Readable.from([Buffer.from(text)]), { contentType });
+      if ((await store.head(key)) === undefined)
+        await store.putStream(key, Readable.from([Buffer.from(text)]), { contentType });
       return {};
     },
     listErasures: async ({ after }) => {
@@ -36,7 +37,10 @@ export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<t
       const damaged: string[] = [];
       let last: string | undefined;
       let count = 0;
-      for await (const { key, sizeBytes } of store.list(erasuresPrefix, after === null ? undefined : erasuresPrefix + after)) {
+      for await (const { key, sizeBytes } of store.list(
+        erasuresPrefix,
+        after === null ? undefined : erasuresPrefix + after,
+      )) {
         if (count === erasuresPerPage) return { items, damaged, next: last ?? null };
         const erasure = sizeBytes > maxErasureBytes ? undefined : await readErasure(store, key);
         if (erasure === undefined) damaged.push(key);
@@ -54,10 +58,13 @@ export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<t
 }
 
 /**
- * Records without an object are only reported: after a partial restore of the store, or with a wrong bucket setting, deleting them would lose
- * data.
+ * Records without an object are only reported: after a partial restore of the store, or with a wrong bucket setting,
+ * deleting them would lose data.
  */
-async function findOrphans({ db, store, logger }: OperatorDependencies, request: RequestOf<typeof operatorRpcs.findOrphans>) {
+async function findOrphans(
+  { db, store, logger }: OperatorDependencies,
+  request: RequestOf<typeof operatorRpcs.findOrphans>,
+) {
   const { min_age_seconds: minAgeSeconds, delete: shouldDelete, limit: pageSize = defaultPageSize } = request;
   const after = request.after ?? '';
   // Objects are listed before records: every object that is not an orphan has had a record since before its first byte.
@@ -66,11 +73,14 @@ async function findOrphans({ db, store, logger }: OperatorDependencies, request:
   const recorded = await listRecordedKeys(db, { after, through: last, limit: maxRecords });
   // When the limit cuts the records off, the page ends with the last record.
   const end = recorded.length === maxRecords ? (recorded.at(-1)?.key ?? last) : last;
-  const objects = end === null ? page : page.filter(({ key }) => Buffer.compare(Buffer.from(key), Buffer.from(end)) <= 0);
+  const objects =
+    end === null ? page : page.filter(({ key }) => Buffer.compare(Buffer.from(key), Buffer.from(end)) <= 0);
   const recordedKeys = new Set(recorded.map(({ key }) => key));
   const storedKeys = new Set(objects.map(({ key }) => key));
   const maxModifiedAt = Date.now() - minAgeSeconds * 1000;
-  const orphans = objects.filter(({ key, modifiedAt }) => !recordedKeys.has(key) && modifiedAt.getTime() <= maxModifiedAt);
+  const orphans = objects.filter(
+    ({ key, modifiedAt }) => !recordedKeys.has(key) && modifiedAt.getTime() <= maxModifiedAt,
+  );
   const missing = await confirmMissing(store, recorded, storedKeys, minAgeSeconds);
   let deleted = 0;
   if (shouldDelete) {
@@ -81,8 +91,17 @@ async function findOrphans({ db, store, logger }: OperatorDependencies, request:
     }
   }
   return {
-    orphans: orphans.map((item) => ({ key: item.key, size_bytes: item.sizeBytes, modified_at: item.modifiedAt.toISOString() })),
-    missing: missing.map(({ key, blob_id: id, kind, conversation_id }) => ({ key, blob_id: id ?? 0, kind: kind ?? '', conversation_id })),
+    orphans: orphans.map((item) => ({
+      key: item.key,
+      size_bytes: item.sizeBytes,
+      modified_at: item.modifiedAt.toISOString(),
+    })),
+    missing: missing.map(({ key, blob_id: id, kind, conversation_id }) => ({
+      key,
+      blob_id: id ?? 0,
+      kind: kind ?? '',
+      conversation_id,
+    })),
     deleted,
     scanned: objects.length,
     next: end,

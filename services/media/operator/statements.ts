@@ -12,8 +12,8 @@ const columns = {
 export type RecordedKey = RowOf<typeof columns>;
 
 /**
- * Keys after `after` up to and including `through` (null = no limit). Retired files are included, because their job deletes object and
- * record.
+ * Keys after `after` up to and including `through` (null = no limit). Retired files are included, because their job
+ * deletes object and record.
  */
 export const listRecordedKeys = statement.many({
   name: 'media.list-keys',

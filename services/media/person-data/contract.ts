@@ -6,15 +6,21 @@ export const personDataRpcs = {
     subject: 'admin.media.people.erase',
     callers: byOperators,
     audit: 'person.erase',
-    summary: 'Removes a person as the uploader of files. The files themselves belong to conversations and holons and are kept. Idempotent.',
-    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 10_000 }), dry_run: Type.Boolean() }),
+    summary:
+      'Removes a person as the uploader of files. The files themselves belong to conversations and holons and are kept. Idempotent.',
+    request: Type.Object({
+      person_id: rowId,
+      account_ids: Type.Array(rowId, { maxItems: 10_000 }),
+      dry_run: Type.Boolean(),
+    }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),
   mergePerson: rpc({
     subject: 'media.people.merge',
     callers: { directory: withoutActor },
-    summary: 'Replaces a merged person by the surviving one as the uploader of files (rules/people#merge-people; I3). Idempotent.',
+    summary:
+      'Replaces a merged person by the surviving one as the uploader of files (rules/people#merge-people; I3). Idempotent.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
     reply: Type.Object({ next: Type.Null() }),
     timeoutMs: 60_000,

@@ -9,7 +9,8 @@ import { changeUploader, clearUploader, countUploads } from './statements.ts';
 export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof personDataRpcs> {
   return {
     erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
-      if (dryRun) return { counts: { uploads_without_author: (await countUploads(db, { personId, accountIds })).count } };
+      if (dryRun)
+        return { counts: { uploads_without_author: (await countUploads(db, { personId, accountIds })).count } };
       const counts = await db.transaction(async (tx) => {
         await removeRecordsOfPerson(tx, { personId, accountIds });
         const removed = { uploads_without_author: (await clearUploader(tx, { personId, accountIds })).length };

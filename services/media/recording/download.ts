@@ -1,11 +1,17 @@
 /**
- * Chooses the provider's recording and downloads it to the object store: in constant memory, with a digest, and resumable within an
- * attempt and after the death of a process. The complete parts of the multipart upload are the progress.
+ * Chooses the provider's recording and downloads it to the object store: in constant memory, with a digest, and
+ * resumable within an attempt and after the death of a process. The complete parts of the multipart upload are the
+ * progress.
  */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
-import { chooseByOverlap, type MeetingProvider, type MeetingRecording, type RecordingDownload } from '#libs/realtimekit';
+import {
+  chooseByOverlap,
+  type MeetingProvider,
+  type MeetingRecording,
+  type RecordingDownload,
+} from '#libs/realtimekit';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore, UnfinishedUpload } from '#libs/object-store';
 import { countTransferred } from '#libs/transfer';
@@ -18,7 +24,8 @@ export interface RecordingSource {
 
 /**
  * The recording that the room names, else the one of the meeting with the longest overlap with the conversation.
- * @throws AppError unavailable while there is no recording to download; PermanentJobError when the provider failed to make it
+ * @throws AppError unavailable while there is no recording to download; PermanentJobError when the provider failed to
+ * make it
  */
 export async function findRecording(
   provider: MeetingProvider,
@@ -76,7 +83,10 @@ class LengthMismatch extends Error {
   override readonly name = 'WrongLength';
 }
 
-/** Complete parts are kept for the next attempt. @throws AppError unavailable, ProviderBusy, DownloadTooLarge, PermanentJobError */
+/**
+ * Complete parts are kept for the next attempt. @throws AppError unavailable, ProviderBusy, DownloadTooLarge,
+ * PermanentJobError
+ */
 export async function downloadRecording(options: DownloadOptions): Promise<StoredRecording> {
   const { store, objectKey, signal, logger } = options;
   let { etag } = options;
@@ -104,7 +114,10 @@ export async function downloadRecording(options: DownloadOptions): Promise<Store
       unfinished = await store.findUnfinished(objectKey);
       // Without a new complete part, the job waits and retries.
       if ((unfinished?.sizeBytes ?? 0) <= opened.offset) throw error;
-      logger.info({ storedBytes: unfinished?.sizeBytes, reason: error.message }, 'download of a recording interrupted, resuming');
+      logger.info(
+        { storedBytes: unfinished?.sizeBytes, reason: error.message },
+        'download of a recording interrupted, resuming',
+      );
     }
   }
 }
@@ -130,13 +143,15 @@ async function receive(
 ): Promise<StoredRecording> {
   const { store, objectKey, contentType, signal, recording, maxBytes } = options;
   const expectedBytes = recording.sizeBytes ?? opened.totalBytes;
-  if ((expectedBytes ?? 0) > maxBytes) throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
+  if ((expectedBytes ?? 0) > maxBytes)
+    throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
   const hash = createHash('sha256');
   const body = async function* (): AsyncGenerator<Uint8Array> {
     let received = opened.offset;
     for await (const chunk of opened.body) {
       received += chunk.byteLength;
-      if (received > maxBytes) throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
+      if (received > maxBytes)
+        throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
       if (opened.offset === 0) hash.update(chunk);
       countTransferred(chunk.byteLength);
       if (expectedBytes !== undefined) options.onProgress(Math.min(1, received / expectedBytes));
@@ -148,11 +163,22 @@ async function receive(
     }
   };
   const sizeBytes = await store.resumeStream(objectKey, body(), { contentType, signal, unfinished });
-  return { sizeBytes, sha256: opened.offset === 0 ? hash.digest('hex') : await hashStoredObject(store, objectKey, sizeBytes, signal) };
+  return {
+    sizeBytes,
+    sha256: opened.offset === 0 ? hash.digest('hex') : await hashStoredObject(store, objectKey, sizeBytes, signal),
+  };
 }
 
-/** Computes the digest of a resumed download from the stored bytes, because a digest cannot be resumed in another process. */
-async function hashStoredObject(store: ObjectStore, objectKey: string, sizeBytes: number, signal: AbortSignal): Promise<string> {
+/**
+ * Computes the digest of a resumed download from the stored bytes, because a digest cannot be resumed in another
+ * process.
+ */
+async function hashStoredObject(
+  store: ObjectStore,
+  objectKey: string,
+  sizeBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
   const object = await store.get(objectKey, { signal });
   if (object === undefined || object.sizeBytes !== sizeBytes) throw unavailable('failed to read the stored recording');
   const hash = createHash('sha256');

@@ -1,6 +1,7 @@
 /**
- * Reads, trims and takes pictures of recordings with ffmpeg. A trimmed file starts with the frame at the cut, and contains nothing from
- * before it. At a keyframe the streams are copied; elsewhere everything is encoded again (docs/adr/media-files.md).
+ * Reads, trims and takes pictures of recordings with ffmpeg. A trimmed file starts with the frame at the cut, and
+ * contains nothing from before it. At a keyframe the streams are copied; elsewhere everything is encoded again
+ * (docs/adr/media-files.md).
  */
 import { stat } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
@@ -21,7 +22,8 @@ export interface ProbeResult {
 const defaultFrameSeconds = 1 / 30;
 /** Range after the cut in which keyframes are searched. */
 const lookAheadSeconds = 0.5;
-const entries = 'format=duration,start_time:stream=codec_type,codec_name,avg_frame_rate:stream_disposition=attached_pic';
+const entries =
+  'format=duration,start_time:stream=codec_type,codec_name,avg_frame_rate:stream_disposition=attached_pic';
 
 /** @throws PermanentJobError when ffmpeg cannot read it */
 export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortSignal): Promise<ProbeResult> {
@@ -34,7 +36,8 @@ export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortS
   }
   const parsed: unknown = JSON.parse(text);
   const format = isJsonObject(parsed) && isJsonObject(parsed['format']) ? parsed['format'] : {};
-  const streams = isJsonObject(parsed) && Array.isArray(parsed['streams']) ? parsed['streams'].filter(isJsonObject) : [];
+  const streams =
+    isJsonObject(parsed) && Array.isArray(parsed['streams']) ? parsed['streams'].filter(isJsonObject) : [];
   const video = streams.find((stream) => stream['codec_type'] === 'video' && !isCoverPicture(stream));
   const audio = streams.find((stream) => stream['codec_type'] === 'audio');
   const durationSeconds = Number(format['duration']);
@@ -143,7 +146,14 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
     keyframe === undefined
       ? [...ffmpeg.input(url, cutSeconds), ...streams(probed), ...encodedVideo, ...encodedAudio]
       : // One millisecond after the keyframe, so that rounding never seeks to the previous one.
-        [...ffmpeg.input(url, keyframe - probed.startSeconds + 0.001), ...streams(probed), '-c', 'copy', '-avoid_negative_ts', 'make_zero'];
+        [
+          ...ffmpeg.input(url, keyframe - probed.startSeconds + 0.001),
+          ...streams(probed),
+          '-c',
+          'copy',
+          '-avoid_negative_ts',
+          'make_zero',
+        ];
   const sizeLimit = limitFileSize(options);
   try {
     await ffmpeg.run([...args, ...outputOptions, options.file], {
@@ -161,7 +171,13 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
 }
 
 /** Start of a stream copy; undefined when the streams must be encoded. */
-async function findStreamCopyStart({ ffmpeg, url, probed, cutSeconds, signal }: TrimOptions): Promise<number | undefined> {
+async function findStreamCopyStart({
+  ffmpeg,
+  url,
+  probed,
+  cutSeconds,
+  signal,
+}: TrimOptions): Promise<number | undefined> {
   const { video, audio, startSeconds, frameSeconds } = probed;
   if (audio !== undefined && !copiedAudio.has(audio)) return undefined;
   const atSeconds = startSeconds + cutSeconds;
@@ -175,7 +191,11 @@ function streams({ video, audio }: ProbeResult): string[] {
 
 async function probeFile({ ffmpeg, file, signal }: TrimOptions): Promise<ProbeResult> {
   // The result is a local file; the usual protocol limit applies to untrusted input only.
-  return probeRecording({ ...ffmpeg, probe: (args, run) => ffmpeg.probe(['-protocol_whitelist', 'file', ...args], run) }, file, signal);
+  return probeRecording(
+    { ...ffmpeg, probe: (args, run) => ffmpeg.probe(['-protocol_whitelist', 'file', ...args], run) },
+    file,
+    signal,
+  );
 }
 
 /** Aborts when the result exceeds `maxBytes`. */
@@ -185,7 +205,9 @@ function limitFileSize({ file, maxBytes }: TrimOptions): { signal: AbortSignal; 
     void stat(file).then(
       ({ size }) => {
         if (size > maxBytes)
-          controller.abort(new PermanentJobError(`the trimmed recording is larger than MEDIA_SCRATCH_MAX_BYTES (${maxBytes})`));
+          controller.abort(
+            new PermanentJobError(`the trimmed recording is larger than MEDIA_SCRATCH_MAX_BYTES (${maxBytes})`),
+          );
       },
       () => undefined,
     );
@@ -196,10 +218,32 @@ function limitFileSize({ file, maxBytes }: TrimOptions): { signal: AbortSignal; 
 const maxPictureBytes = 4 * 1_048_576;
 
 /** @throws FfmpegError */
-export async function extractPicture(ffmpeg: Ffmpeg, url: string, seconds: number, signal: AbortSignal): Promise<Buffer> {
+export async function extractPicture(
+  ffmpeg: Ffmpeg,
+  url: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
   const filter = "scale='min(1280,iw)':-2";
-  const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filter, '-q:v', '3', '-c:v', 'mjpeg', '-f', 'image2pipe', 'pipe:1'];
-  const bytes = await ffmpeg.run([...ffmpeg.input(url, seconds), ...output], { signal, maxOutputBytes: maxPictureBytes });
+  const output = [
+    '-map',
+    '0:v:0',
+    '-frames:v',
+    '1',
+    '-vf',
+    filter,
+    '-q:v',
+    '3',
+    '-c:v',
+    'mjpeg',
+    '-f',
+    'image2pipe',
+    'pipe:1',
+  ];
+  const bytes = await ffmpeg.run([...ffmpeg.input(url, seconds), ...output], {
+    signal,
+    maxOutputBytes: maxPictureBytes,
+  });
   if (bytes.byteLength === 0) throw new FfmpegError('ffmpeg', 'returned no picture', '', false);
   return bytes;
 }

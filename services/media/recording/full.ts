@@ -1,6 +1,6 @@
 /**
- * Stores the full recording: uses the stored one, resumes its download, or starts it. Only one job at a time imports a recording of a
- * conversation.
+ * Stores the full recording: uses the stored one, resumes its download, or starts it. Only one job at a time imports a
+ * recording of a conversation.
  */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
@@ -67,7 +67,11 @@ export async function withImportClaim<T>(
 }
 
 /** Claims the import; `busy` while another job has it, undefined without an import. */
-async function claimImport(db: Database, conversationId: number, jobId: string): Promise<RecordingImport | 'busy' | undefined> {
+async function claimImport(
+  db: Database,
+  conversationId: number,
+  jobId: string,
+): Promise<RecordingImport | 'busy' | undefined> {
   const claimed = await claimImportRow(db, { conversationId, jobId, seconds: claimSeconds });
   if (claimed !== undefined) return claimed;
   return (await findImport(db, { conversationId })) === undefined ? undefined : 'busy';
@@ -93,7 +97,10 @@ export async function getFullRecording(
     name: file.name,
     contentType: file.contentType,
     isCurrent,
-    derivedFrom: { trimmedFrom: isCurrent ? derivedFrom.trimmed_from : null, picturesFrom: isCurrent ? derivedFrom.pictures_from : null },
+    derivedFrom: {
+      trimmedFrom: isCurrent ? derivedFrom.trimmed_from : null,
+      picturesFrom: isCurrent ? derivedFrom.pictures_from : null,
+    },
   };
   if (sizeBytes !== null && sha256 !== null) return { ...full, sizeBytes, sha256 };
   const stored = await downloadRecording({
@@ -127,7 +134,8 @@ async function resumeOrStart(
 ): Promise<ImportState> {
   if (existing?.recording_id === recording.id) {
     const current = (await listRecordings(db, { conversationId })).find(({ kind }) => kind === 'full');
-    if (existing.sha256 !== null && current?.object_key === existing.object_key) return { ...existing, isCurrent: true };
+    if (existing.sha256 !== null && current?.object_key === existing.object_key)
+      return { ...existing, isCurrent: true };
     // Undefined when the sweep has removed it: the download starts again under another key.
     const renewed = await renewUpload(db, { objectKey: existing.object_key, leaseSeconds: uploadRetentionSeconds });
     if (renewed !== undefined) return { ...existing, isCurrent: false };
@@ -136,7 +144,13 @@ async function resumeOrStart(
   }
   const objectKey = newRecordingKey(conversationId, extension);
   await startUpload(db, { objectKey, leaseSeconds: uploadRetentionSeconds });
-  const started = await startImport(db, { conversationId, recordingId: recording.id, objectKey, jobId, seconds: claimSeconds });
+  const started = await startImport(db, {
+    conversationId,
+    recordingId: recording.id,
+    objectKey,
+    jobId,
+    seconds: claimSeconds,
+  });
   if (started === undefined) {
     await abandonUpload(db, { objectKey });
     throw unavailable('another job is importing a recording of this conversation');

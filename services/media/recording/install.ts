@@ -1,6 +1,6 @@
 /**
- * Makes the stored objects of an import the conversation's recordings and thumbnails, in one transaction. Replaced files are deleted
- * later.
+ * Makes the stored objects of an import the conversation's recordings and thumbnails, in one transaction. Replaced
+ * files are deleted later.
  */
 import type { Tx } from '#libs/orm';
 import {
@@ -67,7 +67,8 @@ export async function install(
   }
   if (thumbnails !== undefined) {
     await retire('thumbnail');
-    for (const picture of thumbnails) await insertFile(tx, await releaseLease(tx, conversationId, 'thumbnail', picture));
+    for (const picture of thumbnails)
+      await insertFile(tx, await releaseLease(tx, conversationId, 'thumbnail', picture));
   }
   await scheduleBlobDeletion(deps, tx, retired);
   return true;

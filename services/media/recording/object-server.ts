@@ -1,6 +1,6 @@
 /**
- * Serves one stored object to ffmpeg on a local port, because ffmpeg seeks: no copy on disk, no credentials for the child process. The
- * path cannot be guessed, and the port is closed with the job.
+ * Serves one stored object to ffmpeg on a local port, because ffmpeg seeks: no copy on disk, no credentials for the
+ * child process. The path cannot be guessed, and the port is closed with the job.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,10 @@ export interface LocalObjectServer {
   close(): Promise<void>;
 }
 
-export async function serveObjectLocally(store: ObjectStore, object: { objectKey: string; sizeBytes: number }): Promise<LocalObjectServer> {
+export async function serveObjectLocally(
+  store: ObjectStore,
+  object: { objectKey: string; sizeBytes: number },
+): Promise<LocalObjectServer> {
   const path = `/${randomBytes(24).toString('base64url')}`;
   let failure: unknown;
   const server = createServer((request, response) => {
@@ -33,7 +36,8 @@ export async function serveObjectLocally(store: ObjectStore, object: { objectKey
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     throwIfFailed: () => {
-      if (failure !== undefined) throw unavailable('failed to read the recording from the object store', { cause: failure });
+      if (failure !== undefined)
+        throw unavailable('failed to read the recording from the object store', { cause: failure });
     },
     close: async () => {
       server.closeAllConnections();
@@ -50,9 +54,13 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const match = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
-  const range: ByteRange = { first: Number(match?.[1] ?? 0), last: Math.min(Number(match?.[2] || sizeBytes - 1), sizeBytes - 1) };
+  const range: ByteRange = {
+    first: Number(match?.[1] ?? 0),
+    last: Math.min(Number(match?.[2] || sizeBytes - 1), sizeBytes - 1),
+  };
   const headers = { 'accept-ranges': 'bytes', 'content-type': 'application/octet-stream' };
-  if (range.first > range.last) return void response.writeHead(416, { ...headers, 'content-range': `bytes */${sizeBytes}` }).end();
+  if (range.first > range.last)
+    return void response.writeHead(416, { ...headers, 'content-range': `bytes */${sizeBytes}` }).end();
   const length = range.last - range.first + 1;
   const part = match === null ? {} : { 'content-range': `bytes ${range.first}-${range.last}/${sizeBytes}` };
   response.writeHead(match === null ? 200 : 206, { ...headers, ...part, 'content-length': length });

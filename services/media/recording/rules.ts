@@ -34,8 +34,8 @@ export function limitCut(cut: Cut, durationSeconds: number): Cut {
 }
 
 /**
- * Times of the pictures in seconds of the recording: at 10 %, 30 %, 50 %, … of the conversation, between its start and end as far as they
- * are known.
+ * Times of the pictures in seconds of the recording: at 10 %, 30 %, 50 %, … of the conversation, between its start and
+ * end as far as they are known.
  */
 export function choosePictureTimes(
   count: number,

@@ -1,4 +1,7 @@
-/** Statements on recording imports: one per conversation, claimed by one job at a time, with the progress of earlier attempts. */
+/**
+ * Statements on recording imports: one per conversation, claimed by one job at a time, with the progress of earlier
+ * attempts.
+ */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
@@ -46,7 +49,8 @@ export const findImport = statement.maybeOne({
   name: 'media.find-import',
   params: { conversationId: t.integer },
   row: columns,
-  sql: ({ conversationId }) => sql`select ${selected} from media.recording_imports where conversation_id = ${conversationId}`,
+  sql: ({ conversationId }) =>
+    sql`select ${selected} from media.recording_imports where conversation_id = ${conversationId}`,
 });
 
 export const releaseImport = statement.none({

@@ -1,6 +1,7 @@
 /**
- * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): imports the provider's recording, the trimmed
- * recording from `conversationStartedAt` on, and thumbnails. One transaction installs all of them; a failure keeps the previous files.
+ * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): imports the provider's
+ * recording, the trimmed recording from `conversationStartedAt` on, and thumbnails. One transaction installs all of
+ * them; a failure keeps the previous files.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,17 @@ import { FfmpegError } from '#libs/ffmpeg';
 
 export type RecordingImportDependencies = Pick<
   Dependencies,
-  'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'provider' | 'ffmpeg' | 'scratch' | 'requestSweep'
+  | 'config'
+  | 'db'
+  | 'bus'
+  | 'jobs'
+  | 'eventOutbox'
+  | 'store'
+  | 'logger'
+  | 'provider'
+  | 'ffmpeg'
+  | 'scratch'
+  | 'requestSweep'
 >;
 
 type Step = PipelineRun<RecordingImportConfig>;
@@ -79,7 +90,10 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
   await withImportClaim(deps, conversationId, run.id, run.signal, async (existing, signal) => {
     run.progress(1, 'downloading');
     const target = { conversationId, jobId: run.id, recording, existing };
-    const full = await getFullRecording(deps, provider, target, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });
+    const full = await getFullRecording(deps, provider, target, {
+      signal,
+      onProgress: (part) => run.progress(part * downloadedPercent),
+    });
     const startedAt = recording.start === undefined ? null : formatInstant(recording.start);
     await setImportStart(deps.db, { conversationId, objectKey: full.objectKey, startedAt });
     const leases: UploadLease[] = [];
@@ -121,7 +135,15 @@ async function createFiles(
   const noTrim = { trimmedFrom: null, picturesFrom: full.derivedFrom.picturesFrom };
   const isUnchanged = full.isCurrent && full.derivedFrom.trimmedFrom === null;
   if (requestedCut.kind !== 'at' && pictures === 0)
-    return { full, cut: requestedCut, trimmed: null, method: undefined, thumbnails: undefined, sources: noTrim, isUnchanged };
+    return {
+      full,
+      cut: requestedCut,
+      trimmed: null,
+      method: undefined,
+      thumbnails: undefined,
+      sources: noTrim,
+      isUnchanged,
+    };
   const server = await serveObjectLocally(store, full);
   try {
     const probed = await probeRecording(ffmpeg, server.url, signal);
@@ -134,13 +156,19 @@ async function createFiles(
     };
     const reusable = await findReusable(importRun, full, sources, pictureTimes.length);
     const trimmed =
-      cut.kind === 'at' && !reusable.trimmed ? await createTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
+      cut.kind === 'at' && !reusable.trimmed
+        ? await createTrimmed(importRun, server.url, probed, cut.seconds, full)
+        : undefined;
     step.run.progress(trimmedPercent - 5, 'taking pictures');
     const thumbnails: NewObject[] = [];
     for (const seconds of reusable.pictures ? [] : pictureTimes) {
       const bytes = await extractPicture(ffmpeg, server.url, seconds, signal);
       const name = `thumbnail-${thumbnails.length + 1}.jpg`;
-      thumbnails.push(await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [bytes]));
+      thumbnails.push(
+        await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [
+          bytes,
+        ]),
+      );
     }
     server.throwIfFailed();
     const isUnchangedTrim = full.isCurrent && full.derivedFrom.trimmedFrom === sources.trimmedFrom;
@@ -195,7 +223,12 @@ async function createTrimmed(
     const method = await trimFront({ ffmpeg, url, probed, cutSeconds, file, maxBytes, signal, onProgress });
     step.run.progress(downloadedPercent + share, 'storing the trimmed recording');
     const described = { name: trimmedName(full.name), contentType: 'video/mp4' };
-    const object = await storeObject(importRun, newRecordingKey(step.conversationId, 'mp4'), described, createReadStream(file));
+    const object = await storeObject(
+      importRun,
+      newRecordingKey(step.conversationId, 'mp4'),
+      described,
+      createReadStream(file),
+    );
     return { object, method };
   });
 }
@@ -210,7 +243,10 @@ async function storeObject(
   const lease = await acquireUploadLease(importRun, objectKey);
   importRun.leases.push(lease);
   const signal = AbortSignal.any([importRun.signal, lease.lost]);
-  const stored = await importRun.store.putStream(objectKey, toAsync(body), { contentType: described.contentType, signal });
+  const stored = await importRun.store.putStream(objectKey, toAsync(body), {
+    contentType: described.contentType,
+    signal,
+  });
   return { objectKey, ...described, ...stored };
 }
 
@@ -238,9 +274,13 @@ function readTime({ window }: Source): ConversationTime {
 
 const gone: PipelineOutcome = { result: { status: 'conversation_gone' }, note: null, succeeded: false };
 
-function describe({ full, cut, trimmed, method, thumbnails, isUnchanged }: ImportResult, recording: MeetingRecording): PipelineOutcome {
+function describe(
+  { full, cut, trimmed, method, thumbnails, isUnchanged }: ImportResult,
+  recording: MeetingRecording,
+): PipelineOutcome {
   const pictures = thumbnails ?? [];
-  const counted = pictures.length === 0 ? '' : `, ${pictures.length} ${pictures.length === 1 ? 'thumbnail' : 'thumbnails'}`;
+  const counted =
+    pictures.length === 0 ? '' : `, ${pictures.length} ${pictures.length === 1 ? 'thumbnail' : 'thumbnails'}`;
   return {
     result: {
       status: cut.kind === 'start_unknown' ? 'imported_untrimmed' : isUnchanged ? 'unchanged' : 'imported',

@@ -1,4 +1,7 @@
-/** Leases of uploads: each upload is recorded before its first byte and renewed while it runs, so that the sweep can detect dead ones. */
+/**
+ * Leases of uploads: each upload is recorded before its first byte and renewed while it runs, so that the sweep can
+ * detect dead ones.
+ */
 import { unavailable } from '#libs/errors';
 import { renewLease } from '#libs/concurrency';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,6 +1,6 @@
 /**
- * Statements on uploads in progress. Each is recorded before its first byte is stored, so that the objects of a killed process can be
- * found by their keys.
+ * Statements on uploads in progress. Each is recorded before its first byte is stored, so that the objects of a killed
+ * process can be found by their keys.
  */
 import { sql, statement, t } from '#libs/sql';
 
@@ -21,12 +21,15 @@ export const renewUpload = statement.maybeOne({
     where object_key = ${objectKey} and not swept returning object_key`,
 });
 
-/** Deletes the record of a finished upload; undefined when the sweep has claimed it, and its object must not be used. */
+/**
+ * Deletes the record of a finished upload; undefined when the sweep has claimed it, and its object must not be used.
+ */
 export const finishUpload = statement.maybeOne({
   name: 'media.end-upload',
   params: { objectKey: t.text },
   row: { object_key: t.text },
-  sql: ({ objectKey }) => sql`delete from media.uploads where object_key = ${objectKey} and not swept returning object_key`,
+  sql: ({ objectKey }) =>
+    sql`delete from media.uploads where object_key = ${objectKey} and not swept returning object_key`,
 });
 
 /** Expires the lease, so that the next sweep removes the upload. */
@@ -44,8 +47,8 @@ export const deleteUpload = statement.none({
 });
 
 /**
- * Claims one upload with an expired lease for `leaseSeconds`. Uploads are claimed one by one, so that replicas share the work and failed
- * removals are retried.
+ * Claims one upload with an expired lease for `leaseSeconds`. Uploads are claimed one by one, so that replicas share
+ * the work and failed removals are retried.
  */
 export const claimExpiredUpload = statement.maybeOne({
   name: 'media.take-dead-upload',

@@ -1,4 +1,6 @@
-/** Removes what uploads left behind whose process died or which failed while the store was down, and expired tickets. */
+/**
+ * Removes what uploads left behind whose process died or which failed while the store was down, and expired tickets.
+ */
 import type { Dependencies } from '../dependencies.ts';
 import { deleteExpiredTickets } from '../http/index.ts';
 import { claimExpiredUpload, deleteUpload } from './statements.ts';

@@ -13,7 +13,12 @@ import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
 export interface Uploads {
   uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
   /** PUT of one file of the bulk import. */
-  importFile(exchange: Exchange, conversationId: number, kind: StoredFile['kind'], query: URLSearchParams): Promise<void>;
+  importFile(
+    exchange: Exchange,
+    conversationId: number,
+    kind: StoredFile['kind'],
+    query: URLSearchParams,
+  ): Promise<void>;
   countRunning(): number;
   /** Aborts the running uploads. */
   abort(): void;
@@ -32,9 +37,12 @@ export function createUploads(deps: UploadDependencies): Uploads {
     }
   };
   return {
-    uploadAudio: (exchange, conversationId) => handleUpload(exchange, () => acceptAudio(deps, exchange, conversationId, stopping.signal)),
+    uploadAudio: (exchange, conversationId) =>
+      handleUpload(exchange, () => acceptAudio(deps, exchange, conversationId, stopping.signal)),
     importFile: (exchange, conversationId, kind, query) =>
-      handleUpload(exchange, () => acceptImport(deps, exchange, conversationId, readImport(kind, query), stopping.signal)),
+      handleUpload(exchange, () =>
+        acceptImport(deps, exchange, conversationId, readImport(kind, query), stopping.signal),
+      ),
     countRunning: () => running,
     abort: () => stopping.abort(unavailable('The service is stopping')),
   };
@@ -47,7 +55,11 @@ async function acceptAudio(
   stopping: AbortSignal,
 ): Promise<AudioMetadata> {
   await deps.bus.call(conversations.rpcs.exists, { id: conversationId }, context);
-  const form = { part: 'audio', maxFileBytes: maxAudioBytes, tooLarge: () => invalidAudio('The audio file is larger than 500 MiB.') };
+  const form = {
+    part: 'audio',
+    maxFileBytes: maxAudioBytes,
+    tooLarge: () => invalidAudio('The audio file is larger than 500 MiB.'),
+  };
   const lease: { current?: UploadLease } = {};
   try {
     const stored = await receiveFile(request, form, async ({ fileName, body }) => {
@@ -55,13 +67,18 @@ async function acceptAudio(
       const objectKey = newAudioKey(conversationId, file.extension);
       lease.current = await acquireUploadLease(deps, objectKey);
       const signal = AbortSignal.any([stopping, lease.current.lost]);
-      const { sizeBytes, sha256 } = await deps.store.putStream(objectKey, rejectEmpty(body), { contentType: file.contentType, signal });
+      const { sizeBytes, sha256 } = await deps.store.putStream(objectKey, rejectEmpty(body), {
+        contentType: file.contentType,
+        signal,
+      });
       return { objectKey, name: file.name, contentType: file.contentType, sizeBytes, sha256 };
     });
     await checkAudioFits(deps, conversationId, { ...stored, source: 'upload' }, context);
     const { actor } = context;
     const actorIds =
-      actor?.kind === 'user' ? { accountId: actor.accountId, personId: actor.personId } : { accountId: null, personId: null };
+      actor?.kind === 'user'
+        ? { accountId: actor.accountId, personId: actor.personId }
+        : { accountId: null, personId: null };
     const file = { ...stored, ...actorIds, kind: 'audio', conversationId, source: 'upload', finalized: false } as const;
     const metadata = await commitFile(deps, file, {}, context);
     lease.current?.close();

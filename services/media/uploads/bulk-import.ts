@@ -52,7 +52,10 @@ export async function acceptImport(
   const { objectKey } = lease;
   try {
     const signal = AbortSignal.any([stopping, lease.lost]);
-    const stored = await deps.store.putStream(objectKey, readBody(request, file.kind), { contentType: file.contentType, signal });
+    const stored = await deps.store.putStream(objectKey, readBody(request, file.kind), {
+      contentType: file.contentType,
+      signal,
+    });
     const { name, contentType, finalized } = file;
     const record: FileRecord = {
       kind: blobKinds[file.kind],

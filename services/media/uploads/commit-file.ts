@@ -8,7 +8,10 @@ import { recordingFeed } from '../recording/contract.ts';
 import type { AudioMetadata } from '../schemas.ts';
 import { finishUpload, uploadExpired } from '../upload-leases/index.ts';
 
-export type UploadDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'requestSweep'>;
+export type UploadDependencies = Pick<
+  Dependencies,
+  'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'requestSweep'
+>;
 
 /** Delay of the job that attaches the audio; it has nothing to do when the direct call succeeded. */
 const attachFallbackDelayMs = 10_000;
@@ -16,8 +19,9 @@ const attachFallbackDelayMs = 10_000;
 const placeholderInstant = '2026-01-01T00:00:00.000001Z';
 
 /**
- * Checks before any change whether the conversation can store the metadata of the audio (D63). The call is made as this service, because an
- * upload can outlive the client's assertion. When the conversations service is unavailable, the attaching job checks again.
+ * Checks before any change whether the conversation can store the metadata of the audio (D63). The call is made as this
+ * service, because an upload can outlive the client's assertion. When the conversations service is unavailable, the
+ * attaching job checks again.
  * @throws AppError 404, 413 `conversation_data_too_large`
  */
 export async function checkAudioFits(
@@ -29,7 +33,11 @@ export async function checkAudioFits(
   const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = audioFile;
   const audio = { path, name, content_type, size_bytes, source, created_at: placeholderInstant };
   try {
-    await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { requestId, traceparent });
+    await bus.call(
+      conversations.rpcs.checkAudio,
+      { conversation_id: conversationId, audio },
+      { requestId, traceparent },
+    );
   } catch (error) {
     if (!(error instanceof AppError && error.retryable)) throw error;
     logger.warn({ err: error, requestId }, 'failed to check whether the audio fits, leaving the check to the job');
@@ -37,8 +45,8 @@ export async function checkAudioFits(
 }
 
 /**
- * Stores the record, retires the previous file and enqueues the attachment in one transaction. Blob ids ascend in commit order, so that of
- * concurrent uploads the last one wins in both services.
+ * Stores the record, retires the previous file and enqueues the attachment in one transaction. Blob ids ascend in
+ * commit order, so that of concurrent uploads the last one wins in both services.
  * @param attach how audio is attached to the conversation; undefined = not attached
  * @throws AppError 404 when the conversation is deleted, 503 when the lease of the upload expired
  */
@@ -55,7 +63,8 @@ export async function commitFile(
     if ((await finishUpload(tx, file)) === undefined) throw uploadExpired();
     const { id, createdAt, retiredIds } = await replaceFile(tx, file);
     await scheduleBlobDeletion(deps, tx, retiredIds, origin);
-    if (file.kind !== 'audio') deps.eventOutbox.add(tx, recordingFeed.available, { subject: file.conversationId, data: {} });
+    if (file.kind !== 'audio')
+      deps.eventOutbox.add(tx, recordingFeed.available, { subject: file.conversationId, data: {} });
     const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = file;
     const audio = { path, name, content_type, size_bytes, source, created_at: createdAt };
     if (attach === undefined) return { metadata: audio, attachment: undefined };

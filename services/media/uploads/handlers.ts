@@ -1,4 +1,7 @@
-/** Operations of the bulk import: lists stored files and marks trimmed recordings as final (rules/workspace#bulk-import). */
+/**
+ * Operations of the bulk import: lists stored files and marks trimmed recordings as final
+ * (rules/workspace#bulk-import).
+ */
 import { listSome, recordAudit } from '#libs/audit';
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';

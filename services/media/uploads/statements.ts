@@ -13,7 +13,9 @@ export const listFiles = statement.many({
     sha256: t.text,
     finalized: t.boolean,
   },
-  sql: ({ conversationIds }) => sql`select conversation_id, replace(kind, 'recording_', '') as kind, name, size_bytes, sha256, finalized
+  sql: ({
+    conversationIds,
+  }) => sql`select conversation_id, replace(kind, 'recording_', '') as kind, name, size_bytes, sha256, finalized
     from media.blobs
     where conversation_id = any(${conversationIds}) and retired_at is null and kind in ('audio', 'recording_full', 'recording_front_trimmed')`,
 });

@@ -1,7 +1,7 @@
 /**
- * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): keep the captions on the video host equal to the transcript, so that
- * words removed from one are removed from the other. When the host rejects captions, the video stays published and the conversation gets a
- * note.
+ * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): keep the captions on the video host equal to the
+ * transcript, so that words removed from one are removed from the other. When the host rejects captions, the video
+ * stays published and the conversation gets a note.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -41,7 +41,8 @@ export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers
   return {
     followTranscripts: (run) =>
       run.complete(async (tx) => {
-        for (const { id } of await listPublished(tx, { ids: run.payload.conversation_ids })) await enqueueCaptions(jobs, tx, id);
+        for (const { id } of await listPublished(tx, { ids: run.payload.conversation_ids }))
+          await enqueueCaptions(jobs, tx, id);
       }),
     sendCaptions: async (run) => {
       const { conversation_id: conversationId } = run.payload;
@@ -50,7 +51,8 @@ export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers
         outcomes.push({ ...(await syncCaptions(deps, run, video)), stepId: video.step_id });
       }
       await run.complete(async (tx) => {
-        for (const { reason, stepId } of outcomes) if (reason !== undefined) await addNote(jobs, tx, run, stepId, reason);
+        for (const { reason, stepId } of outcomes)
+          if (reason !== undefined) await addNote(jobs, tx, run, stepId, reason);
         return { captions: outcomes.map(({ status }) => status) };
       });
     },
@@ -59,7 +61,12 @@ export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers
 
 /** Enqueues one job for all changes until it runs. */
 export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conversationId: number): Promise<void> {
-  await jobs.enqueue(tx, videohostJobs.sendCaptions, { conversation_id: conversationId }, { key: String(conversationId) });
+  await jobs.enqueue(
+    tx,
+    videohostJobs.sendCaptions,
+    { conversation_id: conversationId },
+    { key: String(conversationId) },
+  );
 }
 
 /** Makes the captions of one video equal to the transcript. */
@@ -82,10 +89,12 @@ async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video):
     const target = { videoId, captionsId: video.captions_id, label: { language, name: captionsName } };
     try {
       const { status, captionsId } = await send(host, target, file, AbortSignal.any([run.signal, lost]));
-      if ((await saveCaptions(deps.db, { ...key, captionsId, captionsSha256: sha256 })) === undefined) throw claimedElsewhere();
+      if ((await saveCaptions(deps.db, { ...key, captionsId, captionsSha256: sha256 })) === undefined)
+        throw claimedElsewhere();
       return { status };
     } catch (error) {
-      if (error instanceof VideoHostError && error.kind === 'refused') return { status: 'refused', reason: error.message };
+      if (error instanceof VideoHostError && error.kind === 'refused')
+        return { status: 'refused', reason: error.message };
       throw toJobError(error);
     }
   });
@@ -101,7 +110,8 @@ async function send(
     if (captionsId !== null) await captions.remove(captionsId, signal);
     return { status: 'removed', captionsId: null };
   }
-  if (captionsId !== null && (await captions.replace(captionsId, file, signal))) return { status: 'replaced', captionsId };
+  if (captionsId !== null && (await captions.replace(captionsId, file, signal)))
+    return { status: 'replaced', captionsId };
   // They were removed on the host, or never existed.
   if (label.language === '') return { status: 'removed', captionsId: null };
   return { status: 'sent', captionsId: await captions.add(videoId, label, file, signal) };
@@ -154,7 +164,13 @@ export async function noteDeadCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, job:
   if (job.type !== videohostJobs.sendCaptions.type) return;
   const { conversation_id: conversationId } = job.payload as Run['payload'];
   const text = `${videohostPublish.name}: sending the captions failed: ${job.error}`;
-  await report(jobs, tx, { conversationId, stepId: null, key: `${job.id}:failed:${job.lease}`, text, requestId: job.requestId });
+  await report(jobs, tx, {
+    conversationId,
+    stepId: null,
+    key: `${job.id}:failed:${job.lease}`,
+    text,
+    requestId: job.requestId,
+  });
 }
 
 async function report(
@@ -182,6 +198,7 @@ async function report(
 /** Rate limits delay the job, permanent errors end it, others follow the retry policy. */
 export function toJobError(error: unknown): unknown {
   if (!(error instanceof VideoHostError)) return error;
-  if (error.kind === 'busy') return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });
+  if (error.kind === 'busy')
+    return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });
   return error.kind === 'away' ? unavailable(error.message) : new PermanentJobError(error.message);
 }

@@ -1,4 +1,7 @@
-/** Statements on uploads to the video host, which are claimed by one job at a time and keep the progress of earlier attempts. */
+/**
+ * Statements on uploads to the video host, which are claimed by one job at a time and keep the progress of earlier
+ * attempts.
+ */
 import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
 import { publicColumns } from '../files.ts';
 
@@ -29,7 +32,10 @@ export interface UploadKey {
 const key = { conversationId: t.integer, sha256: t.text, jobId: t.text };
 
 /** Claims a row for a job, or renews the claim; undefined while another job has it. */
-export type ClaimUpload<Known> = (db: Queryable, params: UploadKey & { readonly seconds: number }) => Promise<Known | undefined>;
+export type ClaimUpload<Known> = (
+  db: Queryable,
+  params: UploadKey & { readonly seconds: number },
+) => Promise<Known | undefined>;
 
 /** Claims the upload; undefined while another job has it. */
 export const claimVideohostUpload = statement.maybeOne({
@@ -48,16 +54,34 @@ export const claimVideohostUpload = statement.maybeOne({
 export const releaseVideohostUpload = statement.none({
   name: 'media.release-videohost-upload',
   params: key,
-  sql: ({ conversationId, sha256, jobId }) => sql`update media.videohost_uploads set worker_job_id = null, worked_until = null
+  sql: ({
+    conversationId,
+    sha256,
+    jobId,
+  }) => sql`update media.videohost_uploads set worker_job_id = null, worked_until = null
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId}`,
 });
 
 /** Undefined when another job has claimed the upload. */
 export const saveVideohostUpload = statement.maybeOne({
   name: 'media.save-videohost-upload',
-  params: { ...key, session: t.text.nullable, isEnding: t.boolean, video: t.json.nullable, outcomeUnknownJobId: t.text.nullable },
+  params: {
+    ...key,
+    session: t.text.nullable,
+    isEnding: t.boolean,
+    video: t.json.nullable,
+    outcomeUnknownJobId: t.text.nullable,
+  },
   row: { conversation_id: t.integer },
-  sql: ({ conversationId, sha256, jobId, session, isEnding, video, outcomeUnknownJobId }) => sql`update media.videohost_uploads
+  sql: ({
+    conversationId,
+    sha256,
+    jobId,
+    session,
+    isEnding,
+    video,
+    outcomeUnknownJobId,
+  }) => sql`update media.videohost_uploads
     set session = ${session}, is_ending = ${isEnding}, video = ${video}, lost_by_job_id = ${outcomeUnknownJobId}
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId} returning conversation_id`,
 });
@@ -111,7 +135,9 @@ export const listVideos = statement.many({
   name: 'media.list-videos',
   params: { conversationId: t.integer },
   row: videoColumns,
-  sql: ({ conversationId }) => sql`select recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id,
+  sql: ({
+    conversationId,
+  }) => sql`select recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id,
       captions_sha256
     from media.videohost_uploads
     where conversation_id = ${conversationId} and video is not null and step_id is not null order by begun_at`,

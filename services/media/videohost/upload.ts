@@ -1,6 +1,7 @@
 /**
- * A crash-safe upload to the video host: the address is stored before the first byte, and after an unknown outcome the host is asked for
- * the progress. A video is never uploaded twice: when the outcome cannot be determined, the job fails and says so.
+ * A crash-safe upload to the video host: the address is stored before the first byte, and after an unknown outcome the
+ * host is asked for the progress. A video is never uploaded twice: when the outcome cannot be determined, the job fails
+ * and says so.
  */
 import type { Dependencies } from '../dependencies.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +18,13 @@ import {
   type UploadKey,
   type VideohostUpload,
 } from './statements.ts';
-import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from '../video-host.ts';
+import {
+  type PublishedVideo,
+  type UploadState,
+  type VideoDetails,
+  type VideoHost,
+  VideoHostError,
+} from '../video-host.ts';
 
 export interface UploadFile {
   readonly objectKey: string;
@@ -69,7 +76,12 @@ export async function uploadOnce(
 async function continueUpload(upload: Upload, known: VideohostUpload): Promise<PublishedVideo> {
   const { host, file, signal, key } = upload;
   if (known.lost_by_job_id !== null && known.lost_by_job_id !== key.jobId) throw new PermanentJobError(unknownOutcome);
-  let progress: UploadProgress = { session: known.session, isEnding: known.is_ending, video: null, outcomeUnknownJobId: null };
+  let progress: UploadProgress = {
+    session: known.session,
+    isEnding: known.is_ending,
+    video: null,
+    outcomeUnknownJobId: null,
+  };
   if (known.lost_by_job_id === key.jobId) progress = { ...progress, session: null, isEnding: false };
   for (let count = 0; count < maxSessions; count += 1) {
     let state: UploadState = { kind: 'incomplete', receivedBytes: 0 };
@@ -144,14 +156,17 @@ async function readChunk({ store, file, signal }: Upload, offset: number, buffer
 
 async function save(upload: Upload, progress: UploadProgress): Promise<UploadProgress> {
   const video = progress.video === null ? null : JSON.stringify(progress.video);
-  if ((await saveVideohostUpload(upload.db, { ...upload.key, ...progress, video })) === undefined) throw claimedElsewhere();
+  if ((await saveVideohostUpload(upload.db, { ...upload.key, ...progress, video })) === undefined)
+    throw claimedElsewhere();
   return progress;
 }
 
 const claimSeconds = 60;
 const busyDelayMs = 15_000;
 
-/** Runs `work` while this job has the claim; `lost` aborts when it is lost. @throws RetryLater while another job has it */
+/**
+ * Runs `work` while this job has the claim; `lost` aborts when it is lost. @throws RetryLater while another job has it
+ */
 export async function withUploadClaim<Known, Result>(
   { db, key, logger, claim }: { db: Database; key: UploadKey; logger: Logger; claim: ClaimUpload<Known> },
   work: (known: Known, lost: AbortSignal) => Promise<Result>,

@@ -1,7 +1,7 @@
 /**
- * Job `media.videohost-publish` (rules/steps#pipeline-jobs): publishes the recording of a conversation with title, description and
- * thumbnail, once per recording, then enqueues its captions (T4). `records.videohost` of `infos.publishing` stores the result. A record
- * written by a person is kept, and nothing is uploaded.
+ * Job `media.videohost-publish` (rules/steps#pipeline-jobs): publishes the recording of a conversation with title,
+ * description and thumbnail, once per recording, then enqueues its captions (T4). `records.videohost` of
+ * `infos.publishing` stores the result. A record written by a person is kept, and nothing is uploaded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
@@ -9,7 +9,13 @@ import { isJsonObject, type JsonObject } from '#libs/json';
 import { RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/pipeline';
-import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
+import {
+  pipelineWorker,
+  readProvenance,
+  wrapValue,
+  type PipelineRun,
+  type PipelineWorker,
+} from '#libs/pipeline-worker';
 import { formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../files.ts';
@@ -20,7 +26,10 @@ import { findFirstThumbnail, findSetThumbnail, markPublished } from './statement
 import { uploadOnce } from './upload.ts';
 import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from '../video-host.ts';
 
-type VideohostPublishDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'store' | 'clock' | 'connectVideoHost'>;
+type VideohostPublishDependencies = Pick<
+  Dependencies,
+  'config' | 'db' | 'bus' | 'jobs' | 'store' | 'clock' | 'connectVideoHost'
+>;
 
 type Step = PipelineRun<VideohostPublishConfig>;
 
@@ -43,7 +52,9 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
   const { run, conversationId, config } = step;
   const conversation = await readConversation(deps.bus, step);
   if (conversation === undefined) {
-    return step.finish(() => Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }));
+    return step.finish(() =>
+      Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }),
+    );
   }
   const stored = conversation.records['videohost'];
   if (isSet(stored) && readProvenance(stored, declaration.name) === undefined) {
@@ -73,13 +84,21 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
   const provenance = { source: declaration.name, source_digest: file.sha256, at };
   await step.finish(async (tx) => {
     const { sha256: thumbnailSha256 } = thumbnail;
-    await markPublished(tx, { conversationId, sha256: file.sha256, stepId: run.payload.step_id, startedAt, thumbnailSha256 });
+    await markPublished(tx, {
+      conversationId,
+      sha256: file.sha256,
+      stepId: run.payload.step_id,
+      startedAt,
+      thumbnailSha256,
+    });
     await enqueueCaptions(deps.jobs, tx, conversationId);
     return {
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
       note: `${declaration.name} finished: ${url}${isNew ? '' : ' was published already'}${thumbnail.problem}`,
       succeeded: true,
-      ...(isDeepStrictEqual(record, published) ? {} : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
+      ...(isDeepStrictEqual(record, published)
+        ? {}
+        : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
     };
   });
   run.logger.info({ conversationId, host: host.name, isNew }, 'video published');
@@ -111,7 +130,8 @@ async function findRecording(
   const chosen = chooseRecording(await listRecordings(db, { conversationId }));
   const file = chosen === undefined ? undefined : await findPublicFile(db, { objectKey: chosen.object_key });
   if (chosen === undefined || file === undefined) throw unavailable('the conversation has no recording yet');
-  const start = chosen.kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey: chosen.object_key }) : undefined;
+  const start =
+    chosen.kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey: chosen.object_key }) : undefined;
   return { file, startedAt: start?.started_at ?? null };
 }
 
@@ -121,7 +141,8 @@ function connect(
 ): VideoHost {
   if (connectVideoHost === undefined)
     throw new RetryLater('YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET are not set', { delayMs: notConfiguredDelayMs });
-  if (token === undefined) throw new RetryLater('the step has no videohost_refresh_token', { delayMs: notConfiguredDelayMs });
+  if (token === undefined)
+    throw new RetryLater('the step has no videohost_refresh_token', { delayMs: notConfiguredDelayMs });
   return connectVideoHost(token);
 }
 
@@ -176,7 +197,10 @@ function isSet(value: unknown): boolean {
 
 /** The value of a provenance envelope (D18a). */
 function unwrap(value: unknown): unknown {
-  return isJsonObject(value) && Object.keys(value).length === 2 && Object.hasOwn(value, 'provenance') && Object.hasOwn(value, 'value')
+  return isJsonObject(value) &&
+    Object.keys(value).length === 2 &&
+    Object.hasOwn(value, 'provenance') &&
+    Object.hasOwn(value, 'value')
     ? value['value']
     : value;
 }

@@ -1,6 +1,6 @@
 /**
- * YouTube Data API v3: OAuth with a refresh token, resumable uploads, thumbnails, captions. Messages never contain tokens or upload
- * addresses.
+ * YouTube Data API v3: OAuth with a refresh token, resumable uploads, thumbnails, captions. Messages never contain
+ * tokens or upload addresses.
  */
 import { randomUUID } from 'node:crypto';
 import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/outbound';
@@ -47,11 +47,15 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const reply = await sendRequest({ method: 'POST', url: settings.tokenUrl, headers, body: form.toString(), signal });
     const body = await readJson(reply);
-    if (reply.status >= 500 || reply.status === 429) throw new VideoHostError('away', `the host's token server answered ${reply.status}`);
+    if (reply.status >= 500 || reply.status === 429)
+      throw new VideoHostError('away', `the host's token server answered ${reply.status}`);
     const token = property(body, 'access_token');
     if (reply.status !== 200 || typeof token !== 'string') {
       const reason = readReason(property(body, 'error'));
-      throw new VideoHostError('unauthorized', `the host gave no access for the refresh token (${reason ?? reply.status})`);
+      throw new VideoHostError(
+        'unauthorized',
+        `the host gave no access for the refresh token (${reason ?? reply.status})`,
+      );
     }
     return token;
   }
@@ -70,7 +74,10 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
   async function call(request: OutboundRequest & { readonly signal: AbortSignal }): Promise<OutboundReply> {
     for (let attempt = 1; ; attempt += 1) {
       accessToken ??= await authorize(request.signal);
-      const reply = await sendRequest({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } });
+      const reply = await sendRequest({
+        ...request,
+        headers: { ...request.headers, authorization: `Bearer ${accessToken}` },
+      });
       if (reply.status !== 401) return reply;
       reply.discard();
       accessToken = undefined;
@@ -114,14 +121,26 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
     },
     send: async (session, chunk, { offset, sizeBytes }, signal) => {
       const last = offset + chunk.byteLength - 1;
-      const headers = { 'content-range': `bytes ${offset}-${last}/${sizeBytes}`, 'content-length': String(chunk.byteLength) };
-      return readState(await call({ method: 'PUT', url: session, headers, body: chunk, timeoutMs: sendTimeoutMs, signal }));
+      const headers = {
+        'content-range': `bytes ${offset}-${last}/${sizeBytes}`,
+        'content-length': String(chunk.byteLength),
+      };
+      return readState(
+        await call({ method: 'PUT', url: session, headers, body: chunk, timeoutMs: sendTimeoutMs, signal }),
+      );
     },
     setThumbnail: async (videoId, jpeg, signal) => {
       const url = new URL('/upload/youtube/v3/thumbnails/set', settings.apiUrl);
       url.searchParams.set('videoId', videoId);
       const headers = { 'content-type': 'image/jpeg', 'content-length': String(jpeg.byteLength) };
-      const reply = await call({ method: 'POST', url: url.href, headers, body: jpeg, timeoutMs: sendTimeoutMs, signal });
+      const reply = await call({
+        method: 'POST',
+        url: url.href,
+        headers,
+        body: jpeg,
+        timeoutMs: sendTimeoutMs,
+        signal,
+      });
       if (reply.status !== 200) throw await toError(reply);
       const items = property(await readJson(reply), 'items');
       return largest(Array.isArray(items) ? (items[0] as unknown) : undefined);
@@ -132,15 +151,23 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
 /** Removes characters and lengths that the host rejects. */
 function toMetadata({ title, description, tags, categoryId, privacy }: VideoDetails): unknown {
   const clean = (text: string): string => text.toWellFormed().replaceAll(/[<>]/g, '').trim();
-  const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), { stream: true }); // without an incomplete character
-  const snippet = { title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation', description: short, tags, categoryId };
+  const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), {
+    stream: true,
+  }); // without an incomplete character
+  const snippet = {
+    title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation',
+    description: short,
+    tags,
+    categoryId,
+  };
   return { snippet, status: { privacyStatus: privacy, selfDeclaredMadeForKids: false } };
 }
 
 /** Rejects addresses outside the host, because bytes and token are sent there. */
 function requireSession(location: string | undefined, apiUrl: string): string {
   const [url, api] = [URL.parse(location ?? ''), new URL(apiUrl)];
-  const isGoogle = url?.protocol === 'https:' && api.hostname.endsWith('.googleapis.com') && url.hostname.endsWith('.googleapis.com');
+  const isGoogle =
+    url?.protocol === 'https:' && api.hostname.endsWith('.googleapis.com') && url.hostname.endsWith('.googleapis.com');
   if (url === null || (url.origin !== api.origin && !isGoogle)) {
     throw new VideoHostError('refused', 'the host returned a foreign address for the upload');
   }
@@ -149,7 +176,8 @@ function requireSession(location: string | undefined, apiUrl: string): string {
 
 function toVideo(body: unknown): PublishedVideo {
   const id = property(body, 'id');
-  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) throw new VideoHostError('refused', 'the host returned no valid video id');
+  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id))
+    throw new VideoHostError('refused', 'the host returned no valid video id');
   const url = `https://www.youtube.com/watch?v=${id}`;
   return { id, url, thumbnail: largest(property(property(body, 'snippet'), 'thumbnails')) };
 }
@@ -252,7 +280,13 @@ const quotaDelayMs = 3_600_000;
 /** Delay after a 429 without a readable `Retry-After`, and the longest delay of one that has it. */
 const defaultRetryAfterMs = 60_000;
 const maxRetryAfterMs = 3_600_000;
-const quotaReasons = new Set(['quotaExceeded', 'dailyLimitExceeded', 'uploadLimitExceeded', 'rateLimitExceeded', 'userRateLimitExceeded']);
+const quotaReasons = new Set([
+  'quotaExceeded',
+  'dailyLimitExceeded',
+  'uploadLimitExceeded',
+  'rateLimitExceeded',
+  'userRateLimitExceeded',
+]);
 
 export async function toError(reply: OutboundReply): Promise<VideoHostError> {
   const { status } = reply;

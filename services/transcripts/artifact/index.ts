@@ -24,7 +24,11 @@ export interface ScanListener {
 }
 
 /** Reads the whole artifact. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or the source's error */
-export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: RowFilter, listener: ScanListener): Promise<ScanResult> {
+export async function scanArtifact(
+  chunks: AsyncIterable<Uint8Array>,
+  filter: RowFilter,
+  listener: ScanListener,
+): Promise<ScanResult> {
   const hash = createHash('sha256');
   const encoding = new EncodingDetector();
   let bytes = 0;

@@ -1,7 +1,7 @@
 /**
- * Splits a JSON array of any size into rows, in constant memory: at its top-level commas, and each element is parsed by the engine. An
- * element that cannot be parsed is null, a malformed row. When it hides the following commas, as an unclosed quote does, the array is
- * split between objects instead (D86).
+ * Splits a JSON array of any size into rows, in constant memory: at its top-level commas, and each element is parsed by
+ * the engine. An element that cannot be parsed is null, a malformed row. When it hides the following commas, as an
+ * unclosed quote does, the array is split between objects instead (D86).
  */
 import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/json';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
@@ -71,7 +71,8 @@ export class JsonRowSplitter {
       }
     }
     if (this.#state === 'inside') this.#keep(chunk.subarray(from), rows);
-    if (this.#state === 'after' && !chunk.subarray(from).every(isJsonWhitespace)) throw new UnreadableArtifact('text follows the list');
+    if (this.#state === 'after' && !chunk.subarray(from).every(isJsonWhitespace))
+      throw new UnreadableArtifact('text follows the list');
   }
 
   /** Index after the opening bracket; the length of the chunk when it has not arrived. */
@@ -102,7 +103,10 @@ export class JsonRowSplitter {
     if (this.#carrySize > this.#maxRowBytes) this.#letGo(rows);
   }
 
-  /** The buffer exceeds the size of a row: parses the rows that end in it, or discards a row that is too large up to its end. */
+  /**
+   * The buffer exceeds the size of a row: parses the rows that end in it, or discards a row that is too large up to its
+   * end.
+   */
   #letGo(rows: unknown[]): void {
     const bytes = Buffer.concat(this.#carry);
     const last = findCuts(bytes).at(-1);
@@ -129,7 +133,8 @@ export class JsonRowSplitter {
       rows.push(part ?? null);
       from = cut + 1;
     }
-    if (this.#unparsable > maxMalformedRows) throw new UnreadableArtifact(`more than ${maxMalformedRows} of its rows are not JSON`);
+    if (this.#unparsable > maxMalformedRows)
+      throw new UnreadableArtifact(`more than ${maxMalformedRows} of its rows are not JSON`);
   }
 }
 

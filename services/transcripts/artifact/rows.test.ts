@@ -29,7 +29,10 @@ const csvRow = (startTime: unknown, sentence: unknown, peer: [string, string, st
 
 describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
   it('yields the same as JSON.parse, for any chunks of the bytes', async () => {
-    const value = fc.oneof(fc.jsonValue(), fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }));
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }),
+    );
     const space = fc.constantFrom('', ' ', '\n', '\r\n\t ');
     await fc.assert(
       fc.asyncProperty(
@@ -111,7 +114,8 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['{"a":"a 5" disk, [brackets] and {braces}"}', 1],
     ['{"a":"one quote"},{"a":"" and"},{"a":"another" one"}', 3],
   ])('reports the row %s as malformed and reads the others, for any chunks of the bytes (D86)', async (bad, count) => {
-    const good = (index: number): string => JSON.stringify({ startTime: index, sentence: 'a, [b] "c"', peerData: { id: String(index) } });
+    const good = (index: number): string =>
+      JSON.stringify({ startTime: index, sentence: 'a, [b] "c"', peerData: { id: String(index) } });
     const text = `[${[good(1), good(2), bad, good(3), good(4)].join(' ,\n ')}]\n`;
     for (const sizes of [[], Array<number>(text.length).fill(1), Array<number>(text.length).fill(7)]) {
       const rows = await read(text, sizes);
@@ -146,7 +150,8 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
   it('finds the rows after an invalid one that spans more rows than the buffer', () => {
     const splitter = new JsonRowSplitter(1_000);
     const rows = splitter.push(Buffer.from('[{"a":"a 5" disk"}'));
-    for (let index = 0; index < 200; index++) rows.push(...splitter.push(Buffer.from(`,{"index":${index},"a":"text"}`)));
+    for (let index = 0; index < 200; index++)
+      rows.push(...splitter.push(Buffer.from(`,{"index":${index},"a":"text"}`)));
     rows.push(...splitter.push(Buffer.from(']')), ...splitter.end());
     expect(rows).toEqual([null, ...Array.from({ length: 200 }, (_, index) => ({ index, a: 'text' }))]);
   });
@@ -211,7 +216,12 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
   it('reads ends when the header names such a column, in any order of columns', async () => {
     const text = 'Name,Start Time,End Time,CPI,Text\nAnn,1000,2000,c-1,Hi\n';
     expect(await read(text)).toEqual([
-      { startTime: 1000, endTime: 2000, sentence: 'Hi', peerData: { id: undefined, userId: undefined, cpi: 'c-1', displayName: 'Ann' } },
+      {
+        startTime: 1000,
+        endTime: 2000,
+        sentence: 'Hi',
+        peerData: { id: undefined, userId: undefined, cpi: 'c-1', displayName: 'Ann' },
+      },
     ]);
   });
 
@@ -237,7 +247,9 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
         fc.array(line, { minLength: 1, maxLength: 6 }),
         fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }),
         async (lines, sizes) => {
-          const text = lines.map((fields) => fields.map((item) => `"${String(item).replaceAll('"', '""')}"`).join(',')).join('\n');
+          const text = lines
+            .map((fields) => fields.map((item) => `"${String(item).replaceAll('"', '""')}"`).join(','))
+            .join('\n');
           expect(await read(text, sizes)).toEqual(
             lines.map(([ms, id, user, cpi, name, sentence]) => csvRow(ms, sentence, [id, user, cpi, name])),
           );

@@ -1,6 +1,7 @@
 /**
- * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. Supports both documented CSV dialects (quoted with milliseconds,
- * unquoted with ISO times), with or without a header. Rows without a column of end times are ambiguous (D26).
+ * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. Supports both documented CSV dialects (quoted
+ * with milliseconds, unquoted with ISO times), with or without a header. Rows without a column of end times are
+ * ambiguous (D26).
  */
 import { Readable } from 'node:stream';
 import { CsvError, parse, type Parser } from 'csv-parse';
@@ -73,7 +74,10 @@ async function* readJson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unkno
   if (rows.length > 0) yield rows;
 }
 
-async function* readCsv(bytes: AsyncIterable<Uint8Array>, onFormat: (format: ArtifactFormat) => void): AsyncGenerator<unknown[]> {
+async function* readCsv(
+  bytes: AsyncIterable<Uint8Array>,
+  onFormat: (format: ArtifactFormat) => void,
+): AsyncGenerator<unknown[]> {
   const reader = new CsvRowReader();
   let sourceError: unknown;
   const guarded = async function* (): AsyncGenerator<Uint8Array> {
@@ -99,7 +103,8 @@ async function* readCsv(bytes: AsyncIterable<Uint8Array>, onFormat: (format: Art
   } catch (error) {
     if (sourceError !== undefined) throw sourceError;
     if (error instanceof UnreadableArtifact) throw error;
-    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw new TruncatedArtifact('it ends inside quotes');
+    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED')
+      throw new TruncatedArtifact('it ends inside quotes');
     throw new UnreadableArtifact(`line ${parser.info.lines} is no CSV`);
   } finally {
     input.destroy();
@@ -113,7 +118,14 @@ export { CsvError };
 type Column = 'startTime' | 'endTime' | 'peerId' | 'userId' | 'cpi' | 'displayName' | 'sentence';
 
 /** Order of the columns without a header. */
-const documentedOrder: readonly (Column | undefined)[] = ['startTime', 'peerId', 'userId', 'cpi', 'displayName', 'sentence'];
+const documentedOrder: readonly (Column | undefined)[] = [
+  'startTime',
+  'peerId',
+  'userId',
+  'cpi',
+  'displayName',
+  'sentence',
+];
 
 /** Header names, reduced to letters and digits. */
 const headerNames: Readonly<Record<string, Column>> = {
@@ -151,7 +163,8 @@ export class CsvRowReader {
     if (this.#columns !== undefined) return [toRow(record, this.#columns)];
     const named = record.map((field) => headerNames[field.toLowerCase().replaceAll(/[^a-z0-9]/g, '')]);
     const isHeader = named.includes('startTime') && named.includes('sentence');
-    if (!isHeader && record.length < documentedOrder.length) throw new UnreadableArtifact('its first line has too few columns');
+    if (!isHeader && record.length < documentedOrder.length)
+      throw new UnreadableArtifact('its first line has too few columns');
     this.#columns = isHeader ? named : documentedOrder;
     return isHeader ? [] : [toRow(record, this.#columns)];
   }

@@ -13,7 +13,9 @@ export const cleanUpJobs = {
     type: 'transcripts.catch-up',
     summary:
       'Compares stored conversations with the conversations service, a page at a time, because events published during a long outage are lost (D97).',
-    payload: Type.Object({ after: Type.Integer({ minimum: 0, description: 'Id of the last conversation of the previous page.' }) }),
+    payload: Type.Object({
+      after: Type.Integer({ minimum: 0, description: 'Id of the last conversation of the previous page.' }),
+    }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 600_000, concurrency: 1 },
   }),
 } as const;

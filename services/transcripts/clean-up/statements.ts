@@ -2,8 +2,8 @@
 import { sql, statement, t } from '#libs/sql';
 
 /**
- * Deletes everything stored for a conversation, and marks it so that a running import stores nothing. Call it under the locks of the
- * conversation.
+ * Deletes everything stored for a conversation, and marks it so that a running import stores nothing. Call it under the
+ * locks of the conversation.
  */
 export const forgetConversation = statement.none({
   name: 'evidence.forget',

@@ -26,7 +26,9 @@ export function createCleanUpWorkers({ bus, db, jobs }: Pick<Dependencies, 'bus'
   return {
     forgetConversation: (run) => run.complete((tx) => deleteConversationData(tx, run.payload.conversation_id)),
     catchUp: async (run) => {
-      const ids = (await listStoredConversations(db, { after: run.payload.after, limit: conversationsPerPage })).map(({ id }) => id);
+      const ids = (await listStoredConversations(db, { after: run.payload.after, limit: conversationsPerPage })).map(
+        ({ id }) => id,
+      );
       const last = ids.at(-1);
       if (last === undefined) return;
       const { items } = await bus.call(conversations.rpcs.listStates, { ids }, run.context);
@@ -34,7 +36,8 @@ export function createCleanUpWorkers({ bus, db, jobs }: Pick<Dependencies, 'bus'
       for (const id of deleted) await db.transaction((tx) => deleteConversationData(tx, id));
       const existing = ids.filter((id) => !deleted.includes(id));
       if (existing.length > 0) await refreshAccessFacts({ bus, db }, existing, run.context);
-      if (ids.length === conversationsPerPage) await run.complete((tx) => jobs.enqueue(tx, cleanUpJobs.catchUp, { after: last }));
+      if (ids.length === conversationsPerPage)
+        await run.complete((tx) => jobs.enqueue(tx, cleanUpJobs.catchUp, { after: last }));
     },
   };
 }
@@ -45,8 +48,15 @@ export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
 }
 
 /** Consumes the deletion events of the previous release. */
-export function consumeDeletions({ bus, db, logger }: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
-  return consumeEvent({ bus, logger }, transcripts.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
-    db.transaction((tx) => deleteConversationData(tx, id)),
+export function consumeDeletions({
+  bus,
+  db,
+  logger,
+}: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
+  return consumeEvent(
+    { bus, logger },
+    transcripts.consumers.conversationDeleted,
+    conversations.events.deleted,
+    ({ id }) => db.transaction((tx) => deleteConversationData(tx, id)),
   );
 }

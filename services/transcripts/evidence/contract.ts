@@ -64,7 +64,9 @@ export const importEvidence = Type.Object(
     conversationId: Type.Integer({ description: 'Id of the conversation.' }),
     status: importStatus,
     failureReason: nullable(Type.String(), 'Null exactly when `status` is `imported`; otherwise equal to it.'),
-    contractImport: Type.Boolean({ description: 'True once the conversation has been cut under the window contract; never reverts.' }),
+    contractImport: Type.Boolean({
+      description: 'True once the conversation has been cut under the window contract; never reverts.',
+    }),
     artifact: nullable(
       Type.Object(
         {
@@ -79,8 +81,14 @@ export const importEvidence = Type.Object(
     window: nullable(
       Type.Object(
         {
-          conversationStartedAt: Type.String({ format: 'date-time', description: 'Start of the window, explicit offset `+00:00`.' }),
-          captureEndedAt: Type.String({ format: 'date-time', description: 'End of the window, explicit offset `+00:00`.' }),
+          conversationStartedAt: Type.String({
+            format: 'date-time',
+            description: 'Start of the window, explicit offset `+00:00`.',
+          }),
+          captureEndedAt: Type.String({
+            format: 'date-time',
+            description: 'End of the window, explicit offset `+00:00`.',
+          }),
         },
         { $id: 'TranscriptWindow' },
       ),

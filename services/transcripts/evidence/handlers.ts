@@ -13,7 +13,8 @@ export function createEvidenceHandlers({ bus, db }: Pick<Dependencies, 'bus' | '
       return rawJson((await statements.getEvidence(db, { conversationId: id })).body);
     },
     listVerificationBases: async (request, context) => {
-      if ('sha256' in request) return rawJson((await statements.listBases(db, { conversationId: null, sha256: request.sha256 })).body);
+      if ('sha256' in request)
+        return rawJson((await statements.listBases(db, { conversationId: null, sha256: request.sha256 })).body);
       await bus.call(conversations.rpcs.exists, { id: request.conversation_id }, context);
       return rawJson((await statements.listBases(db, { conversationId: request.conversation_id, sha256: null })).body);
     },

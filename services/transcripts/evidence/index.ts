@@ -5,7 +5,9 @@ import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findPermanentlyDeleted, getState, lockConversation, upsertEvidence } from './statements.ts';
 
-/** Waits for other writers of the conversation. Returns false when it is permanently deleted and nothing may be stored. */
+/**
+ * Waits for other writers of the conversation. Returns false when it is permanently deleted and nothing may be stored.
+ */
 export { type Artifact, decideEvidence, isChanged, type RunResult } from './rules.ts';
 export { lockConversation } from './statements.ts';
 
@@ -18,7 +20,13 @@ export async function readEvidenceState(db: Queryable, conversationId: number): 
   const { status, contract_import: contractImport, has_rows: hasRows, ...row } = await getState(db, { conversationId });
   const [start, end] = [readInstant(row.window_start), readInstant(row.window_end)];
   const window = start === undefined || end === undefined ? null : { start, end };
-  return { status: status ?? statusWithoutRecord(hasRows), contractImport, hasRows, sha256: row.artifact_sha256, window };
+  return {
+    status: status ?? statusWithoutRecord(hasRows),
+    contractImport,
+    hasRows,
+    sha256: row.artifact_sha256,
+    window,
+  };
 }
 
 function readInstant(text: string | null): Instant | undefined {

@@ -4,7 +4,10 @@ import { exclusionReasons, type ExclusionReason, type ImportStatus } from './con
 import { decideEvidence, isChanged, statusWithoutRecord, type EvidenceState, type RunResult } from './rules.ts';
 import { parseWindow } from '../import/index.ts';
 
-const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, 0])) as Record<ExclusionReason, number>;
+const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, 0])) as Record<
+  ExclusionReason,
+  number
+>;
 const filtered = {
   artifact: { format: 'json' as const, sessionId: 's', sessionStart: 0n, sha256: 'a'.repeat(64), bytes: 3 },
   window: { start: 1n, end: 2n },
@@ -13,14 +16,24 @@ const filtered = {
 const imported: RunResult = { ...filtered, status: 'imported', installedSegments: 1 };
 const empty: RunResult = { ...filtered, status: 'transcript_window_empty', installedSegments: null };
 const refused: RunResult = { ...filtered, status: 'install_refused_or_incomplete', installedSegments: 0 };
-const results: RunResult[] = [{ status: 'transcript_window_missing' }, { status: 'invalid_transcript_window' }, imported, empty, refused];
+const results: RunResult[] = [
+  { status: 'transcript_window_missing' },
+  { status: 'invalid_transcript_window' },
+  imported,
+  empty,
+  refused,
+];
 const unread = { sha256: null, window: null };
 const fresh: EvidenceState = { status: 'never_ran', contractImport: false, hasRows: false, ...unread };
 const legacy: EvidenceState = { status: 'legacy_unbounded', contractImport: false, hasRows: true, ...unread };
 
 describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   it.each([
-    ['no window', results[0], { status: 'transcript_window_missing', contractImport: false, artifact: null, window: null, counts: null }],
+    [
+      'no window',
+      results[0],
+      { status: 'transcript_window_missing', contractImport: false, artifact: null, window: null, counts: null },
+    ],
     [
       'an unusable window',
       results[1],
@@ -31,11 +44,21 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
       empty,
       { status: 'transcript_window_empty', contractImport: true, installedSegments: null, counts: filtered.counts },
     ],
-    ['a refused install', refused, { status: 'install_refused_or_incomplete', contractImport: true, installedSegments: 0 }],
+    [
+      'a refused install',
+      refused,
+      { status: 'install_refused_or_incomplete', contractImport: true, installedSegments: 0 },
+    ],
     [
       'everything stored',
       imported,
-      { status: 'imported', contractImport: true, installedSegments: 1, artifact: filtered.artifact, window: filtered.window },
+      {
+        status: 'imported',
+        contractImport: true,
+        installedSegments: 1,
+        artifact: filtered.artifact,
+        window: filtered.window,
+      },
     ],
   ])('records %s', (_what, result, expected) => {
     expect(decideEvidence(fresh, result as RunResult)).toMatchObject(expected);
@@ -43,7 +66,8 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
 
   it('preserves the evidence of an import when a later run fails, and replaces it when one succeeds', () => {
     const state: EvidenceState = { status: 'imported', contractImport: true, hasRows: true, ...unread };
-    for (const result of results) expect(decideEvidence(state, result) === undefined).toBe(result.status !== 'imported');
+    for (const result of results)
+      expect(decideEvidence(state, result) === undefined).toBe(result.status !== 'imported');
   });
 
   it('marks unfiltered rows legacy_unbounded without a usable window, but not after the filter has run', () => {
@@ -62,13 +86,20 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   it('preserves the invariants for any sequence of runs', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(fc.constantFrom(...results), { maxLength: 12 }), (hasLegacyRows, runs) => {
-        let state: EvidenceState = { status: statusWithoutRecord(hasLegacyRows), contractImport: false, hasRows: hasLegacyRows, ...unread };
+        let state: EvidenceState = {
+          status: statusWithoutRecord(hasLegacyRows),
+          contractImport: false,
+          hasRows: hasLegacyRows,
+          ...unread,
+        };
         const seen: ImportStatus[] = [state.status];
         for (const result of runs) {
           const next = decideEvidence(state, result);
           if (next !== undefined) {
             expect(next.contractImport || !state.contractImport).toBe(true);
-            expect([next.artifact, next.window, next.counts].filter((part) => part === null)).toHaveLength('artifact' in result ? 0 : 3);
+            expect([next.artifact, next.window, next.counts].filter((part) => part === null)).toHaveLength(
+              'artifact' in result ? 0 : 3,
+            );
             state = {
               status: next.status,
               contractImport: next.contractImport,
@@ -78,7 +109,8 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
           }
           seen.push(state.status);
         }
-        if (seen.includes('imported')) expect(seen.slice(seen.indexOf('imported')).every((status) => status === 'imported')).toBe(true);
+        if (seen.includes('imported'))
+          expect(seen.slice(seen.indexOf('imported')).every((status) => status === 'imported')).toBe(true);
         if (state.status === 'legacy_unbounded') expect(state.contractImport).toBe(false);
         if (runs.some((result) => 'artifact' in result)) expect(state.contractImport).toBe(true);
       }),

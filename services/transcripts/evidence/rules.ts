@@ -61,8 +61,8 @@ export function statusWithoutRecord(hasRows: boolean): ImportStatus {
 }
 
 /**
- * Returns the evidence after a run; undefined = unchanged. The last finished run decides, but a stored `imported` preserves its evidence
- * when a later run fails, and without a usable window unfiltered rows remain `legacy_unbounded`.
+ * Returns the evidence after a run; undefined = unchanged. The last finished run decides, but a stored `imported`
+ * preserves its evidence when a later run fails, and without a usable window unfiltered rows remain `legacy_unbounded`.
  */
 export function decideEvidence(state: EvidenceState, result: RunResult): EvidenceRecord | undefined {
   if (state.status === 'imported' && result.status !== 'imported') return undefined;

@@ -70,7 +70,10 @@ export const upsertEvidence = statement.none({
       recorded_at = clock_timestamp()`,
 });
 
-/** Reply of the operation as JSON (rules/transcripts#import-evidence); instants with an explicit offset (rules/http#datetimes-out). */
+/**
+ * Reply of the operation as JSON (rules/transcripts#import-evidence); instants with an explicit offset
+ * (rules/http#datetimes-out).
+ */
 const evidenceJson = sql`json_build_object(
       'conversationId', c.id, 'status', s.status, 'failureReason', nullif(s.status, 'imported'),
       'contractImport', coalesce(e.contract_import, false),
@@ -83,7 +86,9 @@ const evidenceJson = sql`json_build_object(
         'raw', e.raw, 'accepted', e.accepted, 'installedSegments', e.installed_segments, 'excludedByReason', e.excluded) end)`;
 
 /** Evidence of the conversations of a subquery. */
-const evidenceOf = (conversations: Sql): Sql => sql`${conversations} as c (id) left join import_evidence e on e.conversation_id = c.id
+const evidenceOf = (
+  conversations: Sql,
+): Sql => sql`${conversations} as c (id) left join import_evidence e on e.conversation_id = c.id
     cross join lateral (select coalesce(e.status, case when exists (select from transcript_rows r where r.conversation_id = c.id)
       then ${sql.literal(statusWithoutRecord(true))} else ${sql.literal(statusWithoutRecord(false))} end) as status) s`;
 
@@ -96,7 +101,10 @@ export const getEvidence = statement.one({
     select ${evidenceJson}::text as body from ${evidenceOf(sql`(values (${conversationId}))`)}`,
 });
 
-/** Evidence and session start of one conversation, or of all that read an artifact, as JSON text of the operation's reply. */
+/**
+ * Evidence and session start of one conversation, or of all that read an artifact, as JSON text of the operation's
+ * reply.
+ */
 export const listBases = statement.one({
   name: 'evidence.list-bases',
   params: { conversationId: t.integer.nullable, sha256: t.text.nullable },

@@ -9,7 +9,14 @@ import type { Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import type { Window } from '../row-filter.ts';
 import { type ImportStatus, transcriptFeed } from '../evidence/contract.ts';
-import { decideEvidence, isChanged, lockForWriting, readEvidenceState, type RunResult, saveEvidence } from '../evidence/index.ts';
+import {
+  decideEvidence,
+  isChanged,
+  lockForWriting,
+  readEvidenceState,
+  type RunResult,
+  saveEvidence,
+} from '../evidence/index.ts';
 
 export { InstallRefused, installTranscript } from './install.ts';
 
@@ -18,7 +25,11 @@ export type Run = JobRun<PipelinePayload>;
 /** Window, meeting and participants of the conversation; undefined when it is deleted. */
 export async function readSource(bus: Bus, run: Run) {
   try {
-    return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: run.payload.conversation_id }, run.context);
+    return await bus.call(
+      conversations.rpcs.getTranscriptSource,
+      { conversation_id: run.payload.conversation_id },
+      run.context,
+    );
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') return undefined;
     throw error;
@@ -28,10 +39,13 @@ export async function readSource(bus: Bus, run: Run) {
 export type StoredWindow = { kind: 'usable'; window: Window } | { kind: 'missing' } | { kind: 'invalid' };
 
 /**
- * Parses the stored window (rules/room#transcript-window; D7, D7b). `missing`: a boundary is not set. `invalid`: a boundary is not an
- * instant with an offset, or the end is not after the start.
+ * Parses the stored window (rules/room#transcript-window; D7, D7b). `missing`: a boundary is not set. `invalid`: a
+ * boundary is not an instant with an offset, or the end is not after the start.
  */
-export function parseWindow(stored: { conversation_started_at: string | null; capture_ended_at: string | null }): StoredWindow {
+export function parseWindow(stored: {
+  conversation_started_at: string | null;
+  capture_ended_at: string | null;
+}): StoredWindow {
   const { conversation_started_at: startText, capture_ended_at: endText } = stored;
   if (startText === null || endText === null) return { kind: 'missing' };
   const start = parseInstant(startText);
@@ -43,7 +57,8 @@ export function parseWindow(stored: { conversation_started_at: string | null; ca
 export type FinishedStatus = ImportStatus | 'conversation_gone';
 
 /**
- * Applies the result to the stored evidence, and emits an event when evidence or rows have changed. Returns the stored status.
+ * Applies the result to the stored evidence, and emits an event when evidence or rows have changed. Returns the stored
+ * status.
  * @param changed whether the installed rows differ from the previous rows
  */
 export async function recordResult(

@@ -7,12 +7,19 @@ import { replaceErasedPeople } from '../person-data/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
 import { assignSpeakers, attributedId, parseSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
 import { listSpeakers } from '../speaker-names.ts';
-import { countRows, deleteRows, digestTranscript, insertRows, keepTransactionAlive, upsertSpeakers } from './statements.ts';
+import {
+  countRows,
+  deleteRows,
+  digestTranscript,
+  insertRows,
+  keepTransactionAlive,
+  upsertSpeakers,
+} from './statements.ts';
 import { createFilter, type Survey } from './survey.ts';
 
 /**
- * The database rejected rows, or stored another number of rows than were accepted. The cause is omitted because the database's message
- * quotes the rejected row.
+ * The database rejected rows, or stored another number of rows than were accepted. The cause is omitted because the
+ * database's message quotes the rejected row.
  */
 export class InstallRefused extends Error {
   /** Number of stored rows; null when the installation did not return. */
@@ -84,18 +91,29 @@ export async function installRows(
     });
     if (scanned.sha256 !== survey.artifact.sha256) throw changed();
   };
-  return installTranscript(tx, conversationId, { speakers: survey.speakers, participants, accepted: survey.counts.accepted, writeRows });
+  return installTranscript(tx, conversationId, {
+    speakers: survey.speakers,
+    participants,
+    accepted: survey.counts.accepted,
+    writeRows,
+  });
 }
 
 /** Replaces the rows of the conversation. The caller holds the conversation's lock. @throws InstallRefused */
-export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<InstalledTranscript> {
+export async function installTranscript(
+  tx: Tx,
+  conversationId: number,
+  transcript: NewTranscript,
+): Promise<InstalledTranscript> {
   const { digest: before } = await digestTranscript(tx, { conversationId });
   const speakers = assignSpeakers(
     transcript.speakers,
     transcript.participants,
     await listSpeakers(tx, { conversationIds: [conversationId] }),
   );
-  const attributions = new Map(speakers.map((speaker) => [speaker.key, { personId: attributedId(speaker), erased: speaker.erased }]));
+  const attributions = new Map(
+    speakers.map((speaker) => [speaker.key, { personId: attributedId(speaker), erased: speaker.erased }]),
+  );
   await withoutSpeechInErrors(async () => {
     await upsertSpeakers(tx, {
       conversationId,
@@ -127,13 +145,19 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
       characters += text.length;
     },
     pause: async () => {
-      if (batch.length >= rowsPerBatch || characters >= charactersPerBatch || performance.now() - flushedAtMs > maxIdleMs) await flush();
+      if (
+        batch.length >= rowsPerBatch ||
+        characters >= charactersPerBatch ||
+        performance.now() - flushedAtMs > maxIdleMs
+      )
+        await flush();
     },
   });
   await flush();
   await replaceErasedPeople(tx, [conversationId]);
   const { stored } = await countRows(tx, { conversationId });
-  if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
+  if (stored !== transcript.accepted)
+    throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
   const isChanged = before === null || (await digestTranscript(tx, { conversationId })).digest !== before;
   return { segments: stored, changed: isChanged };
 }

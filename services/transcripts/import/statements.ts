@@ -2,8 +2,8 @@
 import { sql, statement, t } from '#libs/sql';
 
 /**
- * Counts overdue imports of the last days like the alert on late transcripts: conversations with a complete window but without imported
- * evidence after two hours.
+ * Counts overdue imports of the last days like the alert on late transcripts: conversations with a complete window but
+ * without imported evidence after two hours.
  */
 export const countOverdueImports = statement.one({
   name: 'imports.overdue',
@@ -28,7 +28,10 @@ export const deleteRows = statement.none({
   sql: ({ conversationId }) => sql`delete from transcript_rows where conversation_id = ${conversationId}`,
 });
 
-/** Digest of the visible transcript, rows and speakers; null without rows. Memory and sorting do not grow with the number of rows. */
+/**
+ * Digest of the visible transcript, rows and speakers; null without rows. Memory and sorting do not grow with the
+ * number of rows.
+ */
 export const digestTranscript = statement.one({
   name: 'transcript.digest',
   params: { conversationId: t.integer },
@@ -42,7 +45,8 @@ export const digestTranscript = statement.one({
 });
 
 /**
- * Column by column. `starts`, `ends`: microseconds from the window's start as digits, because they can exceed the precision of a double.
+ * Column by column. `starts`, `ends`: microseconds from the window's start as digits, because they can exceed the
+ * precision of a double.
  */
 export const insertRows = statement.none({
   name: 'transcript.insert',

@@ -1,7 +1,7 @@
 /**
- * First reading of an artifact: digest, counts and speakers; stores nothing. Whether an artifact mixes time bases is known only at its end
- * (D26a), and excluded speech may never be stored, so a second reading of the same bytes stores the rows. Small artifacts are buffered
- * between the two, large ones are downloaded again.
+ * First reading of an artifact: digest, counts and speakers; stores nothing. Whether an artifact mixes time bases is
+ * known only at its end (D26a), and excluded speech may never be stored, so a second reading of the same bytes stores
+ * the rows. Small artifacts are buffered between the two, large ones are downloaded again.
  */
 import type { MeetingSession } from '#libs/realtimekit';
 import type { Instant } from '#libs/time';

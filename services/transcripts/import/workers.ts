@@ -1,6 +1,6 @@
 /**
- * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter, rows with evidence.
- * Messages, log lines, payloads and results never contain speech or names.
+ * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter,
+ * rows with evidence. Messages, log lines, payloads and results never contain speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
@@ -18,7 +18,10 @@ import { InstallRefused, installRows } from './install.ts';
 import { type FinishedStatus, parseWindow, readSource, recordResult, type Run } from './index.ts';
 import { createFilter, type OpenArtifact, type Survey, surveyArtifact } from './survey.ts';
 
-type TranscriptImportDependencies = Pick<Dependencies, 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'provider' | 'countImport'>;
+type TranscriptImportDependencies = Pick<
+  Dependencies,
+  'db' | 'bus' | 'jobs' | 'eventOutbox' | 'provider' | 'countImport'
+>;
 
 type Step = PipelineRun<unknown>;
 
@@ -36,7 +39,8 @@ export function createTranscriptImport(deps: TranscriptImportDependencies): Pipe
 function toJobError(error: unknown): unknown {
   // Another download may be complete, as after a 5xx status.
   if (error instanceof TruncatedArtifact) return unavailable(error.message);
-  if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
+  if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge)
+    return new PermanentJobError(error.message);
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
   if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
   return error;
@@ -56,7 +60,8 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
   try {
     survey = await surveyArtifact(open, session, window.window, () => run.progress(25));
   } catch (error) {
-    if (error instanceof WrongEncoding) await recordEncoding(deps, run.payload.conversation_id, { session, window: window.window }, error);
+    if (error instanceof WrongEncoding)
+      await recordEncoding(deps, run.payload.conversation_id, { session, window: window.window }, error);
     throw error;
   }
   if (survey.counts.accepted === 0) {
@@ -120,9 +125,20 @@ async function install(
 ): Promise<FinishedStatus> {
   const { conversation_id: conversationId } = run.payload;
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
-  const { segments: installedSegments, changed } = await installRows(tx, conversationId, what.survey, what.participants);
+  const { segments: installedSegments, changed } = await installRows(
+    tx,
+    conversationId,
+    what.survey,
+    what.participants,
+  );
   await rowsChanged(jobs, tx, [conversationId]);
-  return await recordResult(eventOutbox, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
+  return await recordResult(
+    eventOutbox,
+    tx,
+    conversationId,
+    { ...what.survey, status: 'imported', installedSegments },
+    changed,
+  );
 }
 
 /** Records the refusal after the rows were rolled back. The job is retried. */
@@ -132,7 +148,11 @@ async function recordRefusal(
   survey: Survey,
   refusal: InstallRefused,
 ): Promise<void> {
-  const result: RunResult = { ...survey, status: 'install_refused_or_incomplete', installedSegments: refusal.installedSegments };
+  const result: RunResult = {
+    ...survey,
+    status: 'install_refused_or_incomplete',
+    installedSegments: refusal.installedSegments,
+  };
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
@@ -145,7 +165,13 @@ async function recordEncoding(
 ): Promise<void> {
   const artifact = { format: null, sessionId: session.id, sessionStart: session.start, ...scanned };
   const counts = createFilter(session.start, window).finish();
-  const result: RunResult = { artifact, window, counts, status: 'install_refused_or_incomplete', installedSegments: null };
+  const result: RunResult = {
+    artifact,
+    window,
+    counts,
+    status: 'install_refused_or_incomplete',
+    installedSegments: null,
+  };
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 

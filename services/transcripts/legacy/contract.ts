@@ -18,9 +18,12 @@ export const legacyRpcs = {
     subject: 'admin.transcripts.rows.install-legacy',
     callers: byOperators,
     audit: 'transcript.import',
-    summary: 'Installs rows that were never cut under a window, where they differ from the stored ones (D7: legacy_unbounded)',
+    summary:
+      'Installs rows that were never cut under a window, where they differ from the stored ones (D7: legacy_unbounded)',
     request: Type.Object({
-      items: Type.Array(Type.Object({ conversation_id: conversationId, rows: Type.Array(LegacyRow) }), { maxItems: 1_000 }),
+      items: Type.Array(Type.Object({ conversation_id: conversationId, rows: Type.Array(LegacyRow) }), {
+        maxItems: 1_000,
+      }),
       dry_run: Type.Boolean(),
     }),
     reply: Type.Object({

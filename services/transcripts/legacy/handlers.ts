@@ -1,4 +1,7 @@
-/** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
+/**
+ * `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ
+ * (rules/workspace#bulk-import; D7).
+ */
 import { listSome, recordAudit } from '#libs/audit';
 import { AppError } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
@@ -95,7 +98,9 @@ export async function installLegacy(tx: Tx, transcripts: readonly LegacyTranscri
       texts: part.map((row) => row.text),
     });
   }
-  const speakers = transcripts.flatMap(({ conversationId: id, speakers: own }) => own.map((speaker) => ({ id, ...speaker })));
+  const speakers = transcripts.flatMap(({ conversationId: id, speakers: own }) =>
+    own.map((speaker) => ({ id, ...speaker })),
+  );
   await insertSpeakers(tx, {
     conversationIds: speakers.map((speaker) => speaker.id),
     keys: speakers.map((speaker) => speaker.key),

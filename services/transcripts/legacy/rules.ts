@@ -1,4 +1,7 @@
-/** Prepares rows of a bulk import, which are never filtered by a window (D7), for storage: speakers, microseconds, digest. */
+/**
+ * Prepares rows of a bulk import, which are never filtered by a window (D7), for storage: speakers, microseconds,
+ * digest.
+ */
 import { createHash } from 'node:crypto';
 import { attributedId, type StoredSpeaker } from '../speaker.ts';
 import type { LegacyRow } from './contract.ts';

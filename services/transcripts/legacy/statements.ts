@@ -33,7 +33,10 @@ export const listStates = statement.many({
     left join legacy_transcripts l on l.conversation_id = i.id`,
 });
 
-/** `filledIds`: conversations that get rows. Evidence of runs without a usable window is replaced by `legacy_unbounded` (D7a). */
+/**
+ * `filledIds`: conversations that get rows. Evidence of runs without a usable window is replaced by `legacy_unbounded`
+ * (D7a).
+ */
 export const clearTranscripts = statement.none({
   name: 'legacy.clear',
   params: { ids: t.integer.array, filledIds: t.integer.array },

@@ -22,8 +22,12 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
         participant_ids integer[] not null default '{}',
         version timestamptz not null
       )`);
-    this.addSql(`comment on column transcripts.search_conversations.start_at is 'the year 1 for a conversation without a start'`);
-    this.addSql(`comment on column transcripts.search_conversations.version is 'updated_at of the conversation when it was asked'`);
+    this.addSql(
+      `comment on column transcripts.search_conversations.start_at is 'the year 1 for a conversation without a start'`,
+    );
+    this.addSql(
+      `comment on column transcripts.search_conversations.version is 'updated_at of the conversation when it was asked'`,
+    );
     this.addSql(
       `create index search_conversations__start_at__index on transcripts.search_conversations (start_at desc, conversation_id desc)`,
     );
@@ -41,9 +45,13 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
         words tsvector not null,
         constraint search_segments__pkey primary key (conversation_id, segment_index)
       )`);
-    this.addSql(`comment on column transcripts.search_segments.segment_index is 'place of the row in the whole transcript, from 0'`);
+    this.addSql(
+      `comment on column transcripts.search_segments.segment_index is 'place of the row in the whole transcript, from 0'`,
+    );
     this.addSql(`create index search_segments__words__index on transcripts.search_segments using gin (words)`);
-    this.addSql(`create index search_segments__person_id__index on transcripts.search_segments (person_id, conversation_id)`);
+    this.addSql(
+      `create index search_segments__person_id__index on transcripts.search_segments (person_id, conversation_id)`,
+    );
     this.addSql(`alter table transcripts.search_segments alter column words set statistics 1000`);
 
     // Job attempts
@@ -53,7 +61,9 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     for (const sql of feedTables('transcripts')) this.addSql(sql);
 
     // What was said in conversations of a journey is found without reading the facts of all of them (T3).
-    this.addSql(`create index search_conversations__journey_id__index on transcripts.search_conversations (journey_id)`);
+    this.addSql(
+      `create index search_conversations__journey_id__index on transcripts.search_conversations (journey_id)`,
+    );
 
     // Handed over jobs
     for (const sql of sentRemoteJobs('transcripts')) this.addSql(sql);
@@ -68,10 +78,14 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
       gone_at timestamptz not null default clock_timestamp(),
       constraint gone_people__person_id__primary primary key (person_id)
     )`);
-    this.addSql(`create index gone_people__into_id__index on transcripts.gone_people (into_id) where into_id is not null`);
+    this.addSql(
+      `create index gone_people__into_id__index on transcripts.gone_people (into_id) where into_id is not null`,
+    );
     this.addSql(`comment on column transcripts.gone_people.into_id is 'who stays after a merge; null = erased'`);
     this.addSql(`alter table transcripts.speakers add column erased boolean not null default false`);
-    this.addSql(`comment on column transcripts.speakers.erased is 'a person who was erased: another import stores neither words nor name'`);
+    this.addSql(
+      `comment on column transcripts.speakers.erased is 'a person who was erased: another import stores neither words nor name'`,
+    );
 
     // Format of the artifact that an import read; null for audio, and for imports of earlier releases.
     this.addSql(`alter table transcripts.import_evidence add column artifact_format text`);

@@ -16,7 +16,12 @@ export const personDataRpcs = {
     }),
     reply: Type.Object({
       items: Type.Array(
-        Type.Object({ conversation_id: Type.Integer(), start_ms: Type.Number(), end_ms: Type.Number(), text: Type.String() }),
+        Type.Object({
+          conversation_id: Type.Integer(),
+          start_ms: Type.Number(),
+          end_ms: Type.Number(),
+          text: Type.String(),
+        }),
       ),
       next: Type.Union([Type.String(), Type.Null()]),
     }),

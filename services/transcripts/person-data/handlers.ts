@@ -16,11 +16,21 @@ const transcriptsPerPage = 20;
 /** Time between the end of a job and the publication of its result. */
 const publishingMs = 2_000;
 
-export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>): HandlersOf<typeof personDataRpcs> {
+export function createPersonDataHandlers({
+  db,
+  jobs,
+}: Pick<Dependencies, 'db' | 'jobs'>): HandlersOf<typeof personDataRpcs> {
   return {
     exportPerson: async ({ person_id: personId, after }) => {
-      const [afterConversation = 0, afterStart = -1, afterPosition = -1] = after === '' ? [] : after.split('/').map(Number);
-      const rows = await listUtterances(db, { personId, afterConversation, afterStart, afterPosition, limit: rowsPerPage });
+      const [afterConversation = 0, afterStart = -1, afterPosition = -1] =
+        after === '' ? [] : after.split('/').map(Number);
+      const rows = await listUtterances(db, {
+        personId,
+        afterConversation,
+        afterStart,
+        afterPosition,
+        limit: rowsPerPage,
+      });
       const last = rows.length < rowsPerPage ? undefined : rows.at(-1);
       return {
         items: rows.map((row) => ({
@@ -41,7 +51,8 @@ export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' |
           await lockForWriting(tx, id);
           const erased = await replacePerson(tx, { conversationId: id, personId, intoId: null });
           // The delay lets a publication that is now in progress finish first.
-          if (erased > 0) await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
+          if (erased > 0)
+            await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
           count += erased;
         }
         await captionsChanged(jobs, tx, idsOf(found));

@@ -1,14 +1,18 @@
 /**
- * Handles people who are erased or merged during an import that has already read the participants (people erase; I3): its rows lose the
- * person, or get the surviving one. The person is marked before stored rows are changed, and an import checks the marks last, so each
- * import is covered by one of the two.
+ * Handles people who are erased or merged during an import that has already read the participants (people erase; I3):
+ * its rows lose the person, or get the surviving one. The person is marked before stored rows are changed, and an
+ * import checks the marks last, so each import is covered by one of the two.
  */
 import type { Database, Tx } from '#libs/orm';
 import { erasedText } from './contract.ts';
 import { anonymizeSpeaker, changeSpeaker, listErased, lockErased, markErased, shareErasedLock } from './statements.ts';
 
 /** @returns the surviving person; null when the person was erased */
-export async function markErasedOrMerged(db: Database, personId: number, intoId: number | null): Promise<number | null> {
+export async function markErasedOrMerged(
+  db: Database,
+  personId: number,
+  intoId: number | null,
+): Promise<number | null> {
   return await db.transaction(async (tx) => {
     await lockErased(tx);
     return (await markErased(tx, { personId, intoId }))?.intoId ?? null;

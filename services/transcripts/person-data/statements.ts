@@ -1,10 +1,19 @@
-/** Statements on a person's utterances. Transcripts are found through the speakers, because every person who speaks is one. */
+/**
+ * Statements on a person's utterances. Transcripts are found through the speakers, because every person who speaks is
+ * one.
+ */
 import { sql, statement, t } from '#libs/sql';
 
 /** Rows of a person after this conversation, start and position. */
 export const listUtterances = statement.many({
   name: 'person-data.spoken',
-  params: { personId: t.integer, afterConversation: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
+  params: {
+    personId: t.integer,
+    afterConversation: t.integer,
+    afterStart: t.bigint,
+    afterPosition: t.integer,
+    limit: t.integer,
+  },
   row: { conversation_id: t.integer, start_us: t.bigint, position: t.integer, end_us: t.bigint, text: t.text },
   sql: ({ personId, afterConversation, afterStart, afterPosition, limit }) => sql`
     select r.conversation_id, r.start_us, r.position, r.end_us, r.text
@@ -68,7 +77,10 @@ export const changeParticipant = statement.none({
     where participant_ids @> array[${mergedId}]`,
 });
 
-/** Waits for installs that are about to commit; later ones see the people who are marked after this statement in the same transaction. */
+/**
+ * Waits for installs that are about to commit; later ones see the people who are marked after this statement in the
+ * same transaction.
+ */
 export const lockErased = statement.none({
   name: 'person-data.lock-gone',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('transcripts.gone-people', 0))`,
@@ -81,8 +93,8 @@ export const shareErasedLock = statement.none({
 });
 
 /**
- * `intoId` null: erased, which is permanent. Resolves a surviving person who has since been merged or erased, and updates the marks of
- * people merged into the one who is marked now.
+ * `intoId` null: erased, which is permanent. Resolves a surviving person who has since been merged or erased, and
+ * updates the marks of people merged into the one who is marked now.
  */
 export const markErased = statement.maybeOne({
   name: 'person-data.mark-gone',

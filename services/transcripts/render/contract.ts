@@ -30,7 +30,10 @@ export const Transcript = Type.Object(
     segments: Type.Array(
       Type.Object(
         {
-          index: Type.Integer({ minimum: 0, description: 'Place in the whole transcript, from 0; a filter leaves it as it is.' }),
+          index: Type.Integer({
+            minimum: 0,
+            description: 'Place in the whole transcript, from 0; a filter leaves it as it is.',
+          }),
           start_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
           end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
           started_at: nullable(
@@ -51,16 +54,25 @@ export type Transcript = Static<typeof Transcript>;
 
 /** A range of the rows: limit and offset. */
 export const transcriptPart = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'At most so many utterances, 1 to 1000; absent: all.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, description: 'At most so many utterances, 1 to 1000; absent: all.' }),
+  ),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Utterances of the whole transcript before them.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      default: 0,
+      description: 'Utterances of the whole transcript before them.',
+    }),
   ),
 };
 
 const rendering = {
   request: Type.Object({
     conversation_id: conversationId,
-    person_id: Type.Optional(Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' })),
+    person_id: Type.Optional(
+      Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' }),
+    ),
     format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Default `md`.' })),
     ...transcriptPart,
   }),

@@ -1,6 +1,6 @@
 /**
- * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual files are one message; a large one is written
- * twice: first for its digest, because the entity tag precedes the body, then for the reader.
+ * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual files are one message; a large
+ * one is written twice: first for its digest, because the entity tag precedes the body, then for the reader.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
@@ -37,7 +37,11 @@ function createRender(deps: RenderDependencies): Handler<typeof renderRpcs.rende
     const described = await deps.bus.call(conversations.rpcs.describe, { id }, context);
     if (personId !== undefined && !(await hasRowsOf(deps.db, id, personId))) throw notFound();
     const names = await readSpeakerNames(deps, [id], context);
-    const options = { nameOf: (speakerId: number) => names(id, speakerId), filterPersonId: personId, firstIndex: offset };
+    const options = {
+      nameOf: (speakerId: number) => names(id, speakerId),
+      filterPersonId: personId,
+      firstIndex: offset,
+    };
     const createWriter = await chooseWriter(deps, format, described, options);
     return await reply(deps.db, { id, limit, offset }, format, createWriter);
   };
@@ -63,7 +67,9 @@ function createCaption(deps: RenderDependencies): Handler<typeof renderRpcs.capt
 /** Milliseconds from the start of the video to the start of the window. */
 function findShift(windowStart: string | undefined, videoStart: string | null): number {
   const [window, video] = [parseInstant(windowStart ?? ''), parseInstant(videoStart ?? '')];
-  return window.kind === 'instant' && video.kind === 'instant' ? toMilliseconds(Number(window.instant - video.instant)) : 0;
+  return window.kind === 'instant' && video.kind === 'instant'
+    ? toMilliseconds(Number(window.instant - video.instant))
+    : 0;
 }
 
 /** Rows of a conversation. */
@@ -104,7 +110,11 @@ async function chooseWriter(
   if (format === 'json') {
     const window = (await findWindow(db, { conversationId: described.id })) ?? null;
     const origin = parseInstant(window?.start ?? described.start ?? '');
-    const head = { conversationId: described.id, window, origin: origin.kind === 'instant' ? origin.instant : undefined };
+    const head = {
+      conversationId: described.id,
+      window,
+      origin: origin.kind === 'instant' ? origin.instant : undefined,
+    };
     return () => createJsonWriter(head, options);
   }
   const head = writeMarkdownHead({
@@ -129,7 +139,10 @@ async function* writeFile(db: Database, range: RowRange, writer: TranscriptWrite
 }
 
 /** Yields the rows in stored order, page by page, so that slow readers do not occupy a connection. */
-async function* readRows(db: Database, { id: conversationId, limit, offset }: RowRange): AsyncGenerator<TranscriptRow[]> {
+async function* readRows(
+  db: Database,
+  { id: conversationId, limit, offset }: RowRange,
+): AsyncGenerator<TranscriptRow[]> {
   let after = { ...startPosition, skipped: offset };
   for (let remaining = limit; remaining > 0;) {
     const pageSize = Math.min(remaining, rowsPerPage);
@@ -161,7 +174,11 @@ async function digestFile(
 }
 
 /** Fails the stream when an import replaced the rows after the digest was sent. */
-async function* verify(format: TranscriptFormat, chunks: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
+async function* verify(
+  format: TranscriptFormat,
+  chunks: AsyncIterable<Uint8Array>,
+  digest: string,
+): AsyncGenerator<Uint8Array> {
   const hash = createDigest(format);
   for await (const chunk of chunks) {
     hash.update(chunk);

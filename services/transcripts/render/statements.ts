@@ -4,7 +4,13 @@ import { sql, statement, t } from '#libs/sql';
 /** The next rows in stored order, after this start and position, up to the limit. */
 export const listRows = statement.many({
   name: 'transcript.page',
-  params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, skipped: t.integer, limit: t.integer },
+  params: {
+    conversationId: t.integer,
+    afterStart: t.bigint,
+    afterPosition: t.integer,
+    skipped: t.integer,
+    limit: t.integer,
+  },
   row: { startUs: t.bigint, position: t.integer, endUs: t.bigint, personId: t.integer, text: t.text },
   sql: ({ conversationId, afterStart, afterPosition, skipped, limit }) => sql`
     select start_us as "startUs", position, end_us as "endUs", person_id as "personId", text from transcript_rows
@@ -21,7 +27,9 @@ export const findUtterance = statement.maybeOne({
     select position from transcript_rows where conversation_id = ${conversationId} and person_id = ${personId} limit 1`,
 });
 
-/** Returns the window that the rows are relative to; no row for a bulk import, whatever window a later run has found. */
+/**
+ * Returns the window that the rows are relative to; no row for a bulk import, whatever window a later run has found.
+ */
 export const findWindow = statement.maybeOne({
   name: 'transcript.window',
   params: { conversationId: t.integer },

@@ -46,7 +46,8 @@ export type TranscriptMatch = Static<typeof TranscriptMatch>;
 export const TranscriptMatches = Type.Object(
   {
     items: Type.Array(TranscriptMatch, {
-      description: 'Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find.',
+      description:
+        'Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find.',
     }),
     next: nullable(Type.String(), 'Cursor of the next page; null at the end.'),
     total_estimate: Type.Integer({ minimum: 0, description: 'Matches of all pages: exact when there are few.' }),
@@ -62,7 +63,8 @@ export const transcriptSearchFilters = {
   q: Type.String({
     minLength: 1,
     maxLength: 500,
-    description: 'Words, all of them in one utterance; `"a phrase"`, `-without`, `begin*`. Case and accents do not matter.',
+    description:
+      'Words, all of them in one utterance; `"a phrase"`, `-without`, `begin*`. Case and accents do not matter.',
   }),
   person_id: Type.Optional(Type.Integer({ description: 'Said by this person.' })),
   holon_slug: Type.Optional(Type.String({ description: 'In conversations whose event is this holon or below it.' })),
@@ -101,7 +103,9 @@ export const searchJobs = {
   indexTranscripts: job({
     type: 'transcripts.index-transcripts',
     summary: 'Makes what was said in conversations searchable after their rows have changed (T2).',
-    payload: Type.Object({ conversation_ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: maxIndexed }) }),
+    payload: Type.Object({
+      conversation_ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: maxIndexed }),
+    }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 1_800_000, concurrency: 1 },
   }),
 } as const;

@@ -1,6 +1,7 @@
 /**
- * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). This service finds the words and stores the access facts of
- * conversations; the conversations service decides what the caller may read, and is called for each page. docs/adr/transcript-search.md
+ * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). This service finds the words and stores the
+ * access facts of conversations; the conversations service decides what the caller may read, and is called for each
+ * page. docs/adr/transcript-search.md
  */
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -29,7 +30,8 @@ const windowSize = 500;
 /** Windows read per page; after that the page can have fewer matches. */
 const maxRounds = 4;
 /**
- * From this number of expected matches, walks through the newest conversations in batches, because reading all matches takes too long (T3).
+ * From this number of expected matches, walks through the newest conversations in batches, because reading all matches
+ * takes too long (T3).
  */
 const walkThreshold = 20_000;
 const conversationsPerWalk = 30;
@@ -79,7 +81,11 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
     const start: Cursor = { below: null, last: null, after: null, total: 0 };
     const cursor = given === undefined ? start : readCursor(given, request);
     if (cursor === undefined)
-      throw new AppError({ code: 'bad_request', reason: 'invalid_cursor', message: '`cursor` does not belong to this search' });
+      throw new AppError({
+        code: 'bad_request',
+        reason: 'invalid_cursor',
+        message: '`cursor` does not belong to this search',
+      });
     const parsedQuery = parseQuery(request.q);
     const query = toTsquery(parsedQuery);
     if (query === undefined) return emptyPage;
@@ -96,18 +102,24 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
     const speakerConversations = personId === null ? null : await listFewConversationsWithSpeaker(deps.db, personId);
     const conversationIds = speakerConversations ?? (await listFewConversations(deps.db, conversationFilters));
     const filters = { ...conversationFilters, query, personId, conversationIds };
-    // If speakers were looked up by conversation, the word index, which does not contain speakers, would be read for all speakers.
+    // If speakers were looked up by conversation, the word index, which does not contain speakers, would be read for
+    // all speakers.
     const expected = await estimate(deps.db, {
       ...noConversationFilters,
       query,
       personId: speakerConversations === null ? personId : null,
     });
-    return await readPage({ ...deps, context, parsedQuery, filters, expected, limit }, cursor, (next) => writeCursor(next, request));
+    return await readPage({ ...deps, context, parsedQuery, filters, expected, limit }, cursor, (next) =>
+      writeCursor(next, request),
+    );
   };
 }
 
 /** Returns the matching conversations when there are few; otherwise null. */
-async function listFewConversations(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
+async function listFewConversations(
+  db: Database,
+  filters: Omit<Parameters<typeof listFitting>[1], 'limit'>,
+): Promise<number[] | null> {
   const { hiddenEventIds: _hidden, ...narrowing } = filters;
   if (Object.values(narrowing).every((value) => value === null)) return null;
   return idsUpToMax(await listFitting(db, { ...filters, limit: maxConversationIds + 1 }));
@@ -217,10 +229,16 @@ async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, 
     return { found, next, total: last === null ? 0 : undefined, cursorAfter: () => cursor };
   const isCut = first.found > windowSize;
   const total = isCut || last !== null ? undefined : first.found;
-  const closed = isCut && cursor.last === null ? { start: first.last_start, id: first.last_id, index: first.last_index } : last;
+  const closed =
+    isCut && cursor.last === null ? { start: first.last_start, id: first.last_id, index: first.last_index } : last;
   const cursorAfter = (match: Found): Cursor => ({ ...cursor, last: closed, after: positionOf(match) });
   if (rows.length > limit) return { found, next: cursorAfter(lastFound), total, cursorAfter };
-  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total, cursorAfter };
+  return {
+    found,
+    next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null },
+    total,
+    cursorAfter,
+  };
 }
 
 async function findWalkEdge(
@@ -228,11 +246,21 @@ async function findWalkEdge(
   { query: _query, personId: _speaker, ...filters }: Search['filters'],
   below: Position,
 ): Promise<Position | undefined> {
-  const found = await findEdge(db, { ...filters, belowStart: below.start, belowId: below.id, walked: conversationsPerWalk });
+  const found = await findEdge(db, {
+    ...filters,
+    belowStart: below.start,
+    belowId: below.id,
+    walked: conversationsPerWalk,
+  });
   return found === undefined ? undefined : { ...found, index: 0 };
 }
 
-const positionOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
+const positionOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({
+  start,
+  id,
+  index,
+  score,
+});
 
 /** The planner's estimate, at least one more than a window. */
 async function estimate(db: Database, filters: Search['filters']): Promise<number> {
@@ -242,12 +270,18 @@ async function estimate(db: Database, filters: Search['filters']): Promise<numbe
 }
 
 /** Describes the matches that the caller can read now. */
-async function describe({ bus, db, audience: { cite }, context, parsedQuery }: Search, found: readonly Found[]): Promise<Described[]> {
+async function describe(
+  { bus, db, audience: { cite }, context, parsedQuery }: Search,
+  found: readonly Found[],
+): Promise<Described[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
   const [{ items }, rows, names] = await Promise.all([
     bus.call(cite, { ids }, context),
-    listSegments(db, { conversationIds: found.map((row) => row.conversation_id), indexes: found.map((row) => row.segment_index) }),
+    listSegments(db, {
+      conversationIds: found.map((row) => row.conversation_id),
+      indexes: found.map((row) => row.segment_index),
+    }),
     readSpeakerNames({ bus, db }, ids, context),
   ]);
   const cited = new Map(items.map((item) => [item.id, item]));

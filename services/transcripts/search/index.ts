@@ -34,10 +34,15 @@ interface RefreshDependencies {
 }
 
 /**
- * Refreshes the access facts of these conversations; removes conversations that no longer exist from the index. The conversations service
- * is called under a lock, so that of two concurrent refreshes the later write has the later state.
+ * Refreshes the access facts of these conversations; removes conversations that no longer exist from the index. The
+ * conversations service is called under a lock, so that of two concurrent refreshes the later write has the later
+ * state.
  */
-export async function refreshAccessFacts({ bus, db }: RefreshDependencies, ids: readonly number[], context: CallContext): Promise<void> {
+export async function refreshAccessFacts(
+  { bus, db }: RefreshDependencies,
+  ids: readonly number[],
+  context: CallContext,
+): Promise<void> {
   for (let first = 0; first < ids.length; first += refreshBatchSize) {
     const batch = ids.slice(first, first + refreshBatchSize);
     await db.transaction((tx) => refreshBatch({ bus, tx }, batch, context));

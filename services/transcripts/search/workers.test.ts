@@ -4,7 +4,9 @@ import { createImportThrottle } from './workers.ts';
 describe('background work that yields to imports (T3)', () => {
   const { signal } = new AbortController();
 
-  /** Returns for each piece of work its duration, whether rows are being written, and the delay since the previous one. */
+  /**
+   * Returns for each piece of work its duration, whether rows are being written, and the delay since the previous one.
+   */
   async function rests(...steps: readonly { worked: number; writing: boolean; later?: number }[]): Promise<number[]> {
     const rested: number[] = [];
     let [time, writing] = [0, false];
@@ -33,7 +35,11 @@ describe('background work that yields to imports (T3)', () => {
 
   it('pauses briefly between two transactions for a part of the import', async () => {
     expect(
-      await rests({ worked: 10, writing: true }, { worked: 10, writing: false, later: 1_900 }, { worked: 10, writing: false, later: 200 }),
+      await rests(
+        { worked: 10, writing: true },
+        { worked: 10, writing: false, later: 1_900 },
+        { worked: 10, writing: false, later: 200 },
+      ),
     ).toEqual([40, 40, 0]);
   });
 });

@@ -23,7 +23,10 @@ import {
   raiseWorkMem,
 } from './statements/index-rows.ts';
 
-/** After this time a run leaves the remaining transcripts to another job, so that later jobs are not blocked and a retry repeats little. */
+/**
+ * After this time a run leaves the remaining transcripts to another job, so that later jobs are not blocked and a retry
+ * repeats little.
+ */
 const defaultMaxRunMs = 60_000;
 const rowsPerPage = 1_000;
 
@@ -47,7 +50,9 @@ export function createIndexTranscripts(
       run.signal.throwIfAborted();
       if (index > 0 && startedAt >= endsAt) {
         const remaining = { conversation_ids: ids.slice(index) };
-        return run.complete((tx) => jobs.enqueue(tx, searchJobs.indexTranscripts, remaining, { requestId: run.requestId }));
+        return run.complete((tx) =>
+          jobs.enqueue(tx, searchJobs.indexTranscripts, remaining, { requestId: run.requestId }),
+        );
       }
       await db.transaction((tx) => indexTranscript(tx, id));
       run.progress((100 * (index + 1)) / ids.length);
@@ -59,8 +64,8 @@ export function createIndexTranscripts(
 }
 
 /**
- * Replaces the indexed words of a conversation with those of its current rows. Erased text and rows that may be outside the window are not
- * indexed.
+ * Replaces the indexed words of a conversation with those of its current rows. Erased text and rows that may be outside
+ * the window are not indexed.
  */
 async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
   const exists = await lockForWriting(tx, conversationId);
@@ -74,7 +79,9 @@ async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
     if (last === undefined) return;
     const firstIndex = index;
     index += page.length;
-    const rows = page.map((row, offset) => ({ ...row, index: firstIndex + offset })).filter(({ text }) => text !== erasedText);
+    const rows = page
+      .map((row, offset) => ({ ...row, index: firstIndex + offset }))
+      .filter(({ text }) => text !== erasedText);
     await insertSegments(tx, {
       conversationId,
       indexes: rows.map((row) => row.index),
@@ -90,10 +97,19 @@ async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
 }
 
 /** Refreshes the access facts of a conversation whenever it changes. */
-export function consumeChanges({ bus, db, logger }: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
-  return consumeEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
-    if ((await findIndexed(db, { id })) !== undefined) await refreshAccessFacts({ bus, db }, [id], newContext());
-  });
+export function consumeChanges({
+  bus,
+  db,
+  logger,
+}: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
+  return consumeEvent(
+    { bus, logger },
+    transcripts.consumers.conversationChanged,
+    conversations.events.changed,
+    async ({ id }) => {
+      if ((await findIndexed(db, { id })) !== undefined) await refreshAccessFacts({ bus, db }, [id], newContext());
+    },
+  );
 }
 
 /** Enqueues indexing of transcripts from releases without search, once each. */

@@ -2,7 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SplitPlan } from './prepare.ts';
 
-function plan(silences: readonly (readonly [number, number])[], duration: number, limits = { maxSeconds: 600, minSeconds: 300 }): number[] {
+function plan(
+  silences: readonly (readonly [number, number])[],
+  duration: number,
+  limits = { maxSeconds: 600, minSeconds: 300 },
+): number[] {
   const made = new SplitPlan(limits);
   for (const [start, end] of silences) made.silence(start, end);
   return made.finish(duration);
@@ -44,7 +48,9 @@ describe('cuts of long audio (rules/providers#language-models: split long record
   });
 
   it('never creates a part that is too long, and splits only in silence or at the limit', () => {
-    const steps = fc.array(fc.tuple(fc.double({ min: 0.1, max: 900, noNaN: true }), fc.double({ min: 0.1, max: 5, noNaN: true })));
+    const steps = fc.array(
+      fc.tuple(fc.double({ min: 0.1, max: 900, noNaN: true }), fc.double({ min: 0.1, max: 5, noNaN: true })),
+    );
     fc.assert(
       fc.property(steps, fc.double({ min: 0, max: 2_000, noNaN: true }), (gaps, rest) => {
         let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Prepares audio for the model server: the part inside the window, mono, compressed, split at silences into parts of limited size. Works on
- * disk; memory does not depend on the length of the audio.
+ * Prepares audio for the model server: the part inside the window, mono, compressed, split at silences into parts of
+ * limited size. Works on disk; memory does not depend on the length of the audio.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,7 +37,8 @@ const encoderPaddingSeconds = 0.1;
 const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', 'voip', '-f', 'ogg'] as const;
 
 /**
- * Returns an empty list when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's reason
+ * Returns an empty list when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg,
+ * the signal's reason
  */
 export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
   const { folder, range, signal } = options;
@@ -81,17 +82,34 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
 }
 
 async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): Promise<number> {
-  const output = await ffmpeg.probe(['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)], { signal });
+  const output = await ffmpeg.probe(
+    ['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)],
+    { signal },
+  );
   const duration = Number(output.toString('utf8').trim());
   if (!(duration > 0)) throw new FfmpegError('ffprobe', 'told no duration', '', false);
   return duration;
 }
 
-async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { folder, signal }: PrepareOptions): Promise<AudioPart[]> {
+async function split(
+  ffmpeg: Ffmpeg,
+  file: string,
+  cuts: readonly number[],
+  { folder, signal }: PrepareOptions,
+): Promise<AudioPart[]> {
   const list = join(folder, 'parts.csv');
   const times = cuts.map((cut) => cut.toFixed(6)).join(',');
   const segments = ['-f', 'segment', '-segment_format', 'ogg', '-segment_times', times, '-reset_timestamps', '1'];
-  const output = ['-c', 'copy', ...segments, '-segment_list', list, '-segment_list_type', 'csv', join(folder, 'part-%05d.ogg')];
+  const output = [
+    '-c',
+    'copy',
+    ...segments,
+    '-segment_list',
+    list,
+    '-segment_list_type',
+    'csv',
+    join(folder, 'part-%05d.ogg'),
+  ];
   await ffmpeg.run([...ffmpeg.input(file), ...output], { signal });
   return (await readFile(list, 'utf8'))
     .trim()
@@ -105,8 +123,8 @@ async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { fo
 }
 
 /**
- * Decides where to cut long audio: at silences, as late as the maximum length allows. Processes silences as they are found and retains
- * nothing else.
+ * Decides where to cut long audio: at silences, as late as the maximum length allows. Processes silences as they are
+ * found and retains nothing else.
  */
 
 export interface SplitLimits {

@@ -1,6 +1,7 @@
 /**
- * Converts parts of audio to rows: each part is transcribed separately, its times are shifted to those of the whole, and the window filter
- * classifies every row like those of the provider. Only accepted rows are retained, in memory only.
+ * Converts parts of audio to rows: each part is transcribed separately, its times are shifted to those of the whole,
+ * and the window filter classifies every row like those of the provider. Only accepted rows are retained, in memory
+ * only.
  */
 import { readFile } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
@@ -49,7 +50,8 @@ export async function transcribeParts(
       const verdict = filter.classify(row);
       if (verdict.kind !== 'accepted') continue;
       characters += verdict.row.sentence.length;
-      if (characters > maxCharacters) throw new PermanentJobError('the transcription has more text than anybody can say');
+      if (characters > maxCharacters)
+        throw new PermanentJobError('the transcription has more text than anybody can say');
       rows.push(verdict.row);
     }
     options.onProgress(index + 1);
@@ -57,21 +59,28 @@ export async function transcribeParts(
   return { rows, counts: filter.finish() };
 }
 
-/** Returns rows for the filter: whole milliseconds from the start of the audio file. Without segments the part is one row. */
+/**
+ * Returns rows for the filter: whole milliseconds from the start of the audio file. Without segments the part is one
+ * row.
+ */
 export function toRows({ segments, text }: Transcription, part: AudioPart, rangeStart: number): unknown[] {
   const length = part.end - part.start;
   const transcribed: readonly TranscriptionSegment[] = segments ?? [{ start: 0, end: length, text }];
   return transcribed.map((segment) => ({
-    startTime: toMilliseconds(segment.start, length, (seconds) => Math.ceil((rangeStart + part.start + seconds) * 1000 - 1e-6)),
-    endTime: toMilliseconds(segment.end, length, (seconds) => Math.floor((rangeStart + part.start + seconds) * 1000 + 1e-6)),
+    startTime: toMilliseconds(segment.start, length, (seconds) =>
+      Math.ceil((rangeStart + part.start + seconds) * 1000 - 1e-6),
+    ),
+    endTime: toMilliseconds(segment.end, length, (seconds) =>
+      Math.floor((rangeStart + part.start + seconds) * 1000 + 1e-6),
+    ),
     sentence: typeof segment.text === 'string' ? segment.text.toWellFormed().trim() : segment.text,
     peerData: {},
   }));
 }
 
 /**
- * Returns null, which the filter treats as a missing time, when a segment is outside the part. A segment that exceeds the part's end is cut
- * there.
+ * Returns null, which the filter treats as a missing time, when a segment is outside the part. A segment that exceeds
+ * the part's end is cut there.
  */
 function toMilliseconds(seconds: unknown, length: number, position: (seconds: number) => number): number | null {
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= length + modelWindowSeconds)) return null;

@@ -1,7 +1,8 @@
 /**
- * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): downloads the canonical audio, splits
- * its part inside the window, transcribes each piece, and installs the rows with evidence like an import. Speech outside the window is
- * never sent, stored or logged. A failed attempt changes nothing; the next one starts from the beginning.
+ * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): downloads the
+ * canonical audio, splits its part inside the window, transcribes each piece, and installs the rows with evidence like
+ * an import. Speech outside the window is never sent, stored or logged. A failed attempt changes nothing; the next one
+ * starts from the beginning.
  */
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -18,7 +19,14 @@ import { audioTranscription as declaration, type AudioTranscriptionConfig } from
 import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
 import { maxAudioBytes, media, mediaPaths } from '#services/media';
 import { type Artifact, lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
-import { type FinishedStatus, InstallRefused, installTranscript, parseWindow, readSource, recordResult } from '../import/index.ts';
+import {
+  type FinishedStatus,
+  InstallRefused,
+  installTranscript,
+  parseWindow,
+  readSource,
+  recordResult,
+} from '../import/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { Window } from '../row-filter.ts';
 import { rowsChanged } from '../search/index.ts';
@@ -28,7 +36,16 @@ import { type TranscribedRows, transcribeParts } from './transcribe.ts';
 
 type AudioTranscriptionDependencies = Pick<
   Dependencies,
-  'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'mediaOutbound' | 'ffmpeg' | 'scratch' | 'transcriber' | 'countTranscription'
+  | 'config'
+  | 'db'
+  | 'bus'
+  | 'jobs'
+  | 'eventOutbox'
+  | 'mediaOutbound'
+  | 'ffmpeg'
+  | 'scratch'
+  | 'transcriber'
+  | 'countTranscription'
 >;
 
 /** `kept`: the existing transcript was kept. */
@@ -118,13 +135,20 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
     const parts = await prepareAudio(deps.ffmpeg, file, {
       folder,
       range,
-      limits: { maxSeconds: deps.config.TRANSCRIPTION_PART_SECONDS, minSeconds: deps.config.TRANSCRIPTION_PART_SECONDS / 2 },
+      limits: {
+        maxSeconds: deps.config.TRANSCRIPTION_PART_SECONDS,
+        minSeconds: deps.config.TRANSCRIPTION_PART_SECONDS / 2,
+      },
       signal: run.signal,
-      onProgress: (seconds) => run.progress(fetchedPercent + Math.min(1, seconds / length) * (preparedPercent - fetchedPercent)),
+      onProgress: (seconds) =>
+        run.progress(fetchedPercent + Math.min(1, seconds / length) * (preparedPercent - fetchedPercent)),
     });
     const reportProgress = (done: number): void => {
       const share = parts.length === 0 ? 1 : done / parts.length;
-      run.progress(preparedPercent + share * (transcribedPercent - preparedPercent), `transcribed ${done} of ${parts.length} parts`);
+      run.progress(
+        preparedPercent + share * (transcribedPercent - preparedPercent),
+        `transcribed ${done} of ${parts.length} parts`,
+      );
     };
     reportProgress(0);
     const { language, vocabulary } = config;
@@ -166,7 +190,11 @@ async function install(
   const result = { artifact, window, counts };
   await rowsChanged(jobs, tx, [conversationId]);
   if (counts.accepted === 0) {
-    return recordResult(eventOutbox, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+    return recordResult(eventOutbox, tx, conversationId, {
+      ...result,
+      status: 'transcript_window_empty',
+      installedSegments: null,
+    });
   }
   const speakers = new SpeakerCollector();
   for (const [position, row] of rows.entries()) speakers.add(row, position);
@@ -203,11 +231,22 @@ async function finish(
 function describe(status: TranscriptionStatus, transcribed: Transcribed | undefined): PipelineOutcome {
   if (status === 'conversation_gone') return { result: { status }, note: null, succeeded: false };
   if (status === 'kept') {
-    return { result: { status }, note: `${declaration.name} finished: the existing transcript is kept`, succeeded: true };
+    return {
+      result: { status },
+      note: `${declaration.name} finished: the existing transcript is kept`,
+      succeeded: true,
+    };
   }
-  const rows = transcribed === undefined ? '' : `; ${transcribed.counts.accepted} of ${transcribed.counts.raw} rows lie in the window`;
+  const rows =
+    transcribed === undefined
+      ? ''
+      : `; ${transcribed.counts.accepted} of ${transcribed.counts.raw} rows lie in the window`;
   const parts = transcribed === undefined ? {} : { parts: transcribed.parts, sha256: transcribed.artifact.sha256 };
-  return { result: { status, ...parts }, note: `${declaration.name} finished: ${status}${rows}`, succeeded: status === 'imported' };
+  return {
+    result: { status, ...parts },
+    note: `${declaration.name} finished: ${status}${rows}`,
+    succeeded: status === 'imported',
+  };
 }
 
 const fetchTimeoutMs = 1_800_000;

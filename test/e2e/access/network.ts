@@ -1,6 +1,6 @@
 /**
- * A tree of public and private holons with related objects, callers with every kind of authority, and what each may see and edit by policy
- * (D48, D49), derived from the tree alone.
+ * A tree of public and private holons with related objects, callers with every kind of authority, and what each may see
+ * and edit by policy (D48, D49), derived from the tree alone.
  */
 
 /** slug → [class, parent]. Private: `closed`, `inner` (inherited), `hushed`. */
@@ -77,7 +77,11 @@ export const membershipKey = ([person, holon, journey]: readonly string[]): stri
 export const relationshipKey = ([from, to]: readonly string[]): string => `${from}-${to}`;
 
 /** Added in order: public holons, private ones, and public ones below a private holon. */
-export const stages: readonly (readonly Slug[])[] = [['hub', 'camp', 'stroll'], ['vault', 'cell', 'whisper', 'den', 'solo'], ['annex']];
+export const stages: readonly (readonly Slug[])[] = [
+  ['hub', 'camp', 'stroll'],
+  ['vault', 'cell', 'whisper', 'den', 'solo'],
+  ['annex'],
+];
 
 const classes = [
   { slug: 'group', label: 'Group', journeys: ['join', 'steward'], allowed_children: ['walk'] },
@@ -105,7 +109,9 @@ export function describeStage(stage: number): Record<string, unknown> {
     ends.every((slug) => present.includes(slug)) && ends.some((slug) => added.includes(slug));
   const dates = ['2020-01-01', '2020-01-02', null];
   return {
-    ...(stage === 0 ? { classes, journeys, people: [...people, ...callerNames].map((key) => ({ key, name: `Person ${key}` })) } : {}),
+    ...(stage === 0
+      ? { classes, journeys, people: [...people, ...callerNames].map((key) => ({ key, name: `Person ${key}` })) }
+      : {}),
     accounts: callerNames.map((caller) => describeAccount(caller, present)),
     holons: added.map((slug) => ({
       slug,
@@ -143,7 +149,8 @@ export function describeStage(stage: number): Record<string, unknown> {
 
 function describeAccount(caller: Caller, present: readonly Slug[]): Record<string, unknown> {
   const authority: readonly Slug[] | 'all' = callers[caller];
-  const held = authority === 'all' ? [] : authority.filter((slug) => present.includes(slug)).map((holon) => ({ holon }));
+  const held =
+    authority === 'all' ? [] : authority.filter((slug) => present.includes(slug)).map((holon) => ({ holon }));
   return {
     email: `${caller}@example.org`,
     person: caller,

@@ -1,9 +1,12 @@
-/** Derives the list that a caller sees from the list that the editor sees: the policy (D41, D46a, D48) applied to JSON. */
+/**
+ * Derives the list that a caller sees from the list that the editor sees: the policy (D41, D46a, D48) applied to JSON.
+ */
 import { type Caller, sees, type Slug, tree } from './network.ts';
 
 type Json = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isSlug = (value: unknown): value is Slug => typeof value === 'string' && value in tree;
 
 /** Text of a note; it names its holons, because the note itself does not. */

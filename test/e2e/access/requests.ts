@@ -18,7 +18,15 @@ export interface Read {
   readonly paged?: boolean;
 }
 
-const inHolon = ['', '&q=person', '&journey=join', '&step_slug=asked', '&follow_up=overdue', '&follow_up=none', '&sort=-name'];
+const inHolon = [
+  '',
+  '&q=person',
+  '&journey=join',
+  '&step_slug=asked',
+  '&follow_up=overdue',
+  '&follow_up=none',
+  '&sort=-name',
+];
 const sorts = ['name', 'latest', 'updated'];
 
 /** Lists of holons and related objects. Each fits on one page. */
@@ -33,11 +41,19 @@ export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
       path: `/search?limit_per_type=50&q=pl&types=${types}`,
     })),
     ...[...texts, 'pl', ''].flatMap((text) =>
-      sorts.map((sort) => ({ operation: 'listHolons', path: `/holons?limit=100&sort=${sort}&q=${query(text)}`, paged })),
+      sorts.map((sort) => ({
+        operation: 'listHolons',
+        path: `/holons?limit=100&sort=${sort}&q=${query(text)}`,
+        paged,
+      })),
     ),
     ...['group', 'closed', 'inner', 'experience', 'hushed'].flatMap((objectClass) => [
       { operation: 'listHolons', path: `/holons?limit=100&class=${objectClass}`, paged },
-      { operation: 'listHolons', path: `/holons?limit=100&class=${objectClass}&q=place&created_after=2020-01-01T00:00:00Z`, paged },
+      {
+        operation: 'listHolons',
+        path: `/holons?limit=100&class=${objectClass}&q=place&created_after=2020-01-01T00:00:00Z`,
+        paged,
+      },
     ]),
     ...holons.flatMap((parent) =>
       ['q=', 'class=group', 'class=closed', 'q=place&updated_after=2020-01-01T00:00:00Z'].map((filter) => ({
@@ -62,9 +78,15 @@ export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
       { operation: 'listNotesOfHolon', path: `/holons/${idOf('holons', holon)}/notes?limit=200`, holon },
     ]),
     ...['', `&responsible=${idOf('people', 'at')}`].flatMap((responsible) =>
-      ['', '&type=person', '&type=closed', '&type=group', '&type=hushed,person', '&when=overdue', '&when=overdue,future&type=inner'].map(
-        (more) => ({ operation: 'listResponsible', path: `/responsible?limit=100${responsible}${more}`, paged }),
-      ),
+      [
+        '',
+        '&type=person',
+        '&type=closed',
+        '&type=group',
+        '&type=hushed,person',
+        '&when=overdue',
+        '&when=overdue,future&type=inner',
+      ].map((more) => ({ operation: 'listResponsible', path: `/responsible?limit=100${responsible}${more}`, paged })),
     ),
   ];
 }
@@ -117,16 +139,18 @@ export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
     ...memberships
       .filter(([, holon]) => all([holon]))
       .flatMap((membership) =>
-        [...notes, { note: 'x', journey_slug: 'nowhere', step_slug: 'asked' }, { note: 'x', responsible_person_id: nobodysId }].map(
-          (json) => ({
-            operation: 'updateMembership',
-            path: `/memberships/${idOf('memberships', membershipKey(membership))}/update`,
-            json,
-            seen: [membership[1]],
-            edited: [membership[1]],
-            allowed: 400,
-          }),
-        ),
+        [
+          ...notes,
+          { note: 'x', journey_slug: 'nowhere', step_slug: 'asked' },
+          { note: 'x', responsible_person_id: nobodysId },
+        ].map((json) => ({
+          operation: 'updateMembership',
+          path: `/memberships/${idOf('memberships', membershipKey(membership))}/update`,
+          json,
+          seen: [membership[1]],
+          edited: [membership[1]],
+          allowed: 400,
+        })),
       ),
     ...relationships
       .filter((ends) => all(ends))

@@ -19,7 +19,11 @@ const anyInstant = fc
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
 /** Returns a known value in three of four cases, unless the schema has an enumeration. */
-export function preferKnown<Value>(values: readonly Value[] | undefined, schema: Json, made: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
+export function preferKnown<Value>(
+  values: readonly Value[] | undefined,
+  schema: Json,
+  made: fc.Arbitrary<Value>,
+): fc.Arbitrary<Value> {
   const branches = (schema['anyOf'] ?? []) as Json[];
   const minLength = Math.max(...[schema, ...branches].map((one) => Number(one['minLength'] ?? 0)));
   const usable = (values ?? []).filter((value) => typeof value !== 'string' || value.length >= minLength);
@@ -36,7 +40,8 @@ export function fitting(schema: Json, components: Json, known: Known = {}): fc.A
   const branches = (schema['anyOf'] ?? schema['oneOf']) as Json[] | undefined;
   if (branches !== undefined) return fc.oneof(...branches.map((branch) => fitting(branch, components, known)));
   const { type } = schema;
-  if (Array.isArray(type)) return fc.oneof(...type.map((item: unknown) => fitting({ ...schema, type: item }, components, known)));
+  if (Array.isArray(type))
+    return fc.oneof(...type.map((item: unknown) => fitting({ ...schema, type: item }, components, known)));
   switch (type) {
     case 'null':
       return fc.constant(null);
@@ -45,7 +50,12 @@ export function fitting(schema: Json, components: Json, known: Known = {}): fc.A
     case 'integer':
       return fc.integer({ min: bound(schema, 'minimum', -1_000), max: bound(schema, 'maximum', 2_147_483_647) });
     case 'number':
-      return fc.double({ min: bound(schema, 'minimum', -1e6), max: bound(schema, 'maximum', 1e6), noNaN: true, noDefaultInfinity: true });
+      return fc.double({
+        min: bound(schema, 'minimum', -1e6),
+        max: bound(schema, 'maximum', 1e6),
+        noNaN: true,
+        noDefaultInfinity: true,
+      });
     case 'string':
       return fittingText(schema);
     case 'array': {
@@ -96,7 +106,8 @@ function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitra
     const validate = compileDocumented(property, components, false);
     return known[name].filter((value) => validate(structuredClone(value)).length === 0);
   };
-  const valueOf = (name: string, property: Json) => preferKnown(knownOf(name, property), property, fitting(property, components, known));
+  const valueOf = (name: string, property: Json) =>
+    preferKnown(knownOf(name, property), property, fitting(property, components, known));
   const named = fc.record(Object.fromEntries(properties.map(([name, property]) => [name, valueOf(name, property)])), {
     requiredKeys: properties.map(([name]) => name).filter((name) => required.has(name)),
   });
@@ -108,7 +119,19 @@ function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitra
 }
 
 /** Values of a type that most fields do not allow. */
-const strangers: readonly unknown[] = [null, true, 1.5, -1, 'neither date nor number', '', {}, { strange: 1 }, [], [[]], 'x'.repeat(5_000)];
+const strangers: readonly unknown[] = [
+  null,
+  true,
+  1.5,
+  -1,
+  'neither date nor number',
+  '',
+  {},
+  { strange: 1 },
+  [],
+  [[]],
+  'x'.repeat(5_000),
+];
 
 /** Generates values with exactly one fault; each violates the schema. */
 export function breaking(schema: Json, components: Json): fc.Arbitrary<unknown> {

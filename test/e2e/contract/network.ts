@@ -46,7 +46,15 @@ const document = {
     { slug: 'bread', name: 'Bread', class: 'workshop', parent: 'summer' },
   ],
   memberships: [
-    { key: 'mina', person: 'mina', holon: 'summer', journey: 'joining', step: 'asked', follow_up_after: '2026-01-01', responsible: 'mina' },
+    {
+      key: 'mina',
+      person: 'mina',
+      holon: 'summer',
+      journey: 'joining',
+      step: 'asked',
+      follow_up_after: '2026-01-01',
+      responsible: 'mina',
+    },
     { key: 'noor', person: 'noor', holon: 'winter', journey: 'helping' },
   ],
   relationships: [{ key: 'near', from: 'summer', to: 'winter', journey: 'hosting', step: 'asked' }],

@@ -1,6 +1,6 @@
 /**
- * Checks every response of a test against the document served by the same gateway. An undocumented operation, status, content type, header
- * or field fails the test.
+ * Checks every response of a test against the document served by the same gateway. An undocumented operation, status,
+ * content type, header or field fails the test.
  */
 import { createHash } from 'node:crypto';
 import type { SchemaProblem } from '#libs/schema';
@@ -40,7 +40,9 @@ const undocumented = /^\/api(\/v1|\/ops)?\/(openapi\.json|asyncapi\.json|docs(\/
 /** Sent by the HTTP parser before routing. */
 const transportStatuses = new Set([408, 431]);
 
-/** Compiled contracts by document text: most gateways of a worker serve the same documents, so they are compiled once. */
+/**
+ * Compiled contracts by document text: most gateways of a worker serve the same documents, so they are compiled once.
+ */
 const contracts = new Map<string, Contract>();
 
 interface Contract {
@@ -67,10 +69,13 @@ export async function createRecorder(baseUrl: string): Promise<Recorder> {
     const path = exchange.path.split(/[?#]/, 1)[0] ?? '';
     if (undocumented.test(path)) return;
     const found = lookup(exchange.method, path);
-    const problems = found.kind === 'operation' ? judge(found.operation, exchange) : judgeUnrouted(found, path, exchange);
+    const problems =
+      found.kind === 'operation' ? judge(found.operation, exchange) : judgeUnrouted(found, path, exchange);
     if (problems.length > 0) {
       const head = `${exchange.method} ${exchange.path} answered ${exchange.status}, which its document does not allow`;
-      throw new Error([head, ...problems.map((problem) => `- ${problem}`), (exchange.text ?? '').slice(0, 500)].join('\n'));
+      throw new Error(
+        [head, ...problems.map((problem) => `- ${problem}`), (exchange.text ?? '').slice(0, 500)].join('\n'),
+      );
     }
     if (found.kind === 'operation') noteAnswer(recording, found.operation.id, String(exchange.status));
   };
@@ -104,9 +109,11 @@ function judgeUnrouted(found: Lookup, path: string, { method, status, headers, t
   if (!path.startsWith('/api')) return [];
   if (method === 'OPTIONS' && status === 204) return [];
   const expected = found.kind === 'path' ? 404 : 405;
-  if (status !== expected && !transportStatuses.has(status) && status !== 400) return [`no such operation: expected ${expected}`];
+  if (status !== expected && !transportStatuses.has(status) && status !== 400)
+    return [`no such operation: expected ${expected}`];
   const body = parse(text ?? '') as Record<string, unknown> | undefined;
-  const known = typeof body?.['detail'] === 'string' || (typeof body?.['code'] === 'string' && /^\/api\/(v1|ops)/.test(path));
+  const known =
+    typeof body?.['detail'] === 'string' || (typeof body?.['code'] === 'string' && /^\/api\/(v1|ops)/.test(path));
   if (method !== 'HEAD' && !known) return ['the body is no error envelope'];
   return headers.get('x-request-id') === null ? ['the header X-Request-Id is missing'] : [];
 }
@@ -125,7 +132,8 @@ function createJudge(): Judge {
   };
   return (operation, { method, status, headers, text }) => {
     const reply = operation.responses[String(status)];
-    if (reply === undefined) return transportStatuses.has(status) ? [] : [`the status is not documented for ${operation.id}`];
+    if (reply === undefined)
+      return transportStatuses.has(status) ? [] : [`the status is not documented for ${operation.id}`];
     const problems = listMissingHeaders(operation, status, headers);
     const empty = text === undefined || text === '';
     if (reply.content === undefined) return empty ? problems : [...problems, 'a body is not documented'];
@@ -138,7 +146,10 @@ function createJudge(): Judge {
     const value = entry[0] === 'application/json' ? parse(text) : text;
     if (value === undefined) return [...problems, 'the body is no JSON'];
     const found = check(operation, status, schema)(value);
-    return [...problems, ...found.map(({ path, message, params }) => `/${path.join('/')} ${message} ${JSON.stringify(params)}`)];
+    return [
+      ...problems,
+      ...found.map(({ path, message, params }) => `/${path.join('/')} ${message} ${JSON.stringify(params)}`),
+    ];
   };
 }
 

@@ -16,7 +16,8 @@ export function openRecordings(folder: string): void {
 /** Writes the recording of one platform if the run collects recordings. */
 export function keepRecording(name: string, recording: Recording): void {
   const folder = process.env[folderVariable];
-  if (folder !== undefined && existsSync(folder)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(recording));
+  if (folder !== undefined && existsSync(folder))
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify(recording));
 }
 
 /** Merges all recordings of a folder. */

@@ -19,7 +19,9 @@ type Values = Readonly<Record<string, string | undefined>>;
 /** Visible ASCII, as headers require, in twenty lengths from the minimum on. */
 function headerText({ minLength, maxLength }: Json): fc.Arbitrary<string> {
   const shortest = Number(minLength ?? 1);
-  return fc.stringMatching(new RegExp(`^[!-~]{${shortest},${Math.min(shortest + 19, Number(maxLength ?? Infinity))}}$`));
+  return fc.stringMatching(
+    new RegExp(`^[!-~]{${shortest},${Math.min(shortest + 19, Number(maxLength ?? Infinity))}}$`),
+  );
 }
 const slugText = fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/);
 const nullCharacter = '\0';
@@ -37,20 +39,24 @@ export function breakingRequest(operation: DocumentedOperation, known: Known): f
   const byParameter = parameters.flatMap((parameter) => {
     const wrong = listWrongTexts(parameter);
     if (wrong.length === 0) return [];
-    const made = fc.tuple(fittingRequestParts(operation, known), fc.constantFrom(...wrong)).map(([[values, body], value]) => ({
-      ...assemble(operation, { ...values, [parameter.name]: value }, body),
-      broken: `${parameter.in} ${parameter.name}`,
-      refusedWith: value === noChoice ? readRefusal(parameter.schema) : 422,
-    }));
+    const made = fc
+      .tuple(fittingRequestParts(operation, known), fc.constantFrom(...wrong))
+      .map(([[values, body], value]) => ({
+        ...assemble(operation, { ...values, [parameter.name]: value }, body),
+        broken: `${parameter.in} ${parameter.name}`,
+        refusedWith: value === noChoice ? readRefusal(parameter.schema) : 422,
+      }));
     return [made];
   });
   const byBody =
     schema === undefined
       ? []
       : [
-          fc
-            .tuple(fittingRequestParts(operation, known), breaking(schema, components))
-            .map(([[values], json]) => ({ ...assemble(operation, values, { json }), broken: 'body', refusedWith: 422 })),
+          fc.tuple(fittingRequestParts(operation, known), breaking(schema, components)).map(([[values], json]) => ({
+            ...assemble(operation, values, { json }),
+            broken: 'body',
+            refusedWith: 422,
+          })),
         ];
   const all = [...byParameter, ...byBody];
   return raw || all.length === 0 ? undefined : fc.oneof(...all);
@@ -86,9 +92,14 @@ function fittingUpload({ properties }: Json): fc.Arbitrary<Body> {
   });
 }
 
-function fittingParameter(parameter: DocumentedParameter, known: Known, components: Json): fc.Arbitrary<string | undefined> {
+function fittingParameter(
+  parameter: DocumentedParameter,
+  known: Known,
+  components: Json,
+): fc.Arbitrary<string | undefined> {
   const { name, schema, required } = parameter;
-  const made = parameter.in === 'header' && !isConstrained(schema) ? headerText(schema) : fittingText(parameter, components);
+  const made =
+    parameter.in === 'header' && !isConstrained(schema) ? headerText(schema) : fittingText(parameter, components);
   const value = preferKnown(known[name]?.map(String), schema, made);
   return required ? value : fc.option(value, { nil: undefined });
 }
@@ -99,7 +110,9 @@ const isConstrained = ({ type, format, enum: choices }: Json): boolean =>
 function fittingText({ in: place, schema }: DocumentedParameter, components: Json): fc.Arbitrary<string> {
   const text = fitting(schema, components)
     .filter((value) => value !== null)
-    .map((value) => (Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value)));
+    .map((value) =>
+      Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value),
+    );
   if (place !== 'path') return text;
   // URLs have no empty segment, and `.` and `..` are normalized away.
   return schema['type'] === 'string'
@@ -123,7 +136,8 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (type === 'integer' || type === 'number') wrong.push('abc', '1.5e', '0x10', '--1');
   if (type === 'boolean') wrong.push('perhaps');
   if (type === 'array') wrong.push(`1,abc${nullCharacter}`);
-  if (schema['enum'] !== undefined || schema['format'] !== undefined || readRefusal(schema) !== 422) wrong.push(noChoice);
+  if (schema['enum'] !== undefined || schema['format'] !== undefined || readRefusal(schema) !== 422)
+    wrong.push(noChoice);
   if (place === 'query' && typeof maximum === 'number' && maximum < 1e9) wrong.push(String(maximum + 1));
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
   if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));
@@ -136,7 +150,9 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
 
 function assemble({ path, parameters }: DocumentedOperation, values: Values, body: Body): MadeRequest {
   const given = (place: string): [string, string][] =>
-    parameters.flatMap(({ in: own, name }) => (own === place && values[name] !== undefined ? [[name, values[name]]] : []));
+    parameters.flatMap(({ in: own, name }) =>
+      own === place && values[name] !== undefined ? [[name, values[name]]] : [],
+    );
   const inPath = new Map(given('path'));
   const filled = path.replace(/\{([^}]+)\}/g, (_all, name: string) => encodeURIComponent(inPath.get(name) ?? 'x'));
   const query = new URLSearchParams(given('query')).toString();

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents served by a running gateway, prepared for checking responses: operations are found by method and path, response
- * schemas are compiled strictly (an undocumented field is a violation).
+ * The OpenAPI documents served by a running gateway, prepared for checking responses: operations are found by method
+ * and path, response schemas are compiled strictly (an undocumented field is a violation).
  */
 import { compileSchemaForAll, type SchemaProblem } from '#libs/schema';
 import type { TSchema } from '#libs/contract';
@@ -47,7 +47,9 @@ export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
   const answers = await Promise.all(
     ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => fetch(`${baseUrl}${path}`)),
   );
-  return Promise.all(answers.filter(({ status }) => status !== 404).map(async (answer) => (await answer.json()) as OpenApi));
+  return Promise.all(
+    answers.filter(({ status }) => status !== 404).map(async (answer) => (await answer.json()) as OpenApi),
+  );
 }
 
 /** Returns all operations of the documents in order. */
@@ -94,7 +96,11 @@ function toPattern(path: string): RegExp {
 }
 
 /** Compiles a schema of the document; `strict` also rejects unnamed fields. */
-export function compileDocumented(schema: Json, components: Json, strict: boolean): (value: unknown) => SchemaProblem[] {
+export function compileDocumented(
+  schema: Json,
+  components: Json,
+  strict: boolean,
+): (value: unknown) => SchemaProblem[] {
   const whole = { ...schema, components: pickComponents(schema, components) };
   return compileSchemaForAll(strict ? (close(whole) as TSchema) : whole);
 }
@@ -120,12 +126,20 @@ function close(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const closed: Json = {};
   for (const [key, item] of Object.entries(value)) {
-    closed[key] = key === 'enum' || key === 'const' || key === 'default' || key === 'examples' || key === 'required' ? item : close(item);
+    closed[key] =
+      key === 'enum' || key === 'const' || key === 'default' || key === 'examples' || key === 'required'
+        ? item
+        : close(item);
   }
   if (closed['format'] === 'date-time') closed['format'] = 'date-time-offset';
   const fields = closed['properties'];
   const named = typeof fields === 'object' && fields !== null && !('type' in fields && typeof fields.type === 'string');
-  if (named && Object.keys(fields).length > 0 && closed['type'] === 'object' && closed['additionalProperties'] === undefined) {
+  if (
+    named &&
+    Object.keys(fields).length > 0 &&
+    closed['type'] === 'object' &&
+    closed['additionalProperties'] === undefined
+  ) {
     closed['additionalProperties'] = false;
   }
   return closed;

@@ -28,7 +28,8 @@ export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs:
     const wanted = fillTexts(step, (text) => fillText(text, (name, shown) => known.get(name) ?? shown)) as StoryStep;
     const answer = await platform.call(operation.method, toPath(operation, wanted), await toCall(wanted));
     const given: unknown = answer.json ?? (answer.text === '' ? undefined : answer.text);
-    const shown = step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known, step.part === true) };
+    const shown =
+      step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known, step.part === true) };
     return { status: answer.status, answer: given, expected: { status: step.status, ...shown } };
   };
 
@@ -36,7 +37,8 @@ export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs:
     const gate = as === 'gate' ? { 'x-svc-api-key': platform.loginSecret } : {};
     const token = as === 'shared' ? platform.sharedToken : as === 'gate' || as === 'nobody' ? null : await loginAs(as);
     const form = new FormData();
-    for (const [field, name] of Object.entries(upload ?? {})) form.append(field, new Blob([files[name] ?? new Uint8Array()]), name);
+    for (const [field, name] of Object.entries(upload ?? {}))
+      form.append(field, new Blob([files[name] ?? new Uint8Array()]), name);
     const typed = raw === undefined ? {} : { 'content-type': 'application/json' };
     return {
       token,
@@ -60,7 +62,10 @@ function toPath({ path }: DocumentedOperation, step: StoryStep): string {
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-/** Returns the documented answer with markers replaced by this platform's values; values of another form are not replaced. */
+/**
+ * Returns the documented answer with markers replaced by this platform's values; values of another form are not
+ * replaced.
+ */
 function expectAnswer(shown: unknown, given: unknown, known: Known, isPart: boolean): unknown {
   if (typeof shown === 'string') return expectText(shown, given, known);
   if (Array.isArray(shown)) {
@@ -72,13 +77,17 @@ function expectAnswer(shown: unknown, given: unknown, known: Known, isPart: bool
   }
   if (typeof shown !== 'object' || shown === null) return shown;
   const values = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known, isPart)]));
+  return Object.fromEntries(
+    Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known, isPart)]),
+  );
 }
 
 function expectText(shown: string, given: unknown, known: Known): unknown {
   const markers = [...shown.matchAll(marker)];
   if (markers.length === 0) return shown;
-  const pattern = shown.split(marker).map((part, index) => (index % 3 === 0 ? escapeRegExp(part ?? '') : index % 3 === 1 ? '([^]+?)' : ''));
+  const pattern = shown
+    .split(marker)
+    .map((part, index) => (index % 3 === 0 ? escapeRegExp(part ?? '') : index % 3 === 1 ? '([^]+?)' : ''));
   const found = new RegExp(`^${pattern.join('')}$`).exec(String(given));
   if (found === null) return shown;
   for (const [index, [, name = '', example]] of markers.entries()) {

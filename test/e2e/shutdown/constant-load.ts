@@ -1,6 +1,6 @@
 /**
- * Clients that run continuously, each on a persistent connection with a short pause between requests. Every 2xx response is recorded, so
- * that its effect can be verified later.
+ * Clients that run continuously, each on a persistent connection with a short pause between requests. Every 2xx
+ * response is recorded, so that its effect can be verified later.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,7 +84,9 @@ export function startConstantLoad(options: LoadOptions): ConstantLoad {
   ] as const;
   let index = 0;
   const running = clients.flatMap(([count, life]) =>
-    Array.from({ length: count }, () => runClient({ ...options, ledger, number: index++, stopping: stopping.signal }, life)),
+    Array.from({ length: count }, () =>
+      runClient({ ...options, ledger, number: index++, stopping: stopping.signal }, life),
+    ),
   );
   return {
     ledger,
@@ -107,7 +109,10 @@ async function runClient(client: Client, life: Life): Promise<void> {
   const { ledger, platform } = client;
   const send: Send = async (what, method, path, init = {}) => {
     ledger.requests += 1;
-    const headers = { authorization: `Bearer ${platform.sharedToken}`, ...(init.headers as Record<string, string> | undefined) };
+    const headers = {
+      authorization: `Bearer ${platform.sharedToken}`,
+      ...(init.headers as Record<string, string> | undefined),
+    };
     try {
       const signal = AbortSignal.timeout(deadlineMs);
       const response = await fetch(`${platform.baseUrl}${path}`, { method, ...init, headers, dispatcher, signal });
@@ -136,7 +141,8 @@ const json = (body: unknown, headers: Record<string, string> = {}): RequestInit 
   headers: { 'content-type': 'application/json', ...headers },
 });
 
-const addHours = (from: Date, hours: number): string => new Date(from.getTime() + hours * 3_600_000).toISOString().replace('.000', '');
+const addHours = (from: Date, hours: number): string =>
+  new Date(from.getTime() + hours * 3_600_000).toISOString().replace('.000', '');
 const personOf = ({ people, number }: Client): number => people[number] ?? 0;
 
 /** Each one is earlier than the previous, so that a new conversation is created. */
@@ -180,7 +186,12 @@ async function patchOwn(client: Client, send: Send): Promise<() => Promise<void>
   let count = 0;
   return async () => {
     count += 1;
-    const answer = await send('PATCH', 'PATCH', `/api/coherence/conversations/${id}`, json({ infos: { count, [`k${count}`]: 1 } }));
+    const answer = await send(
+      'PATCH',
+      'PATCH',
+      `/api/coherence/conversations/${id}`,
+      json({ infos: { count, [`k${count}`]: 1 } }),
+    );
     if (answer !== undefined) client.ledger.patched.set(id, count);
   };
 }
@@ -190,7 +201,8 @@ async function findOrCreate(client: Client, send: Send): Promise<() => Promise<v
   return async () => {
     count += 1;
     const id = await makeConversation(client, send, count);
-    if (id !== undefined) client.ledger.found.push({ person: personOf(client), time: addHours(client.from, -count), id });
+    if (id !== undefined)
+      client.ledger.found.push({ person: personOf(client), time: addHours(client.from, -count), id });
   };
 }
 
@@ -281,7 +293,12 @@ async function reportRecording(client: Client, send: Send): Promise<() => Promis
     const id = await makeConversation(client, send, count++);
     if (id === undefined) return;
     const [meetingId, sessionId] = [`m-${client.tag}-${id}`, `s-${client.tag}-${id}`];
-    client.provider.addSession({ id: sessionId, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+    client.provider.addSession({
+      id: sessionId,
+      meetingId,
+      startedAt: '2026-05-01T09:50:00.000Z',
+      endedAt: '2026-05-01T11:10:00.000Z',
+    });
     const row = {
       startTime: 700_000,
       endTime: 702_000,

@@ -1,10 +1,20 @@
-/** A platform with two replicas of each service under load, simulated external services, and the checks after the load. */
+/**
+ * A platform with two replicas of each service under load, simulated external services, and the checks after the load.
+ */
 import { expect } from '@jest/globals';
 import { startLlm, startRealtimeKit, waitFor } from '#libs/testing';
 import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from '../test-platform.ts';
 import { clientCount, type ConstantLoad, digest, type Ledger, startConstantLoad } from './constant-load.ts';
 
-export const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
+export const services = [
+  'directory',
+  'conversations',
+  'media',
+  'transcripts',
+  'agents',
+  'events',
+  'api-gateway',
+] as const;
 /** Schemas with jobs. */
 export const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events'] as const;
 /** Jobs of a killed worker are taken over when its lease expires, after half a minute. */
@@ -13,7 +23,10 @@ const settleTimeoutMs = 120_000;
 export interface ServedPlatform {
   readonly platform: TestPlatform;
   readonly demo: Demo;
-  /** @param tag prefix of created objects @param from bookings start from this time @param alsoRead additional paths to read */
+  /**
+   * @param tag prefix of created objects @param from bookings start from this time @param alsoRead additional paths to
+   * read
+   */
   startLoad(tag: string, from: string, alsoRead?: readonly string[]): ConstantLoad;
   /** Resolves when every job is complete and nothing is pending. */
   settle(): Promise<void>;
@@ -93,7 +106,9 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
     for (const [id, count] of ledger.patched) {
       const { infos } = await get(`/api/coherence/conversations/${id}`);
       expect(infos.count).toBeGreaterThanOrEqual(count);
-      const missing = Array.from({ length: count }, (_, index) => `k${index + 1}`).filter((key) => infos[key] === undefined);
+      const missing = Array.from({ length: count }, (_, index) => `k${index + 1}`).filter(
+        (key) => infos[key] === undefined,
+      );
       expect(missing.length).toBeLessThanOrEqual(ledger.failures.filter((line) => line.includes('PATCH')).length);
     }
     for (const { person, time, id } of ledger.found) {
@@ -108,7 +123,9 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
       expect([id, answer.status, digest(new Uint8Array(await answer.arrayBuffer()))]).toEqual([id, 200, expected]);
     }
     for (const { uid, start } of ledger.booked) {
-      const found = await get(`/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=${start}`);
+      const found = await get(
+        `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=${start}`,
+      );
       expect([uid, found.map((item: any) => item.config.booking?.uid)]).toEqual([uid, [uid]]);
     }
     for (const id of ledger.recorded) {
@@ -136,7 +153,17 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
     platform,
     demo,
     startLoad: (tag, from, alsoRead = []) =>
-      startConstantLoad({ platform, demo, token, provider, agent: 'guide', tag, from: new Date(from), people, alsoRead }),
+      startConstantLoad({
+        platform,
+        demo,
+        token,
+        provider,
+        agent: 'guide',
+        tag,
+        from: new Date(from),
+        people,
+        alsoRead,
+      }),
     settle,
     expectEverythingKept,
     expectEverythingTold,

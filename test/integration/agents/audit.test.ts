@@ -34,7 +34,11 @@ async function receiveFailed(count: number, chat?: number): Promise<number[]> {
   return rows.map(({ id }) => Number(id));
 }
 const countFailed = async (ids: readonly number[]): Promise<number> =>
-  (await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where id = any($1) and outcome = 'failed'`, [ids])).length;
+  (
+    await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where id = any($1) and outcome = 'failed'`, [
+      ids,
+    ])
+  ).length;
 const countJobs = async (): Promise<number> =>
   (await fixture.agents.env.sql(`select 1 from agents.jobs where type = 'agents.work-chat'`)).length;
 async function readEntries(): Promise<{ action: string; target: string | null; changes: any }[]> {
@@ -47,7 +51,9 @@ async function readEntries(): Promise<{ action: string; target: string | null; c
 /** PostgreSQL rejects these writes while `work` runs. */
 async function withoutWrites(writes: string, work: () => Promise<void>): Promise<void> {
   const { sql } = fixture.agents.env;
-  await sql(`create function agents.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
+  await sql(
+    `create function agents.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
+  );
   await sql(`create trigger refuse before ${writes} execute function agents.refuse()`);
   try {
     await work();
@@ -61,7 +67,8 @@ const replayAll = () => bus.call(replayReceipts, { outcome: 'failed', limit: 100
 const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
   'one by its number': ([id = 0]) => bus.call(replayReceipt, { id }, newContext()),
   'those that match': replayAll,
-  'those that are named, through the API': (ids) => bus.call(replayWebhooks, { ids }, { ...newContext(), actor: superuser }),
+  'those that are named, through the API': (ids) =>
+    bus.call(replayWebhooks, { ids }, { ...newContext(), actor: superuser }),
 };
 
 describe('replay of updates (A1)', () => {
@@ -110,7 +117,8 @@ describe('replay of updates (A1)', () => {
 });
 
 describe('webhook registration of an agent (A1)', () => {
-  const set = (base_url = 'https://chat.example.org/') => bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
+  const set = (base_url = 'https://chat.example.org/') =>
+    bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
 
   it('fails a registration when its audit entry cannot be stored, and stores one on success', async () => {
     const before = await readEntries();
@@ -119,7 +127,9 @@ describe('webhook registration of an agent (A1)', () => {
     });
     expect(await readEntries()).toEqual(before);
     const { url } = await set();
-    expect((await readEntries()).slice(before.length)).toEqual([{ action: 'agent.set-webhook', target: 'guide', changes: { url } }]);
+    expect((await readEntries()).slice(before.length)).toEqual([
+      { action: 'agent.set-webhook', target: 'guide', changes: { url } },
+    ]);
   });
 
   it('stores no audit entry when the Bot API rejects the webhook', async () => {

@@ -21,7 +21,11 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   /** A thread as operators read it. */
   async function readOf(key: string) {
     const [row] = await fixture.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
-    const { messages } = await fixture.bus.call(agents.rpcs.adminReadThread, { thread_id: Number(row?.id), limit: 50 }, newContext());
+    const { messages } = await fixture.bus.call(
+      agents.rpcs.adminReadThread,
+      { thread_id: Number(row?.id), limit: 50 },
+      newContext(),
+    );
     return { rows: messages };
   }
 
@@ -99,7 +103,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       const name = 'name-of-a-turn-with-thoughts';
       const turn = await fixture.say('Recorded <think>before</think>', { name });
       const record = async () =>
-        (await fixture.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }, newContext())).threads[0]?.messages;
+        (await fixture.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }, newContext()))
+          .threads[0]?.messages;
       const before = await record();
       await fixture.env.sql(
         `update agents.messages m set body = 'They are back.</think>' || m.body, html = 'They are back.&lt;/think&gt;' || m.html
@@ -133,7 +138,10 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 
   describe('agents.chat.send: order of checks', () => {
     it('checks for 404 before 400, and returns 400 for a blank body', async () => {
-      expect((await failureOf(fixture.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
+      expect((await failureOf(fixture.say(' ', { slug: 'nobody' }))).toBody()).toEqual({
+        code: 'not_found',
+        message: 'Not Found',
+      });
       expect((await failureOf(fixture.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
       for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f'])
         expect((await failureOf(fixture.say(body))).code).toBe('bad_request');
@@ -149,8 +157,18 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 
     it('starts a new thread for an unknown, malformed or foreign visitor id', async () => {
       const known = await fixture.say('Hello');
-      const visitorIds = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
-      for (const visitor_id of visitorIds) expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
+      const visitorIds = [
+        'x',
+        '',
+        'A'.repeat(32),
+        '../../etc',
+        "' or 1=1 --",
+        known.thread_key,
+        `${known.visitor_id} `,
+        '\0',
+      ];
+      for (const visitor_id of visitorIds)
+        expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
       const foreign = await fixture.say('Hello', { visitor_id: known.visitor_id, slug: 'other' });
       expect(foreign.visitor_id).not.toBe(known.visitor_id);
       expect(fixture.llm.requests.at(-1)?.messages).toHaveLength(1);
@@ -158,7 +176,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   });
 
   describe('messages with an Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
-    const countTurns = async (body: string): Promise<number> => (await fixture.recorded()).filter((item) => item === body).length;
+    const countTurns = async (body: string): Promise<number> =>
+      (await fixture.recorded()).filter((item) => item === body).length;
 
     it('runs a repeated message once: first of a thread, later, and in progress', async () => {
       const first = await fixture.say('Said first', { name: 'name-of-the-first' });
@@ -176,7 +195,9 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       await waitFor(() => fixture.llm.pending >= 2);
       pendingReply.resolve('one answer');
       for (const [one, other] of await Promise.all(twins)) expect(other).toEqual(one);
-      expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
+      expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([
+        1, 1, 2,
+      ]);
     });
 
     it('runs a new turn for another text, visitor or agent, and without a key', async () => {
@@ -237,7 +258,9 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
         }
         expect(await fixture.recorded()).toEqual(messages);
         expect(await fixture.env.sql(`select count(*)::int as n from agents.threads`)).toEqual(before);
-        await expect(fixture.say('After', { visitor_id: known.visitor_id })).resolves.toMatchObject({ visitor_id: known.visitor_id });
+        await expect(fixture.say('After', { visitor_id: known.visitor_id })).resolves.toMatchObject({
+          visitor_id: known.visitor_id,
+        });
       });
     }
 
@@ -304,14 +327,19 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     it('runs the next turn after a failed one', async () => {
       const { visitor_id } = await fixture.say('Hello');
       fixture.llm.fail({ kind: 'truncated' });
-      const results = await Promise.allSettled([fixture.say('one', { visitor_id }), fixture.say('two', { visitor_id })]);
+      const results = await Promise.allSettled([
+        fixture.say('one', { visitor_id }),
+        fixture.say('two', { visitor_id }),
+      ]);
       expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
       await expect(fixture.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
     });
 
     it('runs the next turn after a process crash without recording the late reply', async () => {
       const { visitor_id } = await fixture.say('Hello');
-      const [thread] = await fixture.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
+      const [thread] = await fixture.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [
+        visitor_id,
+      ]);
       await fixture.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
       const [dead] = await fixture.env.sql<{ until: string }>(
         `insert into agents.turn_tickets select id, last_ticket, clock_timestamp() + interval '1 second' from agents.threads where id = $1
@@ -341,7 +369,10 @@ describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () =>
     await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
     expect((await failureOf(fixture.say('', { slug: 'nobody' }))).code).toBe('not_found');
     expect((await failureOf(fixture.say(''))).code).toBe('bad_request');
-    expect((await failureOf(fixture.say('Hello'))).toBody()).toEqual({ code: 'unavailable', message: 'Agent runtime is not configured' });
+    expect((await failureOf(fixture.say('Hello'))).toBody()).toEqual({
+      code: 'unavailable',
+      message: 'Agent runtime is not configured',
+    });
     expect(await fixture.recorded()).toEqual([]);
     await fixture.stop();
   });

@@ -37,10 +37,17 @@ export interface Applied {
   readonly updated: number;
   readonly unchanged: number;
   readonly ids: { readonly agents: Readonly<Record<string, number>> };
-  readonly diff: readonly { readonly key: string; readonly action: string; readonly fields: readonly { readonly field: string }[] }[];
+  readonly diff: readonly {
+    readonly key: string;
+    readonly action: string;
+    readonly fields: readonly { readonly field: string }[];
+  }[];
 }
 
-export async function startAgentFixture(fileUrl: string, overrides: Record<string, string> = {}): Promise<AgentFixture> {
+export async function startAgentFixture(
+  fileUrl: string,
+  overrides: Record<string, string> = {},
+): Promise<AgentFixture> {
   const env = await createTestEnvironment(fileUrl);
   const llm = await startLlm();
   env.onStop(() => llm.stop());

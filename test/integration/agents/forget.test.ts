@@ -52,7 +52,10 @@ async function findTraces(text: string): Promise<string[]> {
 }
 
 /** A group thread as the messaging side records it. */
-async function addGroup(chatId: number, turns: readonly { user: number; asked: string; answered: string }[]): Promise<number> {
+async function addGroup(
+  chatId: number,
+  turns: readonly { user: number; asked: string; answered: string }[],
+): Promise<number> {
   const key = `telegram:chat:${chatId}:agent:${agentId}`;
   const [thread] = await fixture.env.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, turn_count) values ($1, $2, 'telegram', $3) returning id`,
@@ -80,7 +83,9 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await fixture.say('Is there parking?', { slug });
     await idle();
     expect((await record()).agent.memory.summary).toContain('zanzibar');
-    expect(await findTraces('zanzibar')).toEqual(expect.arrayContaining(['messages', 'thread_memories', 'memory_facts', 'agent_memories']));
+    expect(await findTraces('zanzibar')).toEqual(
+      expect.arrayContaining(['messages', 'thread_memories', 'memory_facts', 'agent_memories']),
+    );
     expect(await findTraces(secret.visitor_id)).toEqual(expect.arrayContaining(['threads', 'chat_hits']));
 
     const counts = await fixture.bus.call(forgetPerson, { visitor_id: secret.visitor_id }, context());
@@ -94,15 +99,25 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 
   it('deletes nothing for an unknown visitor', async () => {
     await fixture.say('Is there parking?', { slug });
-    for (const request of [{ visitor_id: 'x'.repeat(32) }, { thread_key: 'telegram:chat:1:agent:1' }, { telegram_user_id: 5 }]) {
-      await expect(fixture.bus.call(forgetPerson, request, context())).resolves.toEqual({ threads: 0, messages: 0, facts: 0 });
+    for (const request of [
+      { visitor_id: 'x'.repeat(32) },
+      { thread_key: 'telegram:chat:1:agent:1' },
+      { telegram_user_id: 5 },
+    ]) {
+      await expect(fixture.bus.call(forgetPerson, request, context())).resolves.toEqual({
+        threads: 0,
+        messages: 0,
+        facts: 0,
+      });
     }
     expect((await record()).threads).toHaveLength(1);
   });
 
   it('rejects a request without exactly one person', async () => {
     for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
-      expect((await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status).toBeLessThan(500);
+      expect(
+        (await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status,
+      ).toBeLessThan(500);
     }
   });
 
@@ -123,16 +138,27 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       `telegram:chat:-100:agent:${agentId}`,
       `telegram:chat:47:agent:${agentId}`,
     ]);
-    expect(threads[0]?.messages.map(({ body }) => body)).toEqual(['Is the kiosk open?', 'Until six.', 'My bus is late', 'Take your time.']);
-    expect(threads[0]?.memory).toMatchObject({ facts: ['My bus is late'], summary: 'Is the kiosk open? / My bus is late', up_to_turn: 3 });
-    await expect(fixture.env.sql(`select version from agents.thread_memories where thread_id = $1`, [group])).resolves.toEqual([
-      { version: 3 },
+    expect(threads[0]?.messages.map(({ body }) => body)).toEqual([
+      'Is the kiosk open?',
+      'Until six.',
+      'My bus is late',
+      'Take your time.',
     ]);
+    expect(threads[0]?.memory).toMatchObject({
+      facts: ['My bus is late'],
+      summary: 'Is the kiosk open? / My bus is late',
+      up_to_turn: 3,
+    });
+    await expect(
+      fixture.env.sql(`select version from agents.thread_memories where thread_id = $1`, [group]),
+    ).resolves.toEqual([{ version: 3 }]);
   });
 
   it('erases receipts of the same chat, including those from before its migration', async () => {
     await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
-    await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
+    await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [
+      agentId,
+    ]);
     const addReceipt = (chatId: number, senderId: number, body: string): Promise<unknown> =>
       fixture.env.sql(
         `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, chat_id, sender_id, body,
@@ -207,7 +233,9 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       await fixture.bus.call(forgetPerson, { visitor_id }, context());
       return 'zanzibar';
     });
-    expect((await failureOf(fixture.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({ code: 'unavailable' });
+    expect((await failureOf(fixture.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({
+      code: 'unavailable',
+    });
     fixture.llm.answerWith(undefined);
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
@@ -223,16 +251,24 @@ describe('agents.record.forget (agents forget SLUG)', () => {
     await fixture.apply([{ slug: `${mine}-b`, name: 'B' }]);
     await fixture.say('Is the yellow room free?', { slug: `${mine}-b` });
     await idle();
-    await expect(fixture.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context())).resolves.toMatchObject({
+    await expect(
+      fixture.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context()),
+    ).resolves.toMatchObject({
       threads: 0,
     });
-    await expect(fixture.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context())).resolves.toEqual({
+    await expect(
+      fixture.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context()),
+    ).resolves.toEqual({
       threads: 1,
       messages: 2,
       facts: 1,
     });
     expect((await record()).threads.map(({ thread_key }) => thread_key)).toEqual([other.thread_key]);
-    await expect(fixture.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({ threads: 1, messages: 2, facts: 1 });
+    await expect(fixture.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({
+      threads: 1,
+      messages: 2,
+      facts: 1,
+    });
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
     expect(await findTraces('yellow')).not.toEqual([]);

@@ -21,9 +21,17 @@ afterAll(() => fixture.stop());
 beforeEach(() => fixture.agents.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const call = (name: 'take' | 'handBack', threadId: number) =>
-  fixture.agents.bus.call(name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack, { thread_id: threadId }, context());
+  fixture.agents.bus.call(
+    name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack,
+    { thread_id: threadId },
+    context(),
+  );
 const write = (threadId: number, body: string, name?: string) =>
-  fixture.agents.bus.call(rpcs.adminSayInThread, { thread_id: threadId, body, ...(name && { idempotency_key: name }) }, context());
+  fixture.agents.bus.call(
+    rpcs.adminSayInThread,
+    { thread_id: threadId, body, ...(name && { idempotency_key: name }) },
+    context(),
+  );
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
   fixture.agents.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
@@ -32,7 +40,9 @@ const listBodies = async (threadId: number): Promise<string[]> =>
   (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
 
 async function threadOf(key: string): Promise<number> {
-  const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
+  const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [
+    key,
+  ]);
   return Number(row?.id);
 }
 
@@ -54,7 +64,9 @@ async function openChat(chat = fixture.next()): Promise<{ id: number; chat: numb
 describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
   it('sends no agent reply to a taken-over thread until hand-back, and records all messages together', async () => {
     const { id, visitorId, key } = await openThread();
-    expect(await call('take', id)).toMatchObject({ thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } } });
+    expect(await call('take', id)).toMatchObject({
+      thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } },
+    });
     const before = fixture.agents.llm.requests.length;
     expect(await fixture.agents.say('Is anybody there?', { visitor_id: visitorId })).toEqual({
       visitor_id: visitorId,
@@ -67,10 +79,18 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect(fixture.agents.llm.requests.length).toBe(before);
     expect((await read(id)).thread.waiting).toBe(true);
     const { message } = await write(id, 'I **am**.');
-    expect(message).toMatchObject({ author: 'operator', account_id: null, html: 'I <b>am</b>.', delivery: null, turn: 3 });
+    expect(message).toMatchObject({
+      author: 'operator',
+      account_id: null,
+      html: 'I <b>am</b>.',
+      delivery: null,
+      turn: 3,
+    });
     expect((await read(id)).thread).toMatchObject({ waiting: false, turns: 3 });
     expect(await call('handBack', id)).toMatchObject({ thread: { taken_by: null } });
-    expect(await fixture.agents.say('Thanks', { visitor_id: visitorId })).toMatchObject({ agent_html: expect.stringContaining('Thanks') });
+    expect(await fixture.agents.say('Thanks', { visitor_id: visitorId })).toMatchObject({
+      agent_html: expect.stringContaining('Thanks'),
+    });
     expect(await listBodies(id)).toEqual([
       'visitor: Hello',
       'agent: You said: Hello',
@@ -135,7 +155,9 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
       [String(id)],
     );
     expect(actions).toEqual(['thread.take', 'thread.say', 'thread.say', 'thread.hand-back']);
-    expect(JSON.stringify(await fixture.agents.env.sql('select changes from agents.audit_log'))).not.toMatch(/Once|Twice/);
+    expect(JSON.stringify(await fixture.agents.env.sql('select changes from agents.audit_log'))).not.toMatch(
+      /Once|Twice/,
+    );
   });
 
   it('returns operator messages after a turn to the visitor, and nothing to unknown visitors', async () => {
@@ -147,7 +169,10 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     await write(id, 'Two');
     expect(await updates(visitorId)).toMatchObject({
       waits_for: 'person',
-      messages: [{ operator_html: 'One &lt;script&gt;', created_at: expect.stringMatching(/\+00:00$/) }, { operator_html: 'Two' }],
+      messages: [
+        { operator_html: 'One &lt;script&gt;', created_at: expect.stringMatching(/\+00:00$/) },
+        { operator_html: 'Two' },
+      ],
     });
     const later = await updates(visitorId, next);
     expect(later.messages).toHaveLength(1);
@@ -162,13 +187,18 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
   });
 
   it('notifies waiting visitors on every replica of a takeover, message or hand-back (H2)', async () => {
-    const replica = await fixture.agents.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
+    const replica = await fixture.agents.replica({
+      RATE_LIMIT_CHAT_PER_MINUTE: '0',
+      RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
+    });
     const { id, visitorId } = await openThread();
     const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
       const request = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
       // several requests, so that both replicas process some
-      const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, request, context())));
+      const answers = Promise.all(
+        Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, request, context())),
+      );
       await fixture.agents.env.sql('select pg_sleep(0.3)');
       await act();
       const [first, ...others] = await answers;
@@ -179,14 +209,24 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect(await wait(null, 0, () => call('take', id))).toEqual({ waits_for: 'person', messages: [], next: 0 });
     const messages = await wait('person', 0, () => write(id, 'At once'));
     expect(messages).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'At once' }] });
-    expect(await wait('person', messages?.next ?? 0, () => call('handBack', id))).toMatchObject({ waits_for: null, messages: [] });
-    expect(await wait('person', messages?.next ?? 0, () => Promise.resolve())).toMatchObject({ waits_for: null, messages: [] });
+    expect(await wait('person', messages?.next ?? 0, () => call('handBack', id))).toMatchObject({
+      waits_for: null,
+      messages: [],
+    });
+    expect(await wait('person', messages?.next ?? 0, () => Promise.resolve())).toMatchObject({
+      waits_for: null,
+      messages: [],
+    });
     await replica.stop();
   });
 
   it('lists a taken-over thread once, even when several threads change concurrently', async () => {
-    const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
-    await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
+    const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted(
+      (one, other) => other - one,
+    );
+    await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [
+      ids,
+    ]);
     const listed: number[] = [];
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
@@ -214,7 +254,10 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     const newest = await read(id, { limit: 3 });
     expect(newest.messages.map(({ body }) => body)).toEqual(['Again', 'You said: Again']);
     const { before } = newest;
-    expect((await read(id, { limit: 1, before: before ?? 0 })).messages.map(({ body }) => body)).toEqual(['Hello', 'You said: Hello']);
+    expect((await read(id, { limit: 1, before: before ?? 0 })).messages.map(({ body }) => body)).toEqual([
+      'Hello',
+      'You said: Hello',
+    ]);
   });
 });
 
@@ -249,9 +292,10 @@ describe('a taken-over Telegram chat (H3)', () => {
         ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
       });
     expect((await ask('Hello', 7)).outcome).toBe('answered');
-    const [thread] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
-      `telegram:chat:${chat}:agent:%`,
-    ]);
+    const [thread] = await fixture.agents.env.sql<{ id: string }>(
+      'select id from agents.threads where thread_key like $1',
+      [`telegram:chat:${chat}:agent:%`],
+    );
     const id = Number(thread?.id);
     await call('take', id);
     await write(id, 'In seven');
@@ -297,7 +341,9 @@ describe('a taken-over Telegram chat (H3)', () => {
     await write(id, 'Once');
     const isWaiting = `select 1 from agents.operator_sends s join agents.messages m on m.id = s.message_id
       where m.thread_id = $1 and s.status = 'planned' and s.error like '429%'`;
-    await waitFor(async () => ((await fixture.agents.env.sql(isWaiting, [id])).length > 0 ? true : undefined), { what: 'the wait' });
+    await waitFor(async () => ((await fixture.agents.env.sql(isWaiting, [id])).length > 0 ? true : undefined), {
+      what: 'the wait',
+    });
     await fixture.agents.env.sql(
       `update agents.operator_sends s set status = 'sending' from agents.messages m where m.id = s.message_id and m.thread_id = $1`,
       [id],
@@ -339,10 +385,17 @@ describe('operator messages (H4)', () => {
     await call('take', id);
     await fixture.agents.say('I am called Ada', { visitor_id: visitorId });
     await write(id, 'Hello Ada');
-    fixture.agents.llm.answerMemoryWith(() => JSON.stringify({ summary: 's', facts: ['Called Ada'], knowledge: ['people like tea'] }));
-    await fixture.agents.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    fixture.agents.llm.answerMemoryWith(() =>
+      JSON.stringify({ summary: 's', facts: ['Called Ada'], knowledge: ['people like tea'] }),
+    );
+    await fixture.agents.env.sql(
+      `update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`,
+    );
     const facts = () =>
-      fixture.agents.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
+      fixture.agents.env.sql<{ kind: string; body: string }>(
+        'select kind, body from agents.memory_facts where thread_id = $1',
+        [id],
+      );
     await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory' });
     expect(await facts()).toEqual([{ kind: 'visitor', body: 'Called Ada' }]);
     const prompts = fixture.agents.llm.memoryRequests.map(
@@ -361,12 +414,21 @@ describe('operator messages (H4)', () => {
     await write(id, 'Hello from a person');
     fixture.agents.llm.answerMemoryWith(undefined);
     const remember = async (): Promise<string[]> => {
-      await fixture.agents.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+      await fixture.agents.env.sql(
+        `update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`,
+      );
       const jobs = () =>
-        fixture.agents.env.sql<{ state: string }>(`select state from agents.jobs where key = $1 order by id`, [`thread:${id}`]);
-      await waitFor(async () => ((await jobs()).every(({ state }) => state === 'succeeded') ? true : undefined), { what: 'the memory' });
+        fixture.agents.env.sql<{ state: string }>(`select state from agents.jobs where key = $1 order by id`, [
+          `thread:${id}`,
+        ]);
+      await waitFor(async () => ((await jobs()).every(({ state }) => state === 'succeeded') ? true : undefined), {
+        what: 'the memory',
+      });
       return (
-        await fixture.agents.env.sql<{ summary: string }>('select summary from agents.thread_memories where thread_id = $1', [id])
+        await fixture.agents.env.sql<{ summary: string }>(
+          'select summary from agents.thread_memories where thread_id = $1',
+          [id],
+        )
       ).map(({ summary }) => summary);
     };
     expect(await remember()).toEqual(['I like tea']);

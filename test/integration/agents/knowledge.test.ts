@@ -27,7 +27,9 @@ async function remember(...sentences: string[]): Promise<{ visitor_id: string; t
     return JSON.stringify({
       summary: 's',
       facts: [],
-      knowledge: (data.turns ?? []).flatMap(({ visitor }) => visitor.split('\n').filter((line) => line.includes(' is '))),
+      knowledge: (data.turns ?? []).flatMap(({ visitor }) =>
+        visitor.split('\n').filter((line) => line.includes(' is ')),
+      ),
     });
   });
   const reply = await fixture.say(sentences.join('\n'), { slug });
@@ -43,7 +45,8 @@ async function promptOfNewVisitor(): Promise<string> {
   return messages[0]?.role === 'system' ? messages[0].content : '';
 }
 const list = async () => (await fixture.bus.call(listKnowledge, { slug }, context())).items;
-const decide = (rpc: typeof approveKnowledge | typeof rejectKnowledge, ids: number[]) => fixture.bus.call(rpc, { slug, ids }, context());
+const decide = (rpc: typeof approveKnowledge | typeof rejectKnowledge, ids: number[]) =>
+  fixture.bus.call(rpc, { slug, ids }, context());
 const idOf = async (sentence: string): Promise<number> => (await list()).find(({ body }) => body === sentence)?.id ?? 0;
 
 beforeEach(async () => {
@@ -112,7 +115,10 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     await remember('cake is served at six', 'soup is served at noon');
     await decide(approveKnowledge, [await idOf('cake is served at six')]);
-    await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({ threads: 1, facts: 1 });
+    await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({
+      threads: 1,
+      facts: 1,
+    });
     expect((await list()).map(({ body }) => body)).toEqual(['cake is served at six', 'soup is served at noon']);
     expect(await promptOfNewVisitor()).not.toContain('tea');
     await fixture.bus.call(forgetThreads, { slug }, context());
@@ -136,11 +142,11 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     await remember('cake is served at six');
     const bodies = (await list()).map(({ body }) => body);
     expect(bodies).toHaveLength(201);
-    expect([bodies.includes('tea is served at five'), bodies.includes('cake is served at six'), bodies.includes('sentence 1')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      bodies.includes('tea is served at five'),
+      bodies.includes('cake is served at six'),
+      bodies.includes('sentence 1'),
+    ]).toEqual([true, true, false]);
     const waiting = (await list()).filter(({ approved_at: at }) => at === null).map(({ id }) => id);
     expect((await failureOf(decide(approveKnowledge, waiting))).reason).toBe('too_much_knowledge');
     expect((await list()).filter(({ approved_at: at }) => at !== null)).toHaveLength(1);

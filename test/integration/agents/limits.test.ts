@@ -34,7 +34,9 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
       expect(error.details['retry_after']).toBeLessThanOrEqual(60);
     }
     expect(fixture.llm.requests).toHaveLength(requestsBefore);
-    await expect(fixture.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({ visitor_id });
+    await expect(fixture.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({
+      visitor_id,
+    });
   });
 
   it('counts concurrent messages exactly', async () => {
@@ -94,9 +96,11 @@ describe('daily token budget of an agent (D71)', () => {
       [id, tokens, daysAgo],
     );
   const readUsed = async (): Promise<number | undefined> =>
-    (await fixture.env.sql<{ tokens: string }>(`select tokens::text from agents.token_budgets where agent_id = $1`, [id])).map(
-      ({ tokens }) => Number(tokens),
-    )[0];
+    (
+      await fixture.env.sql<{ tokens: string }>(`select tokens::text from agents.token_budgets where agent_id = $1`, [
+        id,
+      ])
+    ).map(({ tokens }) => Number(tokens))[0];
 
   it('accepts calls until the budget is used up, and again the next day (UTC)', async () => {
     await use(dailyTokens - 1);
@@ -129,7 +133,8 @@ describe('daily token budget of an agent (D71)', () => {
     const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
-    // Each call reserves a thousand tokens plus its prompt: the third has a budget of less than 3000, the fourth of more.
+    // Each call reserves a thousand tokens plus its prompt: the third has a budget of less than 3000, the fourth of
+    // more.
     await waitFor(() => refused === 7);
     pendingReply.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -141,7 +146,8 @@ describe('daily token budget of an agent (D71)', () => {
     fixture.llm.fail({ kind: 'no_usage' });
     fixture.llm.answerWith(() => 'An answer of some words.');
     await fixture.say('How much?');
-    const estimate = estimateMessage(prompt) + estimateMessage('How much?') + estimateTokens('An answer of some words.');
+    const estimate =
+      estimateMessage(prompt) + estimateMessage('How much?') + estimateTokens('An answer of some words.');
     await waitFor(async () => (await readUsed()) === estimate);
     fixture.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     await failureOf(fixture.say('How much?'));
@@ -152,13 +158,17 @@ describe('daily token budget of an agent (D71)', () => {
   });
 
   it('counts tokens of memory jobs, which wait for the next day when the budget is used up', async () => {
-    await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    await fixture.env.sql(
+      `update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`,
+    );
     const waiting = `select 1 as one from agents.jobs where type = 'agents.thread-memory' and state = 'running' or (state = 'queued' and run_at <= now())`;
     await waitFor(async () => (await fixture.env.sql(waiting)).length === 0);
     const requestsBefore = fixture.llm.memoryRequests.length;
     await use(dailyTokens - 1);
     const { thread_key } = await fixture.say('Remember me');
-    await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    await fixture.env.sql(
+      `update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`,
+    );
     const jobs = () =>
       fixture.env.sql<{ state: string; error: string | null; attempts: number; late: boolean }>(
         `select j.state, j.error, j.attempts, j.run_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' + interval '1 day' as late
@@ -166,7 +176,9 @@ describe('daily token budget of an agent (D71)', () => {
         [thread_key],
       );
     await waitFor(async () => (await jobs())[0]?.error !== null);
-    expect(await jobs()).toEqual([{ state: 'queued', error: 'The daily token budget of the agent is used up.', attempts: 0, late: true }]);
+    expect(await jobs()).toEqual([
+      { state: 'queued', error: 'The daily token budget of the agent is used up.', attempts: 0, late: true },
+    ]);
     expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
   });
 

@@ -51,7 +51,9 @@ const jobsOf = (threadKey: string): Promise<MemoryJob[]> =>
      where j.type = 'agents.thread-memory' and t.thread_key = $1 order by j.id`,
     [threadKey],
   );
-const dataOf = (messages: readonly LlmMessage[]): { turns?: { visitor: string }[]; notes?: string[]; facts?: string[]; summary?: string } =>
+const dataOf = (
+  messages: readonly LlmMessage[],
+): { turns?: { visitor: string }[]; notes?: string[]; facts?: string[]; summary?: string } =>
   JSON.parse(messages.at(-1)?.content ?? '{}') as never;
 /** Sends a message and waits until it is stored in memory. */
 async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
@@ -69,7 +71,11 @@ describe('thread memory (rules/agents#memory: each message is recorded on the th
       {
         thread_key,
         message_count: 2,
-        memory: { summary: expect.stringContaining('oolong'), facts: ['My name is Ada and I like oolong'], up_to_turn: 1 },
+        memory: {
+          summary: expect.stringContaining('oolong'),
+          facts: ['My name is Ada and I like oolong'],
+          up_to_turn: 1,
+        },
       },
     ]);
     expect(fixture.llm.memoryRequests.at(-1)?.model).toBe('scripted-memory');
@@ -124,7 +130,9 @@ describe('thread memory (rules/agents#memory: each message is recorded on the th
     await idle();
     expect(fixture.llm.memoryRequests).toHaveLength(before);
     await expect(
-      fixture.env.sql(`select 1 from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1`, [slug]),
+      fixture.env.sql(`select 1 from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1`, [
+        slug,
+      ]),
     ).resolves.toEqual([]);
   });
 
@@ -162,14 +170,18 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
 
   it('fails a memory job when replies remain unusable, and catches up after a redrive or the next turn', async () => {
     const slug = await addAgent();
-    fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
+    fixture.llm.failMemory(
+      ...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const),
+    );
     const { thread_key } = await fixture.say('My turn', { slug });
     await waitFor(async () => {
       await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
       return (await jobsOf(thread_key))[0]?.state === 'dead';
     });
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The reply does not match the schema: /);
-    await expect(fixture.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
+    await expect(
+      fixture.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context()),
+    ).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
@@ -220,7 +232,9 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     await idle();
     expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
     expect(await record(slug)).toEqual(before);
-    expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([{ outcome: 'nothing_new' }]);
+    expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([
+      { outcome: 'nothing_new' },
+    ]);
   });
 
   it('writes once when memory jobs run concurrently', async () => {
@@ -229,7 +243,8 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     let overtaken = false;
     fixture.llm.answerMemoryWith(async () => {
       // another job writes while this one runs
-      if (!overtaken) await fixture.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
+      if (!overtaken)
+        await fixture.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
       overtaken = true;
       return JSON.stringify({ summary: 'too late', facts: ['too late'], knowledge: ['too late'] });
     });
@@ -260,15 +275,25 @@ describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
     fixture.llm.answerMemoryWith((messages) => {
       const { turns, notes } = dataOf(messages);
       if (notes !== undefined) return JSON.stringify({ summary: notes.join(' ') });
-      if (turns?.[0]?.visitor.includes('Ada') !== true) return JSON.stringify({ summary: 's', facts: [], knowledge: [] });
+      if (turns?.[0]?.visitor.includes('Ada') !== true)
+        return JSON.stringify({ summary: 's', facts: [], knowledge: [] });
       return JSON.stringify({
         summary: 'Ada is ill',
         facts: ['Ada Lovelace is ill', 'Lives in Bremen'],
-        knowledge: ['Ada is ill', 'A visitor from bremen asked', 'Write to ada@example.org', 'Call 0421 123456', 'Tea is served at five'],
+        knowledge: [
+          'Ada is ill',
+          'A visitor from bremen asked',
+          'Write to ada@example.org',
+          'Call 0421 123456',
+          'Tea is served at five',
+        ],
       });
     });
     await sayAndRemember(slug, 'I am Ada Lovelace from Bremen and I am ill');
-    expect((await record(slug)).agent.memory).toEqual({ summary: 'Tea is served at five', notes: ['Tea is served at five'] });
+    expect((await record(slug)).agent.memory).toEqual({
+      summary: 'Tea is served at five',
+      notes: ['Tea is served at five'],
+    });
     const stranger = await sayAndRemember(slug, 'Who was here before?');
     await fixture.say('And what did they say?', { slug, visitor_id: stranger.visitor_id });
     for (const request of fixture.llm.requests.slice(-2)) {

@@ -30,8 +30,13 @@ let personId = 0;
 let eveId = 0;
 let hour = 0;
 
-const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> => bus.call(rpc, request, contextFor(rpc));
-const texts = { title: 'On water', summary: 'Two people speak about water.', videohost_description: 'A talk about water.' };
+const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> =>
+  bus.call(rpc, request, contextFor(rpc));
+const texts = {
+  title: 'On water',
+  summary: 'Two people speak about water.',
+  videohost_description: 'A talk about water.',
+};
 
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
@@ -72,15 +77,18 @@ async function addConversation(lines: readonly string[], infos: Record<string, u
     speaker: null,
     text,
   }));
-  if (rows.length > 0) await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
+  if (rows.length > 0)
+    await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
   return id;
 }
 
-const enter = (id: number) => call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+const enter = (id: number) =>
+  call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
 
 type Publishing = { fields?: Record<string, unknown>; records?: Record<string, unknown> } | undefined;
 async function published(id: number): Promise<Publishing> {
-  return ((await call(conversations.rpcs.get, { conversation_id: id })).infos as { publishing?: Publishing }).publishing;
+  return ((await call(conversations.rpcs.get, { conversation_id: id })).infos as { publishing?: Publishing })
+    .publishing;
 }
 const written = (id: number) =>
   waitFor(async () => {
@@ -124,7 +132,9 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     await call(conversations.rpcs.patch, { conversation_id: id, infos: { publishing: { fields: edited } } });
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Another transcript.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
-    llm.answerSummaryWith(() => JSON.stringify({ ...texts, title: 'New', summary: 'New', videohost_description: 'New words.' }));
+    llm.answerSummaryWith(() =>
+      JSON.stringify({ ...texts, title: 'New', summary: 'New', videohost_description: 'New words.' }),
+    );
     await jobs.requeue(id);
     await waitFor(async () => {
       const { fields: now } = (await published(id)) ?? {};
@@ -157,8 +167,11 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect((await written(late))['summary']).toHaveProperty('value', 'Nothing.');
     expect(llm.summaryRequests.length).toBe(before + 2);
 
-    const notes = async (id: number) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
-    await waitFor(async () => (await notes(early)).some((body) => body.startsWith('Words of this transcript were erased')));
+    const notes = async (id: number) =>
+      (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
+    await waitFor(async () =>
+      (await notes(early)).some((body) => body.startsWith('Words of this transcript were erased')),
+    );
     expect(await notes(early)).toContainEqual(
       expect.stringContaining('made from it: title, summary, videohost_description. Read them'),
     );
@@ -220,7 +233,11 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     await agents.stop();
     llm.failSummary({ kind: 'silent' });
     const id = await addConversation(['Words that outlive a worker.']);
-    const child = startScriptProcess(join(import.meta.dirname, 'agents-process.ts'), { ...env.settings, ...settings, METRICS_PORT: '0' });
+    const child = startScriptProcess(join(import.meta.dirname, 'agents-process.ts'), {
+      ...env.settings,
+      ...settings,
+      METRICS_PORT: '0',
+    });
     const before = llm.summaryRequests.length;
     await enter(id);
     await waitFor(() => llm.summaryRequests.length === before + 1);
@@ -240,9 +257,22 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
 });
 
 const workspace = {
-  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  classes: [
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
+  ],
   journeys: [
-    conversationJourney('told', { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' }, { slug: 'review', title: 'Review' }),
+    conversationJourney(
+      'told',
+      { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' },
+      { slug: 'review', title: 'Review' },
+    ),
   ],
   people: [
     { key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } },

@@ -28,7 +28,13 @@ describe('agent records', () => {
 
     it('previews a dry run, applies the file, and then reports no changes', async () => {
       const dry = await fixture.apply([guide], true);
-      expect(dry).toMatchObject({ created: 1, updated: 0, unchanged: 0, ids: { agents: {} }, diff: [{ key: 'guide', action: 'create' }] });
+      expect(dry).toMatchObject({
+        created: 1,
+        updated: 0,
+        unchanged: 0,
+        ids: { agents: {} },
+        diff: [{ key: 'guide', action: 'create' }],
+      });
       await expect(fixture.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
       const applied = await fixture.apply([guide]);
       expect(applied).toMatchObject({ created: 1, ids: { agents: { guide: expect.any(Number) } } });
@@ -44,12 +50,17 @@ describe('agent records', () => {
       };
       const dry = await fixture.apply([changed], true);
       expect(dry.diff).toEqual([
-        { list: 'agents', key: 'guide', action: 'update', fields: [{ field: 'config', old: '(hidden)', new: '(hidden)' }] },
+        {
+          list: 'agents',
+          key: 'guide',
+          action: 'update',
+          fields: [{ field: 'config', old: '(hidden)', new: '(hidden)' }],
+        },
       ]);
       expect(JSON.stringify([dry, await fixture.apply([changed])])).not.toMatch(/34:def|12:abc|s3cret/);
-      await expect(fixture.env.sql(`select prompt, config->'messaging'->>'bot_token' as token from agents.agents`)).resolves.toEqual([
-        { prompt: 'You are the guide.', token: '34:def' },
-      ]);
+      await expect(
+        fixture.env.sql(`select prompt, config->'messaging'->>'bot_token' as token from agents.agents`),
+      ).resolves.toEqual([{ prompt: 'You are the guide.', token: '34:def' }]);
     });
 
     it('clears prompt and infos with null', async () => {
@@ -71,7 +82,17 @@ describe('agent records', () => {
       expect(error.reason).toBe('invalid_workspace');
       const problems = error.details['problems'] as { path: (string | number)[]; message: string }[];
       expect(problems.map((problem) => problem.path.join('.')).toSorted()).toEqual(
-        ['1.name', '1.slug', '2', '2.infos', '2.name', '2.prompts', '3', '4.slug', '5.config.messaging.bot_token'].toSorted(),
+        [
+          '1.name',
+          '1.slug',
+          '2',
+          '2.infos',
+          '2.name',
+          '2.prompts',
+          '3',
+          '4.slug',
+          '5.config.messaging.bot_token',
+        ].toSorted(),
       );
       await expect(fixture.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
     });
@@ -82,7 +103,15 @@ describe('agent records', () => {
         name: 'Bot',
         config: { messaging: { bot_token: '1:x', webhook_secret } },
       });
-      for (const secret of [undefined, null, '', 'x'.repeat(23), 'x'.repeat(257), `${'x'.repeat(24)} `, 'ü'.repeat(30)]) {
+      for (const secret of [
+        undefined,
+        null,
+        '',
+        'x'.repeat(23),
+        'x'.repeat(257),
+        `${'x'.repeat(24)} `,
+        'ü'.repeat(30),
+      ]) {
         const error = await failureOf(fixture.apply([{ slug: 'fellow', name: 'Fellow' }, bot(secret)]));
         const [problem] = error.details['problems'] as { path: (string | number)[]; message: string }[];
         expect([error.reason, problem?.path, problem?.message]).toEqual([
@@ -91,7 +120,9 @@ describe('agent records', () => {
           expect.stringContaining('openssl rand'),
         ]);
       }
-      await expect(fixture.env.sql(`select 1 as one from agents.agents where slug in ('bot', 'fellow')`)).resolves.toEqual([]);
+      await expect(
+        fixture.env.sql(`select 1 as one from agents.agents where slug in ('bot', 'fellow')`),
+      ).resolves.toEqual([]);
       for (const secret of ['x'.repeat(24), 'A-Za-z0-9_'.repeat(25)])
         await expect(fixture.apply([bot(secret)], true)).resolves.toMatchObject({ created: 1 });
       const muted = { slug: 'muted', name: 'Muted', config: { messaging: { bot_token: '', echo_channel: '-1' } } };
@@ -99,7 +130,9 @@ describe('agent records', () => {
     });
 
     it('creates one agent for concurrent applications', async () => {
-      const results = await Promise.all(Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])));
+      const results = await Promise.all(
+        Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])),
+      );
       expect(results.reduce((sum, result) => sum + result.created, 0)).toBe(1);
       expect(new Set(results.map((result) => result.ids.agents['parallel'])).size).toBe(1);
     });
@@ -142,11 +175,16 @@ describe('agent records', () => {
         ['chat_visitor', 'chat_agent', 'chat_visitor', 'chat_agent'],
         ['chat_visitor', 'chat_agent'],
       ]);
-      expect(record.threads[0]).toMatchObject({ thread_key: first.thread_key, messages: [{ body: 'One' }, {}, { body: 'Two' }, {}] });
+      expect(record.threads[0]).toMatchObject({
+        thread_key: first.thread_key,
+        messages: [{ body: 'One' }, {}, { body: 'Two' }, {}],
+      });
 
       const one = await fixture.bus.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key }, context());
       expect(one).toEqual({ threads: 1, messages: 4, facts: 0 });
-      expect((await fixture.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(first.visitor_id);
+      expect((await fixture.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(
+        first.visitor_id,
+      );
       await expect(fixture.bus.call(forgetThreads, { slug: 'forgetful' }, context())).resolves.toEqual({
         threads: 2,
         messages: 4,
@@ -157,8 +195,12 @@ describe('agent records', () => {
     });
 
     it('returns agent_not_found for an unknown agent', async () => {
-      expect((await failureOf(fixture.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
-      expect((await failureOf(fixture.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
+      expect((await failureOf(fixture.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe(
+        'agent_not_found',
+      );
+      expect((await failureOf(fixture.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe(
+        'agent_not_found',
+      );
     });
   });
 });

@@ -9,7 +9,11 @@ import { findAgent } from '../../../services/agents/agent/index.ts';
 import type { Agent } from '../../../services/agents/agent/statements.ts';
 import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../services/agents/chat/runtime.ts';
 import { createTurnQueue, TurnFailure } from '../../../services/agents/chat/turn-queue.ts';
-import { createMeasuredModel, createStoredHabit, createTokenBudget } from '../../../services/agents/language-model/index.ts';
+import {
+  createMeasuredModel,
+  createStoredHabit,
+  createTokenBudget,
+} from '../../../services/agents/language-model/index.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
 import { createModel, plainRepliesRequired } from '#libs/openai';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
@@ -30,13 +34,24 @@ beforeAll(async () => {
   const url = settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'agents', poolSize: 5, logger, applicationName: 'test runtime' });
   fixture.env.onStop(() => db.close());
-  const model = createModel({ baseUrl: fixture.llm.baseUrl, apiKey: fixture.llm.apiKey, model: 'scripted', timeoutMs: 1_000 });
+  const model = createModel({
+    baseUrl: fixture.llm.baseUrl,
+    apiKey: fixture.llm.apiKey,
+    model: 'scripted',
+    timeoutMs: 1_000,
+  });
   const metrics = createMetrics('test');
   const budget = createTokenBudget({ db, metrics, dailyTokens: 0 });
   runtime = createChatRuntime({
     db,
     queue: createTurnQueue({ db, logger }),
-    model: createMeasuredModel({ db, logger, metrics, models: { chat: model, memory: model, publishing: model }, budget }),
+    model: createMeasuredModel({
+      db,
+      logger,
+      metrics,
+      models: { chat: model, memory: model, publishing: model },
+      budget,
+    }),
     html: createMessagingHtml(),
     promptTokens: 12_000,
     knowledge: 'off',
@@ -96,19 +111,33 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       where t.thread_key = $1 order by m.id`;
     expect(await fixture.env.sql(shape, [keyOf(900)])).toEqual(await fixture.env.sql(shape, [web.thread_key]));
     expect(remembered).toContain(turn.threadId);
-    const { threads } = await fixture.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, newContext());
-    expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
+    const { threads } = await fixture.bus.call(
+      agents.rpcs.getRecord,
+      { slug: 'guide', thread_key: keyOf(900) },
+      newContext(),
+    );
+    expect(threads).toMatchObject([
+      { thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] },
+    ]);
   });
 
   it('shares a model’s detected thinking behaviour across replicas and restarts, but not with other models (D84)', async () => {
     const { logger } = fixture.env;
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
-    const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
+    const habitOf = (more: Partial<typeof settings> = {}) =>
+      createStoredHabit({ db, logger }, { ...settings, ...more });
     const [one, other] = [habitOf(), habitOf()];
-    for (let answers = 1; answers < plainRepliesRequired; answers++) await (answers % 2 === 0 ? one : other).record(false);
+    for (let answers = 1; answers < plainRepliesRequired; answers++)
+      await (answers % 2 === 0 ? one : other).record(false);
     expect(await one.isPlain()).toBe(false);
     await Promise.all([one.record(false), other.record(false)]);
-    const known = [one, other, habitOf(), habitOf({ model: 'two-thinking' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
+    const known = [
+      one,
+      other,
+      habitOf(),
+      habitOf({ model: 'two-thinking' }),
+      habitOf({ baseUrl: 'https://other.example.org/v1' }),
+    ];
     expect(await Promise.all(known.map((habit) => habit.isPlain()))).toEqual([true, true, true, false, false]);
     await one.record(true);
     await other.record(false);
@@ -158,7 +187,9 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
 
     it('runs one turn for concurrent requests with the same key', async () => {
-      const turns = await Promise.all(Array.from({ length: 5 }, () => ask('Hello', { chat: 903, idempotencyKey: 'telegram:2' })));
+      const turns = await Promise.all(
+        Array.from({ length: 5 }, () => ask('Hello', { chat: 903, idempotencyKey: 'telegram:2' })),
+      );
       expect(turns.filter(({ repeated }) => !repeated)).toHaveLength(1);
       expect(new Set(turns.map(({ agentBody }) => agentBody)).size).toBe(1);
       expect(await bodiesOf(903)).toHaveLength(2);
@@ -191,7 +222,9 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 
   describe('chat runtime: rows of the caller', () => {
     it('commits the caller’s rows with the turn', async () => {
-      await ask('Hello', { inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])) });
+      await ask('Hello', {
+        inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])),
+      });
       await expect(fixture.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
     });
 
@@ -213,14 +246,20 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     it('reports a model failure with its retry time', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
       fixture.llm.fail(limited, { ...limited, retryAfter: 9 });
-      expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', cause: { kind: 'status' }, retryAfter: 9 });
+      expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({
+        kind: 'no_answer',
+        cause: { kind: 'status' },
+        retryAfter: 9,
+      });
       expect(await countThreads(908)).toBe(0);
     });
 
     it('reports the caller’s deadline or abort signal', async () => {
       fixture.llm.fail({ kind: 'silent' });
       expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
-      expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({ kind: 'out_of_time' });
+      expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({
+        kind: 'out_of_time',
+      });
       expect(await countThreads(909)).toBe(0);
     });
 
@@ -236,21 +275,33 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     it('releases a turn as soon as the lost database connection is restored, before its lease expires', async () => {
       const { logger, settings } = fixture.env;
       const proxy = await startTcpProxy(settings['DATABASE_URL'] ?? '');
-      const far = await createDatabase({ url: proxy.url, schema: 'agents', poolSize: 2, logger, applicationName: 'test far' });
+      const far = await createDatabase({
+        url: proxy.url,
+        schema: 'agents',
+        poolSize: 2,
+        logger,
+        applicationName: 'test far',
+      });
       const [thread] = await fixture.env.sql<{ id: number }>(
         `insert into agents.threads (agent_id, channel, thread_key) values ($1, 'telegram', 'lost-database') returning id`,
         [agent.id],
       );
       const threadId = thread?.id ?? 0;
       const leaseMs = 60_000;
-      const lost = createTurnQueue({ db: far, logger, leaseMs }).run(threadId, new AbortController().signal, async () => {
-        proxy.cut();
-        await far.ping();
-      });
+      const lost = createTurnQueue({ db: far, logger, leaseMs }).run(
+        threadId,
+        new AbortController().signal,
+        async () => {
+          proxy.cut();
+          await far.ping();
+        },
+      );
       await expect(lost).rejects.toMatchObject({ code: 'unavailable' });
       proxy.restore();
       const signal = AbortSignal.timeout(leaseMs / 2);
-      expect(await createTurnQueue({ db, logger, leaseMs }).run(threadId, signal, async () => 'its turn')).toBe('its turn');
+      expect(await createTurnQueue({ db, logger, leaseMs }).run(threadId, signal, async () => 'its turn')).toBe(
+        'its turn',
+      );
       await far.close();
       await proxy.stop();
     });

@@ -26,12 +26,16 @@ describe('a chat whose row is locked by a hanging process', () => {
     const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const holding = holder.transaction(async (tx) => {
-      await tx.query({ name: 'hold', text: 'select 1 from agents.telegram_chats where chat_id = $1 for update' }, [chat]);
+      await tx.query({ name: 'hold', text: 'select 1 from agents.telegram_chats where chat_id = $1 for update' }, [
+        chat,
+      ]);
       tellHeld();
       await isOver;
     });
     await isHeld;
-    const updates = Array.from({ length: updateCount }, (_value, index) => fixture.compose(chat, { text: `Word ${index}` }));
+    const updates = Array.from({ length: updateCount }, (_value, index) =>
+      fixture.compose(chat, { text: `Word ${index}` }),
+    );
     const beside = fixture.compose(other, { text: 'And I?' });
     try {
       for (const update of updates) await fixture.deliver(update);
@@ -51,7 +55,11 @@ describe('a chat whose row is locked by a hanging process', () => {
       end();
       await holding;
     }
-    for (const { update_id: id } of [...updates, beside]) await expect(fixture.settled(id)).resolves.toMatchObject({ outcome: 'answered' });
-    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello', ...updates.map((_update, index) => `You said: Word ${index}`)]);
+    for (const { update_id: id } of [...updates, beside])
+      await expect(fixture.settled(id)).resolves.toMatchObject({ outcome: 'answered' });
+    expect(fixture.telegram.textsOf(chat)).toEqual([
+      'You said: Hello',
+      ...updates.map((_update, index) => `You said: Word ${index}`),
+    ]);
   });
 });

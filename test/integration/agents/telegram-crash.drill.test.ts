@@ -1,6 +1,6 @@
 /**
- * Many chats while processes of the service are killed. TELEGRAM_CHATS, TELEGRAM_MESSAGES and TELEGRAM_KILLS set the size; TELEGRAM_REPORT prints
- * measurements.
+ * Many chats while processes of the service are killed. TELEGRAM_CHATS, TELEGRAM_MESSAGES and TELEGRAM_KILLS set the
+ * size; TELEGRAM_REPORT prints measurements.
  */
 import { randomInt } from 'node:crypto';
 import { request } from 'node:http';
@@ -87,7 +87,9 @@ function post(update: object): Promise<number> {
     outgoing.once('response', (response) => {
       response.resume();
       response.once('end', () =>
-        response.statusCode === 200 ? resolve(performance.now() - startedMs) : reject(new Error(`status ${response.statusCode}`)),
+        response.statusCode === 200
+          ? resolve(performance.now() - startedMs)
+          : reject(new Error(`status ${response.statusCode}`)),
       );
     });
     outgoing.end(body);
@@ -161,7 +163,9 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
       const receipts = await env.sql<{ chat: number; text: string; outcome: string }>(
         `select chat_id as chat, convert_from(body, 'UTF8')::jsonb #>> '{message,text}' as text, outcome from agents.webhook_receipts order by update_id`,
       );
-      const uncertain = new Set(receipts.filter((receipt) => receipt.outcome === 'send_unknown').map((receipt) => receipt.text));
+      const uncertain = new Set(
+        receipts.filter((receipt) => receipt.outcome === 'send_unknown').map((receipt) => receipt.text),
+      );
       expect(new Set(receipts.map((receipt) => receipt.outcome))).toEqual(
         new Set(['answered', ...(uncertain.size > 0 ? ['send_unknown'] : [])]),
       );
@@ -195,7 +199,8 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
 function report(tookMs: number[], seconds: number, uncertain: number): void {
   if (process.env['TELEGRAM_REPORT'] === undefined) return;
   const sorted = tookMs.toSorted((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
   process.stderr.write(
     `update → 200: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms; ${sorted.length} messages answered in ${seconds.toFixed(1)} s, ` +
       `${uncertain} sends of unknown outcome\n`,

@@ -21,7 +21,13 @@ export interface Receipt {
   readonly body: string | null;
   readonly body_digest: string | null;
   readonly body_size: number | null;
-  readonly sends: readonly { part: number; status: string; chat_id: number | null; message_id: number | null; error: string | null }[];
+  readonly sends: readonly {
+    part: number;
+    status: string;
+    chat_id: number | null;
+    message_id: number | null;
+    error: string | null;
+  }[];
 }
 
 export interface Message {
@@ -55,7 +61,10 @@ const open = new Set(['pending', 'answering']);
 let counter = 1_000;
 
 /** A longer TELEGRAM_TIMEOUT_MS keeps a busy machine from ending sends. */
-export async function startTelegramFixture(fileUrl: string, overrides: Record<string, string> = {}): Promise<TelegramFixture> {
+export async function startTelegramFixture(
+  fileUrl: string,
+  overrides: Record<string, string> = {},
+): Promise<TelegramFixture> {
   const telegram = await startTelegram();
   const agentFixture = await startAgentFixture(fileUrl, { TELEGRAM_API_ROOT: telegram.apiRoot, ...overrides });
   agentFixture.env.onStop(() => telegram.stop());
@@ -78,7 +87,12 @@ export async function startTelegramFixture(fileUrl: string, overrides: Record<st
   const context = () => newContext();
 
   const deliver: TelegramFixture['deliver'] = async (update, options = {}) => {
-    const { slug = 'guide', secret = webhookSecret, headers = { 'content-type': 'application/json' }, deliveryId = randomUUID() } = options;
+    const {
+      slug = 'guide',
+      secret = webhookSecret,
+      headers = { 'content-type': 'application/json' },
+      deliveryId = randomUUID(),
+    } = options;
     const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));
     const facts = {
       id: deliveryId,
@@ -87,7 +101,9 @@ export async function startTelegramFixture(fileUrl: string, overrides: Record<st
       headers,
       secret_digest: secret === null ? null : createHmac('sha256', deliveryId).update(secret).digest('hex'),
     };
-    await agentFixture.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
+    await agentFixture.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), {
+      msgId: randomUUID(),
+    });
     return deliveryId;
   };
   const find = async (updateId: number): Promise<Receipt | undefined> => {

@@ -7,7 +7,13 @@ import { waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';
 import { dropOldContents } from '../../../services/agents/receipts/statements.ts';
 import { failureOf } from './fixture.ts';
-import { botToken, echoChannel, startTelegramFixture, type TelegramFixture, webhookSecret } from './telegram-fixture.ts';
+import {
+  botToken,
+  echoChannel,
+  startTelegramFixture,
+  type TelegramFixture,
+  webhookSecret,
+} from './telegram-fixture.ts';
 
 let fixture: TelegramFixture;
 beforeAll(async () => {
@@ -15,7 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const newest = async () => (await fixture.agents.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
+const newest = async () =>
+  (await fixture.agents.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
 const showReceipt = (id: number) => fixture.agents.bus.call(agents.rpcs.showReceipt, { id }, newContext());
 const arrived = async (outcome: string, known = 0) =>
   await waitFor(async () => {
@@ -37,7 +44,11 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const receipt = await arrived('rejected_secret', known);
     expect([receipt.update_id, fixture.telegram.textsOf(chat)]).toEqual([null, []]);
     const bytes = JSON.stringify(update);
-    const stored = { body: null, body_digest: createHash('sha256').update(bytes).digest('hex'), body_size: bytes.length };
+    const stored = {
+      body: null,
+      body_digest: createHash('sha256').update(bytes).digest('hex'),
+      body_size: bytes.length,
+    };
     expect(await showReceipt(receipt.id)).toMatchObject(stored);
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
@@ -46,7 +57,10 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
     const update = fixture.compose(fixture.next(), { text: 'Hello' });
     await fixture.deliver(update, { headers });
-    expect(await showReceipt((await fixture.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
+    expect(await showReceipt((await fixture.settled(update.update_id)).id)).toMatchObject({
+      outcome: 'answered',
+      headers,
+    });
     const known = await lastId();
     await fixture.deliver(update, { headers, secret: 'no' });
     const storedHeaders = { ...headers, 'user-agent': 'x'.repeat(200) };
@@ -65,7 +79,11 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
       const [chat, known] = [fixture.next(), await lastId()];
       await fixture.deliver(fixture.compose(chat, { text: 'Hello' }), { slug: 'open', secret });
       const receipt = await arrived('rejected_unsigned', known);
-      expect(await showReceipt(receipt.id)).toMatchObject({ body: null, message: expect.stringContaining('webhook_secret'), sends: [] });
+      expect(await showReceipt(receipt.id)).toMatchObject({
+        body: null,
+        message: expect.stringContaining('webhook_secret'),
+        sends: [],
+      });
       expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
     expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
@@ -84,7 +102,10 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
   });
 
   it('stores no body of ignored updates (D68)', async () => {
-    const update = { update_id: fixture.next(), message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] } };
+    const update = {
+      update_id: fixture.next(),
+      message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] },
+    };
     await fixture.deliver(update);
     const receipt = await fixture.settled(update.update_id);
     expect(receipt).toMatchObject({ outcome: 'ignored', body: null, body_size: JSON.stringify(update).length });
@@ -108,7 +129,9 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
       )[0] ?? { rows: 0, deliveries: 0 };
     const before = await count();
     await Promise.all(
-      Array.from({ length: 150 }, () => fixture.deliver(fixture.compose(fixture.next(), { text: 'Let me in' }), { secret: 'no' })),
+      Array.from({ length: 150 }, () =>
+        fixture.deliver(fixture.compose(fixture.next(), { text: 'Let me in' }), { secret: 'no' }),
+      ),
     );
     await waitFor(async () => (await count()).deliveries === before.deliveries + 150);
     const { rows } = await count();
@@ -124,7 +147,10 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     await fixture.deliver(Buffer.from('no JSON'));
     const refused = await arrived('rejected_unreadable', known);
     const age = (id: number, days: number) =>
-      env.sql(`update agents.webhook_receipts set received_at = now() - make_interval(days => $2, mins => 1) where id = $1`, [id, days]);
+      env.sql(
+        `update agents.webhook_receipts set received_at = now() - make_interval(days => $2, mins => 1) where id = $1`,
+        [id, days],
+      );
     const db = await createDatabase({
       url: env.settings['DATABASE_URL'] ?? '',
       schema: 'agents',
@@ -141,9 +167,9 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     for (const { id } of [answered, refused]) await age(id, 90);
     await sweep();
     expect(await showReceipt(answered.id)).toMatchObject({ outcome: 'answered', body: null });
-    await expect(env.sql(`select 1 from agents.webhook_receipts where id = $1 and reply_html is not null`, [answered.id])).resolves.toEqual(
-      [],
-    );
+    await expect(
+      env.sql(`select 1 from agents.webhook_receipts where id = $1 and reply_html is not null`, [answered.id]),
+    ).resolves.toEqual([]);
     expect((await failureOf(showReceipt(refused.id))).code).toBe('not_found');
   });
 
@@ -168,7 +194,12 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
-    expect(await showReceipt(receipt.id)).toMatchObject({ body: null, sends: [], source: 'telegram', agent_slug: 'guide' });
+    expect(await showReceipt(receipt.id)).toMatchObject({
+      body: null,
+      sends: [],
+      source: 'telegram',
+      agent_slug: 'guide',
+    });
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
@@ -191,10 +222,17 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     await fixture.agents.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
     expect((await failureOf(fixture.replay(forgotten.id))).reason).toBe('receipt_without_body');
     expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_not_found');
-    const later = { slug: 'later', name: 'Later', config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } } };
+    const later = {
+      slug: 'later',
+      name: 'Later',
+      config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } },
+    };
     await fixture.agents.apply([{ ...later, config: {} }]);
     expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_without_secret');
-    expect(await showReceipt(good.id)).toMatchObject({ outcome: 'agent_not_found', body: expect.stringContaining('Anybody?') });
+    expect(await showReceipt(good.id)).toMatchObject({
+      outcome: 'agent_not_found',
+      body: expect.stringContaining('Anybody?'),
+    });
     await fixture.agents.apply([later]);
     for (const { id, chat } of forged) {
       expect(await fixture.replay(id)).toEqual({ id, job_id: null });
@@ -265,7 +303,9 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
 
   it('fails an update whose turn cannot be recorded, so that its chat continues (D32)', async () => {
     const [chat, { sql }] = [fixture.next(), fixture.agents.env];
-    await sql(`create function agents.break_turn() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`);
+    await sql(
+      `create function agents.break_turn() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`,
+    );
     await sql(`create trigger break_turn before insert on agents.messages for each row when (new.body = 'Break it')
       execute function agents.break_turn()`);
     const [broken, next] = [fixture.compose(chat, { text: 'Break it' }), fixture.compose(chat, { text: 'Go on' })];
@@ -289,12 +329,23 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const receipt = await fixture.ask(chat, { text: 'My secret wish' });
     const kept = await fixture.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
-    expect(await fixture.agents.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
+    expect(await fixture.agents.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({
+      threads: 1,
+      messages: 2,
+    });
     expect(await showReceipt(receipt.id)).toMatchObject({ body: null, outcome: 'answered', chat_id: null });
     expect((await showReceipt(kept.id)).body).toContain('Another wish');
     expect(await findNumber(chat)).toEqual([]);
-    expect(await findNumber(other)).toEqual(['telegram_chats', 'telegram_sends', 'threads', 'webhook_receipts', 'webhook_receipts']);
-    const rows = await fixture.agents.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
+    expect(await findNumber(other)).toEqual([
+      'telegram_chats',
+      'telegram_sends',
+      'threads',
+      'webhook_receipts',
+      'webhook_receipts',
+    ]);
+    const rows = await fixture.agents.env.sql<{ row: string | null }>(
+      `select r.reply_html || r.id as row from agents.webhook_receipts r`,
+    );
     expect(rows.filter(({ row }) => row?.includes('My secret wish') === true)).toEqual([]);
   });
 
@@ -348,7 +399,9 @@ describe('order of accepted updates (D32)', () => {
     await sql(`create trigger refuse before insert on agents.webhook_receipts for each row when (new.update_id = ${first.update_id})
       execute function agents.refuse()`);
     await fixture.deliver(first);
-    await waitFor(async () => (await sql<{ called: boolean }>(`select is_called as called from agents.refusals`))[0]?.called);
+    await waitFor(
+      async () => (await sql<{ called: boolean }>(`select is_called as called from agents.refusals`))[0]?.called,
+    );
     await fixture.deliver(second);
     await waitFor(async () => (await fixture.find(second.update_id))?.outcome === 'pending');
     expect(await fixture.find(first.update_id)).toBeUndefined();
@@ -362,14 +415,21 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
     fixture.agents.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
   it('registers the agent’s webhook with its secret and returns its state at the Bot API', async () => {
-    expect(await set('guide')).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', has_secret: true });
+    expect(await set('guide')).toMatchObject({
+      url: 'https://chat.example.org/api/hook/agents/guide',
+      has_secret: true,
+    });
     expect(fixture.telegram.callsOf('setWebhook').at(-1)?.body).toEqual({
       url: 'https://chat.example.org/api/hook/agents/guide',
       secret_token: webhookSecret,
       allowed_updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'my_chat_member'],
     });
     const info = await fixture.agents.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, newContext());
-    expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
+    expect(info).toMatchObject({
+      url: 'https://chat.example.org/api/hook/agents/guide',
+      username: 'example_bot',
+      pending_update_count: 0,
+    });
   });
 
   it('rejects registration for an agent whose updates would be rejected (D64)', async () => {

@@ -9,10 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const sendsTo = (chat: number) => fixture.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
+const sendsTo = (chat: number) =>
+  fixture.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
 const blockedAt = async (chat: number): Promise<unknown> =>
-  (await fixture.agents.env.sql<{ blocked_at: unknown }>('select blocked_at from agents.telegram_chats where chat_id = $1', [chat]))[0]
-    ?.blocked_at;
+  (
+    await fixture.agents.env.sql<{ blocked_at: unknown }>(
+      'select blocked_at from agents.telegram_chats where chat_id = $1',
+      [chat],
+    )
+  )[0]?.blocked_at;
 const threadsOf = async (chat: number) =>
   await fixture.agents.env.sql<{ bodies: string[] }>(
     `select array(select m.body from agents.messages m where m.thread_id = t.id order by m.turn, m.id) as bodies
@@ -46,7 +51,10 @@ describe('a send rejected by the Bot API (D33b)', () => {
     const [chat, group] = [fixture.next(), -fixture.next()];
     fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
     const receipt = await fixture.ask(chat, { text: 'x' });
-    expect(receipt).toMatchObject({ outcome: 'send_refused', sends: [{ status: 'refused', error: '400: Bad Request: chat not found' }] });
+    expect(receipt).toMatchObject({
+      outcome: 'send_refused',
+      sends: [{ status: 'refused', error: '400: Bad Request: chat not found' }],
+    });
     expect(sendsTo(chat)).toHaveLength(1);
     fixture.telegram.fail(group, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
     const topic = { text: 'y', chat: { id: group, type: 'supergroup' }, message_thread_id: 9, is_topic_message: true };
@@ -57,7 +65,10 @@ describe('a send rejected by the Bot API (D33b)', () => {
   it('marks the chat as blocked on 403 until the next message', async () => {
     const chat = fixture.next();
     fixture.telegram.block(chat);
-    expect(await fixture.ask(chat, { text: 'x' })).toMatchObject({ outcome: 'blocked', sends: [{ status: 'blocked' }] });
+    expect(await fixture.ask(chat, { text: 'x' })).toMatchObject({
+      outcome: 'blocked',
+      sends: [{ status: 'blocked' }],
+    });
     expect(await blockedAt(chat)).not.toBeNull();
     fixture.telegram.unblock(chat);
     expect((await fixture.ask(chat, { text: 'back again' })).outcome).toBe('answered');
@@ -76,7 +87,10 @@ describe('a send with unknown outcome (D33b)', () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, fault);
     const receipt = await fixture.ask(chat, { text: 'one' });
-    expect(receipt).toMatchObject({ outcome: 'send_unknown', sends: [{ part: 1, status: 'unknown', error: expect.any(String) }] });
+    expect(receipt).toMatchObject({
+      outcome: 'send_unknown',
+      sends: [{ part: 1, status: 'unknown', error: expect.any(String) }],
+    });
     expect((await fixture.ask(chat, { text: 'two' })).outcome).toBe('answered');
     const delivered = 'delivered' in fault && fault.delivered;
     expect(fixture.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
@@ -91,7 +105,10 @@ describe('a send with unknown outcome (D33b)', () => {
     await fixture.replay(receipt.id);
     await waitFor(async () => (await fixture.settled(receipt.update_id ?? 0)).outcome === 'answered');
     expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
-    expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], requestsBefore]);
+    expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([
+      ['You said: one'],
+      requestsBefore,
+    ]);
   });
 
   it('never exposes the token of a failed send', async () => {
@@ -108,10 +125,9 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
     expect((await fixture.ask(from, { text: 'between' })).outcome).toBe('answered');
     expect((await fixture.ask(to, { text: 'after', chat: { id: to, type: 'supergroup' } })).outcome).toBe('answered');
     expect(fixture.telegram.textsOf(to)).toEqual(['You said: between', 'You said: after']);
-    expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
-      [],
-      ['before', 'between', 'after'],
-    ]);
+    expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual(
+      [[], ['before', 'between', 'after']],
+    );
   });
 
   it('moves the thread in order when service messages report the migration, in any order', async () => {
@@ -128,12 +144,13 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
         from: fixture.compose(to, { chat: chatOf.to, migrate_from_chat_id: from }),
       };
       for (const side of order) await fixture.deliver(service[side as 'from' | 'to']);
-      for (const { update_id } of Object.values(service)) expect((await fixture.settled(update_id)).outcome).toBe('migrated');
+      for (const { update_id } of Object.values(service))
+        expect((await fixture.settled(update_id)).outcome).toBe('migrated');
       await fixture.ask(to, { text: 'after', chat: chatOf.to });
-      expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
-        [],
-        ['before', 'early', 'after'],
-      ]);
+      expect([
+        await threadsOf(from),
+        (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You')),
+      ]).toEqual([[], ['before', 'early', 'after']]);
     }
   });
 });
@@ -177,12 +194,19 @@ describe('an unavailable Bot API (D33b)', () => {
       const update = away.compose(7, { text: 'anyone?' });
       await away.deliver(update);
       const error = 'select error from agents.telegram_sends where error is not null';
-      await waitFor(async () => (await away.agents.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'));
+      await waitFor(async () =>
+        (await away.agents.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'),
+      );
       const old = away.compose(8, { text: 'too late?' });
       await away.deliver(old);
       await waitFor(async () => (await away.find(old.update_id))?.sends[0]?.error?.includes('ECONNREFUSED'));
-      await away.agents.env.sql(`update agents.webhook_receipts set stored_at = now() - interval '25 hours' where chat_id = 8`);
-      expect(await away.settled(old.update_id)).toMatchObject({ outcome: 'expired', sends: [{ part: 1, status: 'given_up' }] });
+      await away.agents.env.sql(
+        `update agents.webhook_receipts set stored_at = now() - interval '25 hours' where chat_id = 8`,
+      );
+      expect(await away.settled(old.update_id)).toMatchObject({
+        outcome: 'expired',
+        sends: [{ part: 1, status: 'given_up' }],
+      });
       const back = await startTelegram({ port });
       away.agents.env.onStop(() => back.stop());
       expect((await away.settled(update.update_id)).outcome).toBe('answered');

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { noAnswerNotice } from '../../../services/agents/telegram/workers/answer-question.ts';
-import { botToken, echoChannel, startTelegramFixture, type TelegramFixture, webhookSecret } from './telegram-fixture.ts';
+import {
+  botToken,
+  echoChannel,
+  startTelegramFixture,
+  type TelegramFixture,
+  webhookSecret,
+} from './telegram-fixture.ts';
 
 let fixture: TelegramFixture;
 beforeAll(async () => {
@@ -27,9 +33,16 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     const receipt = await fixture.ask(chat, { text: 'Hello *you*' });
     expect(receipt).toMatchObject({ outcome: 'answered', kind: 'message', chat_id: chat, deliveries: 1 });
     expect(fixture.telegram.visible.filter((message) => message.chatId === chat)).toEqual([
-      expect.objectContaining({ text: 'Bold and 1 < 2', source: '<b>Bold</b> and 1 &lt; 2', html: true, replyTo: undefined }),
+      expect.objectContaining({
+        text: 'Bold and 1 < 2',
+        source: '<b>Bold</b> and 1 &lt; 2',
+        html: true,
+        replyTo: undefined,
+      }),
     ]);
-    expect(receipt.sends).toEqual([expect.objectContaining({ part: 1, status: 'sent', chat_id: chat, message_id: expect.any(Number) })]);
+    expect(receipt.sends).toEqual([
+      expect.objectContaining({ part: 1, status: 'sent', chat_id: chat, message_id: expect.any(Number) }),
+    ]);
     expect(await recordOf(chat)).toEqual([
       { note_type: 'chat_visitor', body: 'Hello *you*' },
       { note_type: 'chat_agent', body: '**Bold** and 1 < 2' },
@@ -43,14 +56,18 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     await fixture.ask(one, { text: 'And now?' });
     expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).toContain('My name is Ada');
     await fixture.ask(two, { text: 'And here?' });
-    expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain('My name is Ada');
+    expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain(
+      'My name is Ada',
+    );
   });
 
   it('shows the typing status while the model works', async () => {
     const chat = fixture.next();
     let typing = 0;
     fixture.agents.llm.answerWith(async () => {
-      typing = await waitFor(() => fixture.telegram.callsOf('sendChatAction').filter((call) => call.body['chat_id'] === chat).length);
+      typing = await waitFor(
+        () => fixture.telegram.callsOf('sendChatAction').filter((call) => call.body['chat_id'] === chat).length,
+      );
       return 'done';
     });
     await fixture.ask(chat, { text: 'Hello' });
@@ -86,7 +103,10 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     fixture.agents.llm.answerWith(() => answer);
     const { sends } = await fixture.ask(chat, { text: 'Tell me a lot' });
     const texts = fixture.telegram.textsOf(chat);
-    expect([sends.map((send) => send.status), texts.every((text) => text.length <= 4_096)]).toEqual([Array(3).fill('sent'), true]);
+    expect([sends.map((send) => send.status), texts.every((text) => text.length <= 4_096)]).toEqual([
+      Array(3).fill('sent'),
+      true,
+    ]);
     expect(texts.join('')).toBe(answer.replaceAll('**', ''));
   });
 });
@@ -123,7 +143,9 @@ describe('one reply per agent and update (D32)', () => {
     await fixture.deliver(own);
     await fixture.deliver(own, { slug: 'mirrored' });
     await waitFor(() => fixture.telegram.textsOf(chat).length === 2);
-    expect((await recordOf(chat, 'mirrored')).map((note) => note.body)).toEqual((await recordOf(chat)).map((note) => note.body));
+    expect((await recordOf(chat, 'mirrored')).map((note) => note.body)).toEqual(
+      (await recordOf(chat)).map((note) => note.body),
+    );
   });
 });
 
@@ -156,7 +178,11 @@ describe('a failing model (D33a)', () => {
     const chat = fixture.next();
     fixture.agents.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     const receipt = await fixture.ask(chat, { text: 'Are you there?' });
-    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [noAnswerNotice], []]);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual([
+      'not_answered',
+      [noAnswerNotice],
+      [],
+    ]);
     await fixture.replay(receipt.id);
     await waitFor(async () => (await fixture.settled(receipt.update_id ?? 0)).outcome === 'answered');
     expect(fixture.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
@@ -175,7 +201,11 @@ describe('a failing model (D33a)', () => {
     const receipt = await fixture.ask(chat, { text: 'Are you there?' });
     await use(0);
     const notice = expect.stringMatching(/^Sorry, I have answered as much as I may today\. .+ again in \d+ hours?\.$/);
-    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [notice], []]);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual([
+      'not_answered',
+      [notice],
+      [],
+    ]);
     expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
@@ -200,7 +230,10 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   });
 
   it('sends a long echo in parts, after Retry-After of a 429', async () => {
-    const [before, answer] = [echoes().length, Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n')];
+    const [before, answer] = [
+      echoes().length,
+      Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n'),
+    ];
     fixture.agents.llm.answerWith(() => answer);
     fixture.telegram.fail(echoChannel, { kind: 'wait', seconds: 1 });
     await fixture.ask(fixture.next(), { text: 'Tell *me* a lot' }, 'mirrored');
@@ -209,16 +242,31 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
       const mirrored = echoes().slice(before);
       return mirrored.join('') === whole ? mirrored : undefined;
     });
-    expect([parts.length, parts.every((part) => part.length <= 4_096), fixture.telegram.impatient]).toEqual([3, true, 0]);
+    expect([parts.length, parts.every((part) => part.length <= 4_096), fixture.telegram.impatient]).toEqual([
+      3,
+      true,
+      0,
+    ]);
   });
 
   it.each([
-    ['an edited message', (chat: number) => ({ edited_message: { message_id: 1, chat: { id: chat, type: 'private' }, text: 'x' } })],
-    ['a channel post', (chat: number) => ({ channel_post: { message_id: 1, chat: { id: chat, type: 'channel' }, text: 'x' } })],
-    ['a photo', (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'private' }, photo: [], caption: 'x' } })],
+    [
+      'an edited message',
+      (chat: number) => ({ edited_message: { message_id: 1, chat: { id: chat, type: 'private' }, text: 'x' } }),
+    ],
+    [
+      'a channel post',
+      (chat: number) => ({ channel_post: { message_id: 1, chat: { id: chat, type: 'channel' }, text: 'x' } }),
+    ],
+    [
+      'a photo',
+      (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'private' }, photo: [], caption: 'x' } }),
+    ],
     [
       'a bot’s message',
-      (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'group' }, text: 'x', from: { id: 5, is_bot: true } } }),
+      (chat: number) => ({
+        message: { message_id: 1, chat: { id: chat, type: 'group' }, text: 'x', from: { id: 5, is_bot: true } },
+      }),
     ],
     ['a callback query', () => ({ callback_query: { id: '1', from: { id: 5 }, data: 'x' } })],
   ])('sends %s to the echo channel raw, without a reply', async (_what, make) => {
@@ -241,7 +289,11 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
       'mirrored',
       { channel_post: { message_id: 1, chat: channel, text: '{"update_id":1}' } },
     ],
-    ['a post in it, where it has a name', 'named', { channel_post: { message_id: 1, chat: channel, text: '{"update_id":1}' } }],
+    [
+      'a post in it, where it has a name',
+      'named',
+      { channel_post: { message_id: 1, chat: channel, text: '{"update_id":1}' } },
+    ],
     [
       'what is copied from it into its discussion group',
       'mirrored',
@@ -262,7 +314,10 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     const before = fixture.telegram.visible.length;
     const updateId = fixture.next();
     await fixture.deliver({ update_id: updateId, ...update }, { slug });
-    expect(await fixture.settled(updateId)).toMatchObject({ outcome: 'ignored', message: expect.stringContaining('echo channel') });
+    expect(await fixture.settled(updateId)).toMatchObject({
+      outcome: 'ignored',
+      message: expect.stringContaining('echo channel'),
+    });
     expect(fixture.telegram.visible.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
   });
 
@@ -279,13 +334,20 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     expect((await fixture.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');
     await waitFor(
       async () =>
-        (await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where chat_id = $1 and echo = 'failed'`, [chat])).length === 1,
+        (
+          await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where chat_id = $1 and echo = 'failed'`, [
+            chat,
+          ])
+        ).length === 1,
     );
     expect(echoes().filter((text) => text.includes('Still there?'))).toEqual([]);
     const raw = { update_id: fixture.next(), poll: { id: 'p' } };
     fixture.telegram.fail(echoChannel, { kind: 'error', status: 403, description: 'Forbidden: bot is not a member' });
     await fixture.deliver(raw, { slug: 'mirrored' });
-    expect(await fixture.settled(raw.update_id)).toMatchObject({ outcome: 'echo_failed', message: expect.stringContaining('Forbidden') });
+    expect(await fixture.settled(raw.update_id)).toMatchObject({
+      outcome: 'echo_failed',
+      message: expect.stringContaining('Forbidden'),
+    });
   });
 
   it('skips the echo for an agent without an echo channel', async () => {

@@ -13,7 +13,8 @@ const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 
 describe('Datetimes in responses (rules/http#datetimes-out)', () => {
   it('passes datetimes through unchanged: the response bytes of the service are not modified', async () => {
-    const text = '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
+    const text =
+      '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
     expect((await fixture.call('POST', '/api/probe/optional', { body: text })).text).toBe(
       '{"name":"é","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}',
     );
@@ -22,18 +23,24 @@ describe('Datetimes in responses (rules/http#datetimes-out)', () => {
 
 describe('X-Request-Id (rules/http#request-id)', () => {
   it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns the request id %s', async (id) => {
-    expect((await fixture.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
+    expect(
+      (await fixture.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id'],
+    ).toBe(id);
   });
 
   it.each(['', 'a b', 'x'.repeat(129), 'é'])('generates a request id to replace %j', async (id) => {
-    const made = String((await fixture.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id']);
+    const made = String(
+      (await fixture.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id'],
+    );
     expect(made).toMatch(/^[\x21-\x7e]{16,128}$/);
     expect(made).not.toBe(id);
   });
 
   it('sends a request id with every kind of response', async () => {
     const replies = [
-      await fixture.call('OPTIONS', thing, { headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' } }),
+      await fixture.call('OPTIONS', thing, {
+        headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' },
+      }),
       await fixture.call('PUT', thing),
       await fixture.call('GET', thing, { auth: null }),
       await fixture.call('GET', '/nowhere'),
@@ -60,13 +67,21 @@ describe('Rate limits (rules/http#rate-limits)', () => {
 describe('Overload or unavailable dependency (rules/http#overload)', () => {
   it('returns 503 with Retry-After at the deadline, not later', async () => {
     const reply = await fixture.call('GET', '/api/probe/wait/600000');
-    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
+      503,
+      '1',
+      { detail: expect.any(String) },
+    ]);
   });
 
   it.each(['unavailable', 'deadline_exceeded'])('maps %s to 503 on both API surfaces', async (code) => {
     const api = await fixture.call('POST', '/api/probe/fail', { json: { code } });
     const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code } });
-    expect([api.status, v1.status, v1.json]).toEqual([503, 503, { code: 'server_error', message: 'as asked', retryable: true }]);
+    expect([api.status, v1.status, v1.json]).toEqual([
+      503,
+      503,
+      { code: 'server_error', message: 'as asked', retryable: true },
+    ]);
     expect(v1.headers['retry-after']).toBe('1');
   });
 
@@ -105,7 +120,8 @@ describe('CORS (rules/http#cross-origin-access)', () => {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST, PUT, PATCH, OPTIONS',
       'access-control-allow-headers': 'Authorization, Content-Type, X-Probe',
-      'access-control-expose-headers': 'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed',
+      'access-control-expose-headers':
+        'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed',
       'access-control-max-age': '600',
       vary: 'Origin',
     });
@@ -123,7 +139,11 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     ] as const) {
       const call = body === undefined ? {} : { body };
       const allowed = await fixture.call(method, path, { ...call, headers: { origin } });
-      expect([path, allowed.headers['access-control-allow-origin'], allowed.headers['vary']]).toEqual([path, origin, 'Origin']);
+      expect([path, allowed.headers['access-control-allow-origin'], allowed.headers['vary']]).toEqual([
+        path,
+        origin,
+        'Origin',
+      ]);
       expect(allowed.headers['access-control-expose-headers']).toContain('X-Request-Id');
       const other = await fixture.call(method, path, { ...call, headers: { origin: 'https://evil.example.org' } });
       expect(Object.keys(other.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
@@ -132,9 +152,15 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 
   it('sends no CORS headers on /api/v1/', async () => {
     const reply = await fixture.call('GET', '/api/v1/probe/list', { headers: { origin } });
-    expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control') || name === 'vary')).toEqual([]);
+    expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control') || name === 'vary')).toEqual(
+      [],
+    );
     expect(
-      (await fixture.call('OPTIONS', '/api/v1/probe/list', { headers: { origin, 'access-control-request-method': 'GET' } })).status,
+      (
+        await fixture.call('OPTIONS', '/api/v1/probe/list', {
+          headers: { origin, 'access-control-request-method': 'GET' },
+        })
+      ).status,
     ).toBe(405);
   });
 });
@@ -149,7 +175,10 @@ describe('ETag (rules/http#etag)', () => {
       expect([condition, reply.status, reply.text, reply.headers['etag']]).toEqual([condition, 304, '', etag]);
     }
     for (const condition of ['"x"', '', 'x', `"${etag}"x`]) {
-      expect([condition, (await fixture.call('GET', thing, { headers: { 'if-none-match': condition } })).status]).toEqual([condition, 200]);
+      expect([
+        condition,
+        (await fixture.call('GET', thing, { headers: { 'if-none-match': condition } })).status,
+      ]).toEqual([condition, 200]);
     }
   });
 
@@ -161,7 +190,9 @@ describe('ETag (rules/http#etag)', () => {
   it('computes the ETag of a reply received in parts', async () => {
     const first = await fixture.call('GET', '/api/probe/large/900');
     expect([first.status, first.text.length]).toEqual([200, 900 * 1024]);
-    const again = await fixture.call('GET', '/api/probe/large/900', { headers: { 'if-none-match': String(first.headers['etag']) } });
+    const again = await fixture.call('GET', '/api/probe/large/900', {
+      headers: { 'if-none-match': String(first.headers['etag']) },
+    });
     expect([again.status, again.text]).toEqual([304, '']);
   });
 });
@@ -171,7 +202,9 @@ describe('errors on /api/v1/ outside its envelope (rules/http#error-envelopes)',
 
   it('uses {detail} for unparsable JSON, 413 and 422', async () => {
     expect((await fixture.call('PATCH', path, { body: '{' })).json).toEqual({ detail: 'Cannot parse request body' });
-    expect((await fixture.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({ detail: expect.any(String) });
+    expect((await fixture.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({
+      detail: expect.any(String),
+    });
     expect((await fixture.call('PATCH', path, { json: { count: 'a' } })).json).toEqual({
       detail: [expect.objectContaining({ type: 'int_parsing' })],
     });
@@ -179,10 +212,19 @@ describe('errors on /api/v1/ outside its envelope (rules/http#error-envelopes)',
 
   it('uses the v1 envelope for 405 and for errors of operations', async () => {
     const reply = await fixture.call('DELETE', path);
-    expect([reply.status, reply.json]).toEqual([405, { code: 'method_not_allowed', message: 'Method not allowed', retryable: false }]);
+    expect([reply.status, reply.json]).toEqual([
+      405,
+      { code: 'method_not_allowed', message: 'Method not allowed', retryable: false },
+    ]);
     const fail = async (json: unknown) => (await fixture.call('POST', '/api/v1/probe/fail', { json })).json;
-    expect(await fail({ code: 'bad_request' })).toEqual({ code: 'validation_error', message: 'as asked', retryable: false });
-    expect(await fail({ code: 'conflict', reason: 'duplicate_person', details: { match_field: 'contact.email' } })).toEqual({
+    expect(await fail({ code: 'bad_request' })).toEqual({
+      code: 'validation_error',
+      message: 'as asked',
+      retryable: false,
+    });
+    expect(
+      await fail({ code: 'conflict', reason: 'duplicate_person', details: { match_field: 'contact.email' } }),
+    ).toEqual({
       code: 'duplicate_person',
       message: 'as asked',
       retryable: false,
@@ -201,7 +243,10 @@ describe('application errors on /api/ (rules/http#error-envelopes)', () => {
     });
     expect(await fail({ code: 'not_found' })).toEqual({ detail: 'as asked' });
     expect(
-      await fail({ code: 'unprocessable', details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] } }),
+      await fail({
+        code: 'unprocessable',
+        details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] },
+      }),
     ).toEqual({
       detail: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }],
     });
@@ -212,7 +257,12 @@ describe('Enumerations (rules/http#validation-items)', () => {
   it('lists the allowed values in a validation error', async () => {
     const body = (await patch({ kind: 'green' })).json.detail;
     expect(body).toEqual([
-      { type: 'enum', loc: ['body', 'payload', 'kind'], msg: "Input should be 'red' or 'blue'", ctx: { expected: "'red' or 'blue'" } },
+      {
+        type: 'enum',
+        loc: ['body', 'payload', 'kind'],
+        msg: "Input should be 'red' or 'blue'",
+        ctx: { expected: "'red' or 'blue'" },
+      },
     ]);
     const query = (await fixture.call('GET', '/api/probe/list?sort=up')).json.detail;
     expect(query).toEqual([

@@ -32,8 +32,10 @@ afterAll(async () => {
   await env.stop();
 });
 
-const get = (path: string, headers: Record<string, string> = {}): Promise<Response> => fetch(`${baseUrl}${path}`, { headers });
-const listAssets = (html: string): string[] => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${baseUrl}${path}`, { headers });
+const listAssets = (html: string): string[] =>
+  [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
 
 describe('GET /chat/{agent_slug}', () => {
   it('serves the chat page even when the agent cannot be looked up', async () => {
@@ -47,7 +49,9 @@ describe('GET /chat/{agent_slug}', () => {
   it('returns 404 for an unknown agent and escapes its slug', async () => {
     const served = await bus.serve(contract, {
       getAgent: ({ slug }) =>
-        slug === 'nobody' ? Promise.reject(notFound()) : Promise.resolve({ slug, name: 'Secret name', prompt: 'Secret prompt', infos: {} }),
+        slug === 'nobody'
+          ? Promise.reject(notFound())
+          : Promise.resolve({ slug, name: 'Secret name', prompt: 'Secret prompt', infos: {} }),
     });
     const absent = await get('/chat/nobody');
     expect([absent.status, absent.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -110,7 +114,10 @@ describe('GET /chat/assets/{version}/{file}', () => {
     expect(paths.map((path) => path.split('/').at(-1))).toEqual(['icon.svg', 'page.css', 'page.js']);
     for (const path of paths) {
       const response = await get(path);
-      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     }
     const script = await get(paths[2] ?? '');

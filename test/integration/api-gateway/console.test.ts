@@ -28,16 +28,31 @@ describe('GET /console (P6)', () => {
     const baseUrl = await start();
     const html = await (await fetch(`${baseUrl}/console/keys/7`)).text();
     const linked = [...html.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-    const files = ['uPlot.min.css', 'uPlot.esm.js', 'console.css', 'hooks.mjs', 'htm.mjs', 'icon.svg', 'main.js', 'preact.mjs'];
+    const files = [
+      'uPlot.min.css',
+      'uPlot.esm.js',
+      'console.css',
+      'hooks.mjs',
+      'htm.mjs',
+      'icon.svg',
+      'main.js',
+      'preact.mjs',
+    ];
     expect(new Set(linked.map((path) => path.split('/').at(-1)))).toEqual(new Set(files));
     const seen = new Set<string>();
     const follow = async (path: string): Promise<void> => {
       if (seen.has(path)) return;
       seen.add(path);
       const file = await fetch(`${baseUrl}${path}`);
-      expect([path, file.status, file.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+      expect([path, file.status, file.headers.get('cache-control')]).toEqual([
+        path,
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
       const text = await file.text();
-      const imports = [...text.matchAll(/from '\.\/([a-z-]+\.js)'/g)].map(([, name = '']) => path.replace(/[^/]+$/, name));
+      const imports = [...text.matchAll(/from '\.\/([a-z-]+\.js)'/g)].map(([, name = '']) =>
+        path.replace(/[^/]+$/, name),
+      );
       await Promise.all(imports.map(follow));
     };
     await Promise.all(linked.map(follow));

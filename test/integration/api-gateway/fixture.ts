@@ -1,7 +1,17 @@
 /** A small service with routes, to test the HTTP library with every kind of input and reply over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anyActor, defineService, listParameter, withoutActor, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
+import {
+  anyActor,
+  defineService,
+  listParameter,
+  withoutActor,
+  route,
+  type Route,
+  type RouteAccess,
+  rpc,
+  Type,
+} from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
 import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
@@ -14,8 +24,20 @@ const callers = { 'api-gateway': [...anyActor, ...withoutActor] };
 const contract = defineService({
   service: 'probe',
   rpcs: {
-    echo: rpc({ subject: 'probe.thing.echo', callers, summary: 'Answers with the request.', request: anything, reply: Type.Unknown() }),
-    fail: rpc({ subject: 'probe.thing.fail', callers, summary: 'Fails as asked.', request: anything, reply: Type.Unknown() }),
+    echo: rpc({
+      subject: 'probe.thing.echo',
+      callers,
+      summary: 'Answers with the request.',
+      request: anything,
+      reply: Type.Unknown(),
+    }),
+    fail: rpc({
+      subject: 'probe.thing.fail',
+      callers,
+      summary: 'Fails as asked.',
+      request: anything,
+      reply: Type.Unknown(),
+    }),
     wait: rpc({
       subject: 'probe.thing.wait',
       callers,
@@ -86,14 +108,28 @@ const surfaceRoutes = (prefix: string, name: string, access: RouteAccess): Route
     deprecatedFields: ['sessionId'],
     rpc: echo,
   }),
-  route({ ...base, method: 'GET', path: `${prefix}/list/`, operationId: `${name}List`, ...access, query: list, rpc: echo }),
+  route({
+    ...base,
+    method: 'GET',
+    path: `${prefix}/list/`,
+    operationId: `${name}List`,
+    ...access,
+    query: list,
+    rpc: echo,
+  }),
   route({
     ...base,
     method: 'POST',
     path: `${prefix}/fail`,
     operationId: `${name}Fail`,
     ...access,
-    body: { schema: Type.Object({ code: Type.String(), reason: Type.Optional(Type.String()), details: Type.Optional(anything) }) },
+    body: {
+      schema: Type.Object({
+        code: Type.String(),
+        reason: Type.Optional(Type.String()),
+        details: Type.Optional(anything),
+      }),
+    },
     rpc: fail,
   }),
 ];
@@ -188,7 +224,10 @@ export type Probe = Awaited<ReturnType<typeof startGatewayFixture>>;
 export const token = 'probe-token';
 
 /** Starts the fixture service on separate subjects and an app in front of it. */
-export async function startGatewayFixture(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
+export async function startGatewayFixture(
+  fileUrl: string,
+  options: { maxInFlight?: number; maxConnections?: number } = {},
+) {
   const env = await createTestEnvironment(fileUrl);
   const settings = {
     url: env.settings['NATS_URL'] ?? '',
@@ -211,7 +250,11 @@ export async function startGatewayFixture(fileUrl: string, options: { maxInFligh
       return Promise.resolve(outcome === undefined ? body : withOutcome(body, outcome));
     },
     fail: (request) => {
-      const { code, reason, details } = request as { code: ErrorCode | 'fault'; reason?: string; details?: Record<string, unknown> };
+      const { code, reason, details } = request as {
+        code: ErrorCode | 'fault';
+        reason?: string;
+        details?: Record<string, unknown>;
+      };
       if (code === 'fault') throw new Error('secret of the fault');
       if (reason !== undefined) throw appError(code, reason, 'as asked', details);
       throw new AppError({ code, message: 'as asked', ...(details === undefined ? {} : { details }) });
@@ -276,7 +319,10 @@ export async function startGatewayFixture(fileUrl: string, options: { maxInFligh
     call: createCall(port),
     /** Ends all current waits. */
     release,
-    /** Stops the fixture; aborts running requests after `drainMs`, at the latest those waiting at the probe when its service stops. */
+    /**
+     * Stops the fixture; aborts running requests after `drainMs`, at the latest those waiting at the probe when its
+     * service stops.
+     */
     stop: async (drainMs = 1_000) => {
       await server.drain({ windowMs: 0, deadlineMs: drainMs });
       release();
@@ -319,7 +365,13 @@ export function createCall(port: number): (method: string, path: string, call?: 
     new Promise((resolve, reject) => {
       const payload = json === undefined ? body : JSON.stringify(json);
       const request = startRequest(
-        { port, method, path, headers: { ...(auth === null ? {} : { authorization: auth }), ...headers }, agent: false },
+        {
+          port,
+          method,
+          path,
+          headers: { ...(auth === null ? {} : { authorization: auth }), ...headers },
+          agent: false,
+        },
         (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));

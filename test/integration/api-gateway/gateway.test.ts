@@ -28,7 +28,12 @@ beforeAll(async () => {
     actors: env.actors,
   });
   people = await serveDirectory(bus);
-  const service = (await startService('api-gateway', env, { TRUSTED_PROXY_HOPS: '1' }, { monotonicMs: () => nowMs })) as unknown as {
+  const service = (await startService(
+    'api-gateway',
+    env,
+    { TRUSTED_PROXY_HOPS: '1' },
+    { monotonicMs: () => nowMs },
+  )) as unknown as {
     port: number;
   };
   call = createCall(service.port);
@@ -42,7 +47,10 @@ afterAll(async () => {
 
 interface Document {
   openapi: string;
-  paths: Record<string, Record<string, { operationId: string; parameters?: { in: string; name: string }[]; responses: object }>>;
+  paths: Record<
+    string,
+    Record<string, { operationId: string; parameters?: { in: string; name: string }[]; responses: object }>
+  >;
   components: { schemas: Record<string, object> };
 }
 
@@ -78,7 +86,11 @@ describe('credentials by route class (architecture#contracts; rules/access#class
   it('accepts a per-user token, and never verifies text that is not a token', async () => {
     expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person, key: null });
     const asked = people.calls.verify;
-    for (const token of ['x', `svc_agentic_${'A'.repeat(32)}_${'x'.repeat(43)}`, `svc_agentic_${'a'.repeat(32)}_${'x'.repeat(42)}`]) {
+    for (const token of [
+      'x',
+      `svc_agentic_${'A'.repeat(32)}_${'x'.repeat(43)}`,
+      `svc_agentic_${'a'.repeat(32)}_${'x'.repeat(42)}`,
+    ]) {
       expect((await whoami(`Bearer ${token}`)).status).toBe(401);
     }
     expect(people.calls.verify).toBe(asked);
@@ -86,7 +98,11 @@ describe('credentials by route class (architecture#contracts; rules/access#class
 
   it('returns 401 for an unknown token and for cookies', async () => {
     const reply = await whoami(`Bearer svc_agentic_${'a'.repeat(32)}_${'x'.repeat(43)}`);
-    expect([reply.status, reply.json.code, reply.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
+    expect([reply.status, reply.json.code, reply.headers['www-authenticate']]).toEqual([
+      401,
+      'unauthenticated',
+      'Bearer',
+    ]);
     const cookie = await call('GET', '/api/v1/auth/whoami', {
       auth: null,
       headers: { cookie: `token=${people.issue()}; sessionid=test-api-token` },
@@ -97,15 +113,22 @@ describe('credentials by route class (architecture#contracts; rules/access#class
 
 describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   const login = (body: string, gate?: string) =>
-    call('POST', '/api/v1/auth/login', { auth: null, body, ...(gate === undefined ? {} : { headers: { 'x-svc-api-key': gate } }) });
+    call('POST', '/api/v1/auth/login', {
+      auth: null,
+      body,
+      ...(gate === undefined ? {} : { headers: { 'x-svc-api-key': gate } }),
+    });
   const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
 
-  it.each([undefined, '', 'wrong', 'test-login-secret '.repeat(2)])('rejects the gate key %j before it checks the body', async (gate) => {
-    const refused = people.calls.refused.length;
-    const reply = await login('{', gate);
-    expect([reply.status, reply.json]).toEqual([401, invalid]);
-    expect(people.calls.refused).toHaveLength(refused + 1);
-  });
+  it.each([undefined, '', 'wrong', 'test-login-secret '.repeat(2)])(
+    'rejects the gate key %j before it checks the body',
+    async (gate) => {
+      const refused = people.calls.refused.length;
+      const reply = await login('{', gate);
+      expect([reply.status, reply.json]).toEqual([401, invalid]);
+      expect(people.calls.refused).toHaveLength(refused + 1);
+    },
+  );
 
   it('forwards email, password and client address', async () => {
     const reply = await call('POST', '/api/v1/auth/login', {
@@ -181,7 +204,8 @@ describe('live schemas (rules/http#live-schema)', () => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     expect(document.openapi).toMatch(/^3\.1\./);
     const folder = path.replace('openapi.json', '');
-    const documentOf = (route: (typeof routes)[number]): string => /^\/api\/(v1|ops)\//.exec(route.path)?.[0] ?? '/api/';
+    const documentOf = (route: (typeof routes)[number]): string =>
+      /^\/api\/(v1|ops)\//.exec(route.path)?.[0] ?? '/api/';
     const expected = routes.filter((route) => route.documented !== false && documentOf(route) === folder);
     expect(Object.values(document.paths).flatMap((item) => Object.keys(item))).toHaveLength(expected.length);
     const ids = new Set<string>();
@@ -191,7 +215,9 @@ describe('live schemas (rules/http#live-schema)', () => {
       expect(ids.has(operation.operationId)).toBe(false);
       ids.add(operation.operationId);
       const named = [...route.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
-      const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
+      const described = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === 'path')
+        .map((parameter) => parameter.name);
       expect([route.path, new Set(described)]).toEqual([route.path, new Set(named)]);
       for (const status of [
         '431',
@@ -217,39 +243,52 @@ describe('live schemas (rules/http#live-schema)', () => {
 });
 
 describe('docs pages (rules/http#live-schema)', () => {
-  it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])('loads nothing from other hosts at %s', async (path) => {
-    const page = await call('GET', path, { auth: null });
-    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/);
-    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
-      .map((match) => match[1] ?? '')
-      .filter((link) => !link.startsWith('data:'));
-    expect(links.length).toBeGreaterThanOrEqual(3);
-    for (const link of links) {
-      expect(link).toMatch(/^\/api\//);
-      expect([link, (await call('GET', link)).status]).toEqual([link, 200]);
-    }
-    const start = (await call('GET', '/api/docs/assets/start.js')).text;
-    expect(start).toMatch(/withDefaultFonts: false[\s\S]*telemetry: false/);
-  });
+  it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])(
+    'loads nothing from other hosts at %s',
+    async (path) => {
+      const page = await call('GET', path, { auth: null });
+      expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/);
+      const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+        .map((match) => match[1] ?? '')
+        .filter((link) => !link.startsWith('data:'));
+      expect(links.length).toBeGreaterThanOrEqual(3);
+      for (const link of links) {
+        expect(link).toMatch(/^\/api\//);
+        expect([link, (await call('GET', link)).status]).toEqual([link, 200]);
+      }
+      const start = (await call('GET', '/api/docs/assets/start.js')).text;
+      expect(start).toMatch(/withDefaultFonts: false[\s\S]*telemetry: false/);
+    },
+  );
 
   it('returns 404 for unknown assets and 304 for cached ones', async () => {
     for (const file of ['x.js', '..%2f..%2fpackage.json', 'constructor'])
       expect((await call('GET', `/api/docs/assets/${file}`)).status).toBe(404);
     const { etag } = (await call('GET', '/api/docs/assets/reference.js')).headers;
-    expect((await call('GET', '/api/docs/assets/reference.js', { headers: { 'if-none-match': String(etag) } })).status).toBe(304);
+    expect(
+      (await call('GET', '/api/docs/assets/reference.js', { headers: { 'if-none-match': String(etag) } })).status,
+    ).toBe(304);
   });
 });
 
 describe('unavailable dependency (rules/http#overload: 503, never 401)', () => {
   it('returns 503 when the service of an operation is unavailable', async () => {
     const reply = await call('GET', '/api/agents/none/', { auth: shared });
-    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
+      503,
+      '1',
+      { detail: expect.any(String) },
+    ]);
   });
 
   it('returns 503 when the media service is unavailable', async () => {
     const reply = await call('GET', audio, { auth: shared });
-    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
+      503,
+      '1',
+      { detail: expect.any(String) },
+    ]);
   });
 
   it('returns 503 when credentials cannot be verified', async () => {
@@ -272,7 +311,9 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
 
   it('rejects requests beyond the concurrency limit', async () => {
     let answered = 0;
-    const calls = Array.from({ length: 6 }, () => fixture.call('GET', '/api/probe/wait/60000').finally(() => answered++));
+    const calls = Array.from({ length: 6 }, () =>
+      fixture.call('GET', '/api/probe/wait/60000').finally(() => answered++),
+    );
     await waitFor(() => answered === 3 && fixture.state.waiting === 3);
     fixture.release();
     const replies = await Promise.all(calls);

@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const ask = (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> =>
+const ask = (
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {},
+): Promise<Response> =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, {
     ...init,
     headers: {
@@ -44,7 +47,10 @@ const read = async (query: string): Promise<Page> => {
 };
 
 /** A session and a service key of a separate account. */
-async function admit(name: string, superuser = false): Promise<{ email: string; session: string; key: { id: string; token: string } }> {
+async function admit(
+  name: string,
+  superuser = false,
+): Promise<{ email: string; session: string; key: { id: string; token: string } }> {
   const [email, password] = [`${name}@example.org`, `a password of ${name}`];
   await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
   const answer = await ask('/api/v1/auth/login', { method: 'POST', body: JSON.stringify({ email, password }) });
@@ -82,17 +88,25 @@ describe('long-polling for events while access ends (D89)', () => {
       Object.entries(acts).map(async ([name, act]) => {
         const who = await admit(name);
         const bearer = name.startsWith('key') ? who.key.token : who.session;
-        return { name, act: () => act(who), answer: follow(bearer, `after=${next}&wait=30&types=conversation.created`) };
+        return {
+          name,
+          act: () => act(who),
+          answer: follow(bearer, `after=${next}&wait=30&types=conversation.created`),
+        };
       }),
     );
     const expired = await admit('expired');
     const expiry = follow(expired.key.token, `after=${next}&wait=30&types=question.changed`);
     await read(`after=${next}&wait=1&types=question.changed`); // by then the requests have reached the events service
-    await fixture.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [expired.key.id]);
+    await fixture.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [
+      expired.key.id,
+    ]);
     for (const { act } of waits) await act();
     await fixture.create();
     const outcomes = await Promise.all(waits.map(async ({ name, answer }) => [name, await answer] as const));
-    expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(waits.map(({ name }) => [name, { status: 401, types: [] }])));
+    expect(Object.fromEntries(outcomes)).toEqual(
+      Object.fromEntries(waits.map(({ name }) => [name, { status: 401, types: [] }])),
+    );
     const startedMs = performance.now();
     expect(await expiry).toEqual({ status: 401, types: [] });
     expect(performance.now() - startedMs).toBeLessThan(20_000);

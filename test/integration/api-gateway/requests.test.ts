@@ -31,7 +31,11 @@ describe('401 on /api/ (rules/http#unauthorized)', () => {
     'returns the error envelope and the challenge for %j',
     async (auth) => {
       const reply = await fixture.call('GET', thing, { auth });
-      expect([reply.status, reply.json, reply.headers['www-authenticate']]).toEqual([401, { detail: 'Unauthorized' }, 'Bearer']);
+      expect([reply.status, reply.json, reply.headers['www-authenticate']]).toEqual([
+        401,
+        { detail: 'Unauthorized' },
+        'Bearer',
+      ]);
     },
   );
 
@@ -85,17 +89,23 @@ describe('Content-Encoding (D61)', () => {
   const send = (encoding: string, call: Parameters<Probe['call']>[2] = {}, path = thing) =>
     fixture.call('PATCH', path, { body: gzipSync('{"count":1}'), headers: { 'content-encoding': encoding }, ...call });
 
-  it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])('returns 415 for %s on both API surfaces', async (encoding) => {
-    for (const path of [thing, '/api/v1/probe/things/7']) {
-      const reply = await send(encoding, {}, path);
-      expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
-    }
-    expect((await fixture.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
-  });
+  it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])(
+    'returns 415 for %s on both API surfaces',
+    async (encoding) => {
+      for (const path of [thing, '/api/v1/probe/things/7']) {
+        const reply = await send(encoding, {}, path);
+        expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
+      }
+      expect((await fixture.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
+    },
+  );
 
-  it.each(['identity', 'Identity', '', 'identity,identity'])('accepts a body with Content-Encoding %j', async (encoding) => {
-    expect((await send(encoding, { body: '{"count":1}' })).status).toBe(200);
-  });
+  it.each(['identity', 'Identity', '', 'identity,identity'])(
+    'accepts a body with Content-Encoding %j',
+    async (encoding) => {
+      expect((await send(encoding, { body: '{"count":1}' })).status).toBe(200);
+    },
+  );
 
   it('checks Content-Encoding after route, method and credential', async () => {
     expect((await send('gzip', { auth: null })).status).toBe(401);
@@ -109,7 +119,9 @@ describe('Limits of errors (D60)', () => {
   const detailed = (count: number) => list({ people: Array.from({ length: count }, () => ({ id: 'x' })) });
 
   it('lists at most fifty problems', async () => {
-    expect([(await detailed(49)).length, (await detailed(50)).length, (await detailed(51)).length]).toEqual([49, 50, 50]);
+    expect([(await detailed(49)).length, (await detailed(50)).length, (await detailed(51)).length]).toEqual([
+      49, 50, 50,
+    ]);
     expect((await detailed(60_000)).map(({ loc }) => loc)).toEqual(
       Array.from({ length: 50 }, (_value, index) => ['body', 'payload', 'people', index, 'id']),
     );
@@ -159,14 +171,24 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])('returns 404 in the v1 envelope for %s', async (path) => {
-    const reply = await fixture.call('GET', path, { auth: null });
-    expect([reply.status, reply.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
-  });
+  it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])(
+    'returns 404 in the v1 envelope for %s',
+    async (path) => {
+      const reply = await fixture.call('GET', path, { auth: null });
+      expect([reply.status, reply.json]).toEqual([
+        404,
+        { code: 'not_found', message: expect.any(String), retryable: false },
+      ]);
+    },
+  );
 
   it.each(['DELETE', 'PUT', 'POST', 'PROPFIND'])('returns 405 with Allow for %s', async (method) => {
     const reply = await fixture.call(method, thing, { auth: null });
-    expect([reply.status, reply.json, reply.headers['allow']]).toEqual([405, { detail: 'Method not allowed' }, 'GET, HEAD, PATCH']);
+    expect([reply.status, reply.json, reply.headers['allow']]).toEqual([
+      405,
+      { detail: 'Method not allowed' },
+      'GET, HEAD, PATCH',
+    ]);
   });
 
   it('uses only the methods of a fixed path that also matches a pattern', async () => {
@@ -196,7 +218,11 @@ describe('422 items (rules/http#validation-items)', () => {
     const reply = await fixture.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
     expect(reply.json).toEqual({
       detail: [
-        { type: 'int_parsing', loc: ['query', 'person_id'], msg: 'Input should be a valid integer, unable to parse string as an integer' },
+        {
+          type: 'int_parsing',
+          loc: ['query', 'person_id'],
+          msg: 'Input should be a valid integer, unable to parse string as an integer',
+        },
         { type: 'missing', loc: ['header', 'Idempotency-Key'], msg: 'Field required' },
         { type: 'missing', loc: ['body', 'payload', 'questionId'], msg: 'Field required' },
       ],
@@ -204,7 +230,9 @@ describe('422 items (rules/http#validation-items)', () => {
   });
 
   it('reports every problem of a body', async () => {
-    expect(await items({ infos: [], count: 101, name: '', kind: 'green', flag: 'maybe', at: 'soon', tags: ['a', 'b', 'c'] })).toEqual([
+    expect(
+      await items({ infos: [], count: 101, name: '', kind: 'green', flag: 'maybe', at: 'soon', tags: ['a', 'b', 'c'] }),
+    ).toEqual([
       ['dict_type', ['infos']],
       ['less_than_equal', ['count']],
       ['string_too_short', ['name']],
@@ -263,7 +291,10 @@ describe('422 items (rules/http#validation-items)', () => {
     ['slug=a%00b', 'string_unicode', 'slug'],
   ])('validates the query %s', async (query, type, name) => {
     const reply = await fixture.call('GET', `/api/probe/list?${query}`);
-    expect([reply.status, reply.json.detail[0]]).toEqual([422, expect.objectContaining({ type, loc: ['query', name] })]);
+    expect([reply.status, reply.json.detail[0]]).toEqual([
+      422,
+      expect.objectContaining({ type, loc: ['query', name] }),
+    ]);
   });
 
   it.each([
@@ -271,7 +302,9 @@ describe('422 items (rules/http#validation-items)', () => {
     ['-99999999999999999999', { ge: 1 }],
   ])('reports the bound of the parameter that %s violates', async (limit, ctx) => {
     const { json } = await fixture.call('GET', `/api/probe/list?limit=${limit}`);
-    expect(json.detail).toEqual([expect.objectContaining({ ctx, msg: expect.stringMatching(new RegExp(` ${Object.values(ctx)[0]}$`)) })]);
+    expect(json.detail).toEqual([
+      expect.objectContaining({ ctx, msg: expect.stringMatching(new RegExp(` ${Object.values(ctx)[0]}$`)) }),
+    ]);
   });
 
   it.each(['', ' ', '\t', 'k'.repeat(256)])('rejects the header value %j', async (key) => {
@@ -295,14 +328,18 @@ describe('Trailing slash (rules/http#paths-and-methods)', () => {
   it.each([thing, '/api/probe/list', '/api/probe/slugs/abc', '/api/probe/v1/x:y', '/api/v1/probe/list'])(
     'accepts an optional trailing slash on %s without a redirect',
     async (path) => {
-      expect([(await fixture.call('GET', path)).status, (await fixture.call('GET', `${path}/`)).status]).toEqual([200, 200]);
+      expect([(await fixture.call('GET', path)).status, (await fixture.call('GET', `${path}/`)).status]).toEqual([
+        200, 200,
+      ]);
     },
   );
 });
 
 describe('Unknown query parameters and body fields (rules/http#paths-and-methods)', () => {
   it('ignores unknown query parameters and body fields and does not forward them', async () => {
-    const reply = await fixture.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
+    const reply = await fixture.call('PATCH', `${thing}?thing_id=9&x=1`, {
+      json: { thing_id: 8, count: 1, other: true },
+    });
     expect([reply.status, reply.json]).toEqual([200, { count: 1, thing_id: 7 }]);
     expect((await fixture.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
   });

@@ -119,13 +119,14 @@ describe('sessions in the gateway (rules/access#login: revocation takes effect w
     }
   });
 
-  it.each([new AppError({ code: 'internal', message: 'x' }), new AppError({ code: 'deadline_exceeded', message: 'x' }), new Error('x')])(
-    'returns 503 when the directory fails with %s',
-    async (error) => {
-      answer = () => Promise.reject(error);
-      await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unavailable' });
-    },
-  );
+  it.each([
+    new AppError({ code: 'internal', message: 'x' }),
+    new AppError({ code: 'deadline_exceeded', message: 'x' }),
+    new Error('x'),
+  ])('returns 503 when the directory fails with %s', async (error) => {
+    answer = () => Promise.reject(error);
+    await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unavailable' });
+  });
 });
 
 describe('service keys in the gateway (rules/access#service-keys; K6, K7)', () => {

@@ -8,7 +8,12 @@ import { directory } from '#services/directory';
 type UserActor = Extract<Actor, { kind: 'user' }> & { email: string; sessionKey: string };
 
 const { login, refuseLogin, logout, verifySession, whoami } = directory.rpcs;
-const contract = defineService({ service: 'directory', rpcs: { login, refuseLogin, logout, verifySession, whoami }, jobs: {}, events: {} });
+const contract = defineService({
+  service: 'directory',
+  rpcs: { login, refuseLogin, logout, verifySession, whoami },
+  jobs: {},
+  events: {},
+});
 
 export interface DirectoryStandIn {
   /** Actor of each token. Delete an entry to revoke its token. */
@@ -49,7 +54,13 @@ export async function serveDirectory(bus: Bus): Promise<DirectoryStandIn> {
       if (email === 'busy@example.org')
         throw new AppError({ code: 'rate_limited', message: 'Too many logins.', details: { retry_after: 17 } });
       if (password !== 'right') throw refused();
-      return Promise.resolve({ token: issue(), token_type: 'Bearer' as const, expires_at, expires_in_seconds: 86_400, person });
+      return Promise.resolve({
+        token: issue(),
+        token_type: 'Bearer' as const,
+        expires_at,
+        expires_in_seconds: 86_400,
+        person,
+      });
     },
     refuseLogin: ({ ip }) => {
       calls.refused.push(ip);
@@ -57,7 +68,8 @@ export async function serveDirectory(bus: Bus): Promise<DirectoryStandIn> {
     },
     logout: (_request, ctx) => {
       const { actor } = ctx;
-      for (const [token, known] of tokens) if (actor?.kind === 'user' && known.sessionKey === actor.sessionKey) tokens.delete(token);
+      for (const [token, known] of tokens)
+        if (actor?.kind === 'user' && known.sessionKey === actor.sessionKey) tokens.delete(token);
       return Promise.resolve({ revoked: true as const });
     },
     verifySession: ({ token }) => {

@@ -52,18 +52,24 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
 });
 
 describe('Ids (rules/http#ids)', () => {
-  it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('returns 404 for the path id %s', async (id) => {
-    const reply = await fixture.call('GET', `/api/probe/things/${id}`);
-    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
-  });
+  it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])(
+    'returns 404 for the path id %s',
+    async (id) => {
+      const reply = await fixture.call('GET', `/api/probe/things/${id}`);
+      expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+    },
+  );
 
-  it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])('returns 422 for the path id %s', async (id) => {
-    const reply = await fixture.call('GET', `/api/probe/things/${encodeURI(id)}`);
-    expect([reply.status, reply.json.detail[0]]).toEqual([
-      422,
-      expect.objectContaining({ type: 'int_parsing', loc: ['path', 'thing_id'] }),
-    ]);
-  });
+  it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])(
+    'returns 422 for the path id %s',
+    async (id) => {
+      const reply = await fixture.call('GET', `/api/probe/things/${encodeURI(id)}`);
+      expect([reply.status, reply.json.detail[0]]).toEqual([
+        422,
+        expect.objectContaining({ type: 'int_parsing', loc: ['path', 'thing_id'] }),
+      ]);
+    },
+  );
 
   it('accepts the largest id', async () => {
     expect((await fixture.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
@@ -89,7 +95,9 @@ describe('Ids (rules/http#ids)', () => {
     expect(await ids('')).toEqual([['missing', ['query', 'ids']]]);
     expect(await ids('?ids=1,x')).toEqual([['int_parsing', ['query', 'ids']]]);
     expect(await ids(`?ids=${Array.from({ length: 50 }, (_, index) => index + 1).join(',')}`)).toHaveLength(50);
-    expect(await ids(`?ids=${Array.from({ length: 51 }, () => 1).join(',')}`)).toEqual([['too_long', ['query', 'ids']]]);
+    expect(await ids(`?ids=${Array.from({ length: 51 }, () => 1).join(',')}`)).toEqual([
+      ['too_long', ['query', 'ids']],
+    ]);
   });
 });
 
@@ -120,10 +128,13 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
   );
 
   it('validates the joined list', async () => {
-    const problems = async (path: string) => (await fixture.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
+    const problems = async (path: string) =>
+      (await fixture.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
     expect(await problems('/api/probe/batch?ids[]=1&ids[]=x')).toEqual([['int_parsing', ['query', 'ids']]]);
     expect(await problems(`/api/probe/batch?${'ids[]=1&'.repeat(51)}`)).toEqual([['too_long', ['query', 'ids']]]);
-    expect(await problems(`/api/probe/list?${'types=abcd&'.repeat(5)}`)).toEqual([['string_too_long', ['query', 'types']]]);
+    expect(await problems(`/api/probe/list?${'types=abcd&'.repeat(5)}`)).toEqual([
+      ['string_too_long', ['query', 'types']],
+    ]);
     expect(await problems('/api/probe/list?types[]=a%00')).toEqual([['string_unicode', ['query', 'types']]]);
   });
 
@@ -156,17 +167,24 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#st
     const reply = await fixture.call('PATCH', thing, { body });
     expect(reply.status).toBe(422);
     expect(reply.json.detail[0]?.type).toBe('string_unicode');
-    expect(JSON.stringify(reply.json.detail[0]?.loc)).toBe(JSON.stringify(['body', 'payload', ...path]).replace('\\\\udc00', '\\udc00'));
+    expect(JSON.stringify(reply.json.detail[0]?.loc)).toBe(
+      JSON.stringify(['body', 'payload', ...path]).replace('\\\\udc00', '\\udc00'),
+    );
   });
 
   it('accepts complete surrogate pairs', async () => {
-    expect((await fixture.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
+    expect((await fixture.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({
+      a: '😀',
+    });
   });
 
-  it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])('returns 404 for control characters in a slug: %s (D74)', async (slug) => {
-    const reply = await fixture.call('GET', `/api/probe/slugs/${slug}`);
-    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
-  });
+  it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])(
+    'returns 404 for control characters in a slug: %s (D74)',
+    async (slug) => {
+      const reply = await fixture.call('GET', `/api/probe/slugs/${slug}`);
+      expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+    },
+  );
 
   it('accepts characters other than control characters in a slug', async () => {
     expect((await fixture.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
@@ -195,7 +213,9 @@ describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-ke
   it('converts integral numbers to integers where the schema requires an integer', async () => {
     expect((await fixture.call('PATCH', thing, { body: '{"version":5.0}' })).json).toEqual({ version: 5, thing_id: 7 });
     expect((await fixture.call('PATCH', thing, { body: '{"version":5.5}' })).status).toBe(422);
-    expect((await fixture.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe('less_than_equal');
+    expect((await fixture.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe(
+      'less_than_equal',
+    );
   });
 
   it('rejects numbers that no store can hold', async () => {
@@ -206,14 +226,19 @@ describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-ke
 
 describe('keys such as __proto__ and constructor (rules/http#numbers-and-keys)', () => {
   it('treats such keys as plain data', async () => {
-    const body = '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
+    const body =
+      '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
     expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
   it('ignores such keys as unknown fields and parameters', async () => {
     expect(
-      (await fixture.call('PATCH', `${thing}?__proto__=1&constructor=2`, { body: '{"__proto__":{"count":5},"constructor":1}' })).json,
+      (
+        await fixture.call('PATCH', `${thing}?__proto__=1&constructor=2`, {
+          body: '{"__proto__":{"count":5},"constructor":1}',
+        })
+      ).json,
     ).toEqual({ thing_id: 7 });
   });
 });

@@ -1,4 +1,7 @@
-/** Webhook intake while the broker is available, unavailable and available again (rules/bookings#booking-webhook; D19a, D20, D33d). */
+/**
+ * Webhook intake while the broker is available, unavailable and available again (rules/bookings#booking-webhook; D19a,
+ * D20, D33d).
+ */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +21,11 @@ import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
 import { createCall, type Call, type Reply } from './fixture.ts';
 
 const logged: string[] = [];
-const logger = createLogger({ service: 'test', level: 'warn', destination: { write: (line) => void logged.push(line) } });
+const logger = createLogger({
+  service: 'test',
+  level: 'warn',
+  destination: { write: (line) => void logged.push(line) },
+});
 let dir: string;
 let server: NatsServer;
 let bus: Bus;
@@ -54,10 +61,13 @@ const config = (overrides: Record<string, string> = {}) =>
 const post = (body: string | Uint8Array, person = '7', headers: Record<string, string> = {}) =>
   call('POST', `/api/coherence/hook/booking/${person}`, { auth: null, body, headers });
 const bodies = (): string[] => received.map(({ body }) => body?.toString('latin1') ?? '(none)');
-const spooled = async (): Promise<string[]> => (await readdir(join(dir, 'spool', 'default'))).filter((name) => name.endsWith('.webhook'));
+const spooled = async (): Promise<string[]> =>
+  (await readdir(join(dir, 'spool', 'default'))).filter((name) => name.endsWith('.webhook'));
 const accepted = { status: 200, json: { ok: true } };
 const leftBehind = (id: string, text: string): Buffer =>
-  packWebhooks([{ facts: { id, received_at: '2026-05-01T10:00:00Z', person_id: '7', headers: {} }, body: Buffer.from(text) }]);
+  packWebhooks([
+    { facts: { id, received_at: '2026-05-01T10:00:00Z', person_id: '7', headers: {} }, body: Buffer.from(text) },
+  ]);
 const spoolFile = (message: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bookingWebhookSubject}\n`), message]);
 
 beforeAll(async () => {
@@ -68,19 +78,28 @@ beforeAll(async () => {
   gateway = await createService({ config: config(), logger });
   await gateway.start();
   call = createCall(gateway.port);
-  await bus.consume({ stream: 'WEBHOOKS', durable: 'reader', filter: bookingWebhookSubject, concurrency: 4 }, (delivery) => {
-    const webhooks = unpackWebhooks(delivery.data) ?? [];
-    expect([webhooks.length > 0, webhooks.map(({ facts }) => check(facts))]).toEqual([true, webhooks.map(() => undefined)]);
-    received.push(...webhooks);
-    bundles.push(webhooks.length);
-    delivery.ack();
-    return Promise.resolve();
-  });
-  await bus.consume({ stream: 'WEBHOOKS', durable: 'meetings', filter: meetingWebhookSubject, concurrency: 1 }, (delivery) => {
-    meetings.push(...(unpackWebhooks(delivery.data) ?? []));
-    delivery.ack();
-    return Promise.resolve();
-  });
+  await bus.consume(
+    { stream: 'WEBHOOKS', durable: 'reader', filter: bookingWebhookSubject, concurrency: 4 },
+    (delivery) => {
+      const webhooks = unpackWebhooks(delivery.data) ?? [];
+      expect([webhooks.length > 0, webhooks.map(({ facts }) => check(facts))]).toEqual([
+        true,
+        webhooks.map(() => undefined),
+      ]);
+      received.push(...webhooks);
+      bundles.push(webhooks.length);
+      delivery.ack();
+      return Promise.resolve();
+    },
+  );
+  await bus.consume(
+    { stream: 'WEBHOOKS', durable: 'meetings', filter: meetingWebhookSubject, concurrency: 1 },
+    (delivery) => {
+      meetings.push(...(unpackWebhooks(delivery.data) ?? []));
+      delivery.ack();
+      return Promise.resolve();
+    },
+  );
 });
 afterAll(async () => {
   await gateway.stop();
@@ -105,7 +124,11 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
       id: expect.any(String),
       received_at: expect.any(String),
       person_id: '0042',
-      headers: { 'content-type': 'application/json', 'x-cal-signature-256': 'abc', 'x-cal-webhook-version': '2021-10-20' },
+      headers: {
+        'content-type': 'application/json',
+        'x-cal-signature-256': 'abc',
+        'x-cal-webhook-version': '2021-10-20',
+      },
     });
     expect(received[0]?.body?.equals(body)).toBe(true);
   });
@@ -271,10 +294,13 @@ describe('broker outage and recovery (D20)', () => {
     // A posted webhook does not trigger a spool scan and a broker request each time.
     expect(logged.filter((line) => line.includes('cannot be drained yet'))).toHaveLength(1);
     expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(100_000);
-    const worker = await bus.consume({ stream: 'WEBHOOKS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
-      delivery.ack();
-      return Promise.resolve();
-    });
+    const worker = await bus.consume(
+      { stream: 'WEBHOOKS', durable: 'filler', filter: filler, concurrency: 4 },
+      (delivery) => {
+        delivery.ack();
+        return Promise.resolve();
+      },
+    );
     await waitFor(async () => (await spooled()).length === 0);
     await waitFor(() => received.length === before + 5);
     expect(bodies().slice(before)).toEqual(texts);

@@ -1,4 +1,7 @@
-/** Requests byte by byte: invalid HTTP, delayed bodies, alternative path spellings (rules/http#malformed-requests; D107). */
+/**
+ * Requests byte by byte: invalid HTTP, delayed bodies, alternative path spellings (rules/http#malformed-requests;
+ * D107).
+ */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -31,7 +34,8 @@ const bodyOf = (received: string): unknown => JSON.parse(received.slice(received
 
 describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
   const list = '/api/probe/list';
-  const body = (...headers: string[]): string => lines('PATCH /api/probe/things/1 HTTP/1.1', 'Host: x', credential, ...headers);
+  const body = (...headers: string[]): string =>
+    lines('PATCH /api/probe/things/1 HTTP/1.1', 'Host: x', credential, ...headers);
   const refused = { detail: expect.any(String) };
   const ofV1 = { code: 'validation_error', message: expect.any(String), retryable: false };
 
@@ -47,10 +51,20 @@ describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
     ['HTTP/1.2', lines('GET /api/v1/probe/list HTTP/1.2', 'Host: x'), 400, ofV1],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, refused],
     ['two lengths', `${body('Content-Length: 2', 'Content-Length: 3')}{} `, 400, refused],
-    ['a length and chunks', `${body('Content-Length: 2', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`, 400, refused],
+    [
+      'a length and chunks',
+      `${body('Content-Length: 2', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
+      400,
+      refused,
+    ],
     ['a length below 0', `${body('Content-Length: -2')}{}`, 400, refused],
     ['packed chunks', `${body('Transfer-Encoding: gzip, chunked')}2\r\n{}\r\n0\r\n\r\n`, 400, refused],
-    ['chunks of HTTP/1.0', `${body('Transfer-Encoding: chunked').replace('1.1', '1.0')}2\r\n{}\r\n0\r\n\r\n`, 400, refused],
+    [
+      'chunks of HTTP/1.0',
+      `${body('Transfer-Encoding: chunked').replace('1.1', '1.0')}2\r\n{}\r\n0\r\n\r\n`,
+      400,
+      refused,
+    ],
     ['a chunk without a size', `${body('Transfer-Encoding: chunked')}zz\r\n{}`, 400, refused],
     ['a folded header', lines(`GET ${list} HTTP/1.1`, 'Host: x', 'X-A: b', ' c'), 400, refused],
     ['a bare line feed', `GET ${list} HTTP/1.1\nHost: x\n\n`, 400, refused],
@@ -108,7 +122,10 @@ describe('Expect: 100-continue (D107)', () => {
 
   it('sends 100 Continue where the body is read, and keeps the connection open', async () => {
     let received = '';
-    const socket = connect(fixture.port, '127.0.0.1').on('data', (part: Buffer) => (received += part.toString('latin1')));
+    const socket = connect(fixture.port, '127.0.0.1').on(
+      'data',
+      (part: Buffer) => (received += part.toString('latin1')),
+    );
     socket.write(head(thing, credential, 'Content-Length: 11'));
     await waitFor(() => received === 'HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('{"count":1}');
@@ -134,6 +151,10 @@ describe('percent-encoded paths (D107)', () => {
   );
 
   it('detects the API surface of a percent-encoded path', async () => {
-    expect((await fixture.call('GET', '/%61pi/%761/nothing')).json).toEqual({ code: 'not_found', message: 'Not Found', retryable: false });
+    expect((await fixture.call('GET', '/%61pi/%761/nothing')).json).toEqual({
+      code: 'not_found',
+      message: 'Not Found',
+      retryable: false,
+    });
   });
 });

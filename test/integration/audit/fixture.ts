@@ -44,13 +44,27 @@ export async function startAuditFixture(fileUrl: string) {
   const document = {
     people: ['root', 'ben'].map((key) => ({ key, name: key })),
     accounts: [{ email: 'root@example.org', person: 'root', password, superuser: true }],
-    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+      },
+    ],
     holons: [{ slug: 'autumn', name: 'Autumn', class: 'event', parent: null, journeys: ['circle'] }],
-    journeys: [conversationJourney('circle', { slug: 'done', title: 'Done', pipeline_job: 'transcript_import', config: {} })],
+    journeys: [
+      conversationJourney('circle', { slug: 'done', title: 'Done', pipeline_job: 'transcript_import', config: {} }),
+    ],
   };
   const { ids } = await call(directory.rpcs.applyWorkspace, { document, dry_run: false });
   const messaging = { bot_token: '4242:test-bot-token', webhook_secret: 'a-secret-of-the-hook-that-nobody-guesses' };
-  await call(agents.rpcs.applyWorkspace, { agents: [{ slug: 'guide', name: 'Guide', config: { messaging } }], dry_run: false });
+  await call(agents.rpcs.applyWorkspace, {
+    agents: [{ slug: 'guide', name: 'Guide', config: { messaging } }],
+    dry_run: false,
+  });
 
   let made = 0;
   const newName = (): string => `name-${++made}`;
@@ -62,14 +76,19 @@ export async function startAuditFixture(fileUrl: string) {
   async function newAccount(): Promise<{ email: string; id: number; personId: number }> {
     const personId = await newPerson();
     const email = `${newName()}@example.org`;
-    return { email, personId, id: (await call(directory.rpcs.createAccount, { email, password, person: personId })).id };
+    return {
+      email,
+      personId,
+      id: (await call(directory.rpcs.createAccount, { email, password, person: personId })).id,
+    };
   }
   async function logIn(email: string): Promise<{ actor: Actor; sessionKey: string }> {
     const { token } = await call(directory.rpcs.login, { email, password, ip });
     const { actor } = await call(directory.rpcs.verifySession, { token });
     return { actor, sessionKey: actor.sessionKey };
   }
-  const one = async (sql: string, values: unknown[] = []): Promise<number> => (await env.sql<{ id: number }>(sql, values))[0]?.id ?? 0;
+  const one = async (sql: string, values: unknown[] = []): Promise<number> =>
+    (await env.sql<{ id: number }>(sql, values))[0]?.id ?? 0;
 
   async function newConversation(participants: readonly number[] = []): Promise<number> {
     const item = {
@@ -82,11 +101,17 @@ export async function startAuditFixture(fileUrl: string) {
   }
   const rowsOf = async (personId: number | null) => ({
     items: [
-      { conversation_id: await newConversation(), rows: [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'x' }] },
+      {
+        conversation_id: await newConversation(),
+        rows: [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'x' }],
+      },
     ],
     dry_run: false,
   });
-  const newBlob = async (kind: string, personId: number | null = null): Promise<{ conversationId: number; id: number }> => {
+  const newBlob = async (
+    kind: string,
+    personId: number | null = null,
+  ): Promise<{ conversationId: number; id: number }> => {
     const conversationId = await newConversation();
     const id = await one(
       `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source, created_by_person_id)
@@ -118,7 +143,13 @@ export async function startAuditFixture(fileUrl: string) {
         Buffer.from(
           JSON.stringify({
             update_id: ++made,
-            message: { message_id: 1, date: 1, chat: { id: made, type: 'private' }, from: { id: made }, text: 'needle' },
+            message: {
+              message_id: 1,
+              date: 1,
+              chat: { id: made, type: 'private' },
+              from: { id: made },
+              text: 'needle',
+            },
           }),
         ),
       ],
@@ -138,7 +169,8 @@ export async function startAuditFixture(fileUrl: string) {
     return id;
   }
   async function newEndpoint(): Promise<number> {
-    return (await call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, root)).endpoint.id;
+    return (await call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, root))
+      .endpoint.id;
   }
   const newKey = async (): Promise<string> =>
     (await call(directory.rpcs.createKey, { name: 'k', scopes: ['*'], account_id: root.accountId }, root)).key.id;

@@ -29,7 +29,8 @@ afterAll(async () => {
   await env.stop();
 });
 
-const run = (on: Database, text: string): Promise<unknown[]> => on.query({ name: `q${text.length}_${Date.now() % 100_000}`, text });
+const run = (on: Database, text: string): Promise<unknown[]> =>
+  on.query({ name: `q${text.length}_${Date.now() % 100_000}`, text });
 const append = (changes: Record<string, unknown> = {}): Promise<void> =>
   db.transaction(async (tx) => recordAudit(tx, admin, { target: { type: 'thing', id: 7 }, changes }));
 
@@ -48,7 +49,9 @@ const verify = () => verifyChain(readPage);
 
 describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
   it('writes entries of concurrent transactions in sequence, without gaps, with ordered instants and the hashes that JavaScript computes', async () => {
-    await Promise.all(Array.from({ length: 120 }, (_, index) => append({ index, text: 'Ünïcode "quoted" \\ \n\t\u0001\u007f 💚' })));
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) => append({ index, text: 'Ünïcode "quoted" \\ \n\t\u0001\u007f 💚' })),
+    );
     expect(await verify()).toMatchObject({ checked: 120, broken: undefined, anchor: { id: 0 }, head: { id: 120 } });
   });
 
@@ -85,7 +88,10 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
       recordAudit(
         tx,
         { ...admin, requestId: `evil\nline\0${'x'.repeat(10_000)}`, clientIp: '192.0.2.1' },
-        { target: { type: 'thing', id: 'i'.repeat(10_000) }, changes: { paths: Array(5_000).fill('a.b.c'), half: '\ud800', count: 3 } },
+        {
+          target: { type: 'thing', id: 'i'.repeat(10_000) },
+          changes: { paths: Array(5_000).fill('a.b.c'), half: '\ud800', count: 3 },
+        },
       ),
     );
     const { items } = await readPage((await verify()).head.id - 1);
@@ -96,7 +102,14 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
   });
 
   it('records the actor (account, key, CLI, shared token) and rejects a call without an actor', async () => {
-    const user = { kind: 'user', accountId: 7, personId: 8, superuser: false, globalEditor: false, coherenceAccess: false } as const;
+    const user = {
+      kind: 'user',
+      accountId: 7,
+      personId: 8,
+      superuser: false,
+      globalEditor: false,
+      coherenceAccess: false,
+    } as const;
     const actors: [AuditContext, object][] = [
       [
         { ...admin, subject: 'media.x.y', actor: user },
@@ -151,12 +164,15 @@ describe('permissions on the audit log (A2)', () => {
   });
 
   it('denies a service access to another service’s log', async () => {
-    await expect(run(db, 'select * from directory.audit_log')).rejects.toThrow('permission denied for schema directory');
+    await expect(run(db, 'select * from directory.audit_log')).rejects.toThrow(
+      'permission denied for schema directory',
+    );
   });
 });
 
 describe('retention and verification (A2; rules/audit#chain-and-retention)', () => {
-  const keep = (days: number) => keepAuditLogs({ url: urls['DATABASE_URL_AUDIT'] ?? '', days, services: ['media'], logger: env.logger });
+  const keep = (days: number) =>
+    keepAuditLogs({ url: urls['DATABASE_URL_AUDIT'] ?? '', days, services: ['media'], logger: env.logger });
 
   it('removes old entries in batches, and the chain continues from the last removed entry', async () => {
     const { head } = await verify();
@@ -165,7 +181,12 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id <= $1`, [old]);
     await rehash();
     expect(await keep(400)).toEqual([{ service: 'media', entries: head.id, removed: old, broken: undefined }]);
-    expect(await verify()).toMatchObject({ checked: 10, broken: undefined, anchor: { id: old }, head: { id: head.id } });
+    expect(await verify()).toMatchObject({
+      checked: 10,
+      broken: undefined,
+      anchor: { id: old },
+      head: { id: head.id },
+    });
     await append();
     expect(await verify()).toMatchObject({ checked: 11, broken: undefined, anchor: { id: old } });
     expect(await keep(400)).toEqual([{ service: 'media', entries: 11, removed: 0, broken: undefined }]);
@@ -184,7 +205,12 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     const { head } = await verify();
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id = $1`, [head.id - 1]);
     expect(await keep(400)).toEqual([
-      { service: 'media', entries: 1, removed: 0, broken: { id: head.id - 1, problem: 'was changed after it was written' } },
+      {
+        service: 'media',
+        entries: 1,
+        removed: 0,
+        broken: { id: head.id - 1, problem: 'was changed after it was written' },
+      },
     ]);
     expect(await env.sql('select broken_id, verified_at is not null as verified from media.audit_head')).toEqual([
       { broken_id: head.id - 1, verified: true },

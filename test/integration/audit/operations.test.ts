@@ -1,5 +1,6 @@
 /**
- * Calls every operation that declares an action once: it writes one entry with actor, action and target (A1; rules/audit#what-is-written).
+ * Calls every operation that declares an action once: it writes one entry with actor, action and target (A1;
+ * rules/audit#what-is-written).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -64,7 +65,9 @@ function jobRows(service: string): Record<string, Row> {
 function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
   const single = async (name: 'id' | 'ids') => {
     const id = await newOne();
-    return name === 'id' ? { request: { id }, target: { type: 'receipt', id } } : { request: { ids: [id] }, target: null };
+    return name === 'id'
+      ? { request: { id }, target: { type: 'receipt', id } }
+      : { request: { ids: [id] }, target: null };
   };
   return {
     [`${service}.operations.replay-webhooks`]: ofRoot(() => single('ids')),
@@ -88,7 +91,10 @@ const thread =
   };
 const agentRows: Record<string, Row> = {
   ...receiptRows('agents', () => fixture.newUpdate()),
-  'admin.agents.webhook.set': ofCli(async () => ({ request: { slug: 'guide', base_url: 'https://chat.example.org' }, target: guide })),
+  'admin.agents.webhook.set': ofCli(async () => ({
+    request: { slug: 'guide', base_url: 'https://chat.example.org' },
+    target: guide,
+  })),
   ...both(['agents.operations.approve-sentences', 'admin.agents.knowledge.approve'], sentence),
   ...both(['agents.operations.reject-sentences', 'admin.agents.knowledge.reject'], sentence),
   ...both(['agents.operations.take-thread', 'admin.agents.threads.take'], thread(undefined)),
@@ -105,7 +111,9 @@ const agentRows: Record<string, Row> = {
   }),
   'admin.agents.memory.forget': ofCli(async () => {
     const id = await fixture.newThread();
-    const [row] = await fixture.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [id]);
+    const [row] = await fixture.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [
+      id,
+    ]);
     return { request: { thread_key: row?.key }, target: null };
   }),
 };
@@ -132,13 +140,18 @@ const conversationRows: Record<string, Row> = {
   'admin.conversations.conversations.restore': ofCli(after('adminDelete', ofConversation({ operator: 'test' }))),
   'admin.conversations.conversations.move': ofCli(ofConversation({ operator: 'test', step_slug: 'done' })),
   'admin.conversations.conversations.connect': ofCli(ofConversation({ holon_slug: 'autumn' })),
-  'admin.conversations.conversations.disconnect': ofCli(after('adminConnect', ofConversation({ holon_slug: 'autumn' }))),
+  'admin.conversations.conversations.disconnect': ofCli(
+    after('adminConnect', ofConversation({ holon_slug: 'autumn' })),
+  ),
   'admin.conversations.conversations.import-transcript': ofCli(ofConversation({})),
   'admin.conversations.bookings.reconcile': ofCli(async () => ({ request: { dry_run: false }, target: null })),
   'admin.conversations.people.erase': ofCli(async () => {
     const id = await fixture.newPerson();
     await fixture.newConversation([id]);
-    return { request: { person_id: id, emails: [], name: null, after: 0, dry_run: false }, target: { type: 'person', id } };
+    return {
+      request: { person_id: id, emails: [], name: null, after: 0, dry_run: false },
+      target: { type: 'person', id },
+    };
   }),
 };
 
@@ -198,7 +211,9 @@ const directoryRows: Record<string, Row> = {
   ...both(['directory.keys.rotate', 'admin.directory.keys.rotate-any'], ofKey({ overlap_seconds: 0 })),
   ...both(['directory.keys.revoke', 'admin.directory.keys.revoke-any'], ofKey()),
   'directory.people.merge': ofRoot(merged((keep, gone) => ({ person_id: gone, into: keep }))),
-  'admin.directory.people.merge-named': ofCli(merged((keep, gone) => ({ keep: String(keep), gone: String(gone), dry_run: false }))),
+  'admin.directory.people.merge-named': ofCli(
+    merged((keep, gone) => ({ keep: String(keep), gone: String(gone), dry_run: false })),
+  ),
   'directory.accounts.change-password': ofLogin(() => ({ current: password, new: 'eight green parrots', ip })),
   'directory.sessions.revoke': ofLogin((key) => ({ session_id: key })),
   'directory.sessions.logout': ofLogin(() => ({})),
@@ -246,12 +261,18 @@ const eventRows: Record<string, Row> = {
     const { email, id, personId } = await fixture.newAccount();
     const { actor } = await fixture.logIn(email);
     await fixture.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
-    return { request: { person_id: personId, account_ids: [id], dry_run: false }, target: { type: 'person', id: personId } };
+    return {
+      request: { person_id: personId, account_ids: [id], dry_run: false },
+      target: { type: 'person', id: personId },
+    };
   }),
   ...both(['events.deliveries.redeliver', 'admin.events.deliveries.redeliver-any'], async () => {
     const endpointId = await fixture.newEndpoint();
     const { delivery } = await fixture.call(events.rpcs.testEndpoint, { endpoint_id: endpointId }, fixture.root);
-    return { request: { endpoint_id: endpointId, delivery_id: delivery.id }, target: { type: 'webhook_delivery', id: delivery.id } };
+    return {
+      request: { endpoint_id: endpointId, delivery_id: delivery.id },
+      target: { type: 'webhook_delivery', id: delivery.id },
+    };
   }),
   ...both(['events.deliveries.test', 'admin.events.deliveries.test-any'], ofEndpoint()),
   ...both(['events.deliveries.recover', 'admin.events.deliveries.recover-any'], ofEndpoint({ since })),
@@ -348,7 +369,9 @@ describe('audited operations (A1)', () => {
   );
 
   it('stores no search text of an operator', async () => {
-    const logs = contracts.map(({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`);
+    const logs = contracts.map(
+      ({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`,
+    );
     expect(await fixture.env.sql(logs.join(' union all '))).toEqual([]);
   });
 });

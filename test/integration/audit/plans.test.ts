@@ -1,4 +1,7 @@
-/** Blocks that PostgreSQL reads for queries on a large audit log: bounded for every filter, independent of the log's size (A3). */
+/**
+ * Blocks that PostgreSQL reads for queries on a large audit log: bounded for every filter, independent of the log's
+ * size (A3).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
@@ -95,7 +98,10 @@ const asked: [what: string, filter: Readonly<Record<string, unknown>>][] = [
   ['a target', { targetType: 'step', targetId: '20' }],
   ['a target of few entries', { targetType: 'step', targetId: 'rare' }],
   ['an unknown target', { targetType: 'nothing', targetId: '1' }],
-  ['an account, an action and a target', { accountId: 20, action: 'step-config.update', targetType: 'step', targetId: '20' }],
+  [
+    'an account, an action and a target',
+    { accountId: 20, action: 'step-config.update', targetType: 'step', targetId: '20' },
+  ],
   ['an action that an account never did', { accountId: 17, action: 'person.erase' }],
 ];
 

@@ -20,7 +20,13 @@ beforeAll(async () => {
   const urls = listDatabaseUrls(env.settings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
   const { DATABASE_URL_AUDIT = '', DATABASE_URL_MEDIA = '' } = urls;
   audit = { PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: DATABASE_URL_AUDIT };
-  db = await createDatabase({ url: DATABASE_URL_MEDIA, schema: 'media', poolSize: 2, logger: env.logger, applicationName: 'test' });
+  db = await createDatabase({
+    url: DATABASE_URL_MEDIA,
+    schema: 'media',
+    poolSize: 2,
+    logger: env.logger,
+    applicationName: 'test',
+  });
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -37,12 +43,16 @@ interface Ended {
 const runOnce = (variables: NodeJS.ProcessEnv = {}): Promise<Ended> =>
   new Promise((resolve) => {
     execFile(process.execPath, [program], { env: { ...audit, ...variables } }, (error, stdout, stderr) => {
-      const lines = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
+      const lines = stdout
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
       resolve({ status: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, lines, stderr });
     });
   });
 const append = (): Promise<void> =>
-  db.transaction(async (tx) => recordAudit(tx, { subject: 'admin.media.things.change', audit: 'thing.change', requestId: 'r' }, {}));
+  db.transaction(async (tx) =>
+    recordAudit(tx, { subject: 'admin.media.things.change', audit: 'thing.change', requestId: 'r' }, {}),
+  );
 
 describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
   it('verifies the log of every service and exits with 0, or with 1 if any is broken', async () => {
@@ -54,7 +64,10 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
     expect([whole.status, whole.lines[4]?.['entries'], whole.stderr]).toEqual([0, 1, '']);
     await env.sql(`update media.audit_log set action = 'nothing' where id = 1`);
     const broken = await runOnce();
-    expect(broken).toMatchObject({ status: 1, lines: [{}, {}, {}, {}, { service: 'media', level: 'error', broken: { id: 1 } }, {}] });
+    expect(broken).toMatchObject({
+      status: 1,
+      lines: [{}, {}, {}, {}, { service: 'media', level: 'error', broken: { id: 1 } }, {}],
+    });
     await env.sql(`update media.audit_log set action = 'thing.change' where id = 1`);
     expect(await runOnce()).toMatchObject({ status: 0 });
   });
@@ -100,18 +113,21 @@ describe('audit log metrics (rules/operations#metrics)', () => {
     measureAudit(metrics, db);
     const read = async (): Promise<Record<string, number>> =>
       Object.fromEntries(
-        [...(await metrics.render()).text.matchAll(/^(coherence_audit_log_\w+)\S* (\S+)$/gm)].map(([, name = '', value]) => [
-          name,
-          Number(value),
-        ]),
+        [...(await metrics.render()).text.matchAll(/^(coherence_audit_log_\w+)\S* (\S+)$/gm)].map(
+          ([, name = '', value]) => [name, Number(value)],
+        ),
       );
     const now = await read();
-    expect([now['coherence_audit_log_broken'], (now['coherence_audit_log_verified_seconds'] ?? 1e9) < 600]).toEqual([0, true]);
+    expect([now['coherence_audit_log_broken'], (now['coherence_audit_log_verified_seconds'] ?? 1e9) < 600]).toEqual([
+      0,
+      true,
+    ]);
     await env.sql(`update media.audit_head set broken_id = 1, verified_at = clock_timestamp() - interval '3 days'`);
     const later = await read();
-    expect([later['coherence_audit_log_broken'], Math.round((later['coherence_audit_log_verified_seconds'] ?? 0) / 86_400)]).toEqual([
-      1, 3,
-    ]);
+    expect([
+      later['coherence_audit_log_broken'],
+      Math.round((later['coherence_audit_log_verified_seconds'] ?? 0) / 86_400),
+    ]).toEqual([1, 3]);
     await env.sql(`update media.audit_head set verified_at = null`);
     await env.sql(`update media.audit_log set at = at - interval '5 days' where id = 1`);
     expect(Math.round(((await read())['coherence_audit_log_verified_seconds'] ?? 0) / 86_400)).toBe(5);

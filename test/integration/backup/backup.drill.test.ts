@@ -1,4 +1,7 @@
-/** Backups by the admin CLI with a real database and object store: create, verify, restore, and damaged or tampered backups. */
+/**
+ * Backups by the admin CLI with a real database and object store: create, verify, restore, and damaged or tampered
+ * backups.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +31,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
       const settings = { BACKUP_URL: place, ...(kind === 'plain' ? {} : keys) };
       const made = await one.run(settings, 'backup', 'create', '--objects');
       expect(made).toMatchObject({ encrypted: kind === 'encrypted', resumed: false, objects: 5 });
-      expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ id: made.id, digest: made.digest, ok: true, problems: [] });
+      expect(await one.run(settings, 'backup', 'verify')).toMatchObject({
+        id: made.id,
+        digest: made.digest,
+        ok: true,
+        problems: [],
+      });
       await other.destroy();
       const restore = ['backup', 'restore', '--yes', '--identity-file', identity, '--digest', made.digest];
       if (kind === 'plain') {
@@ -36,10 +44,16 @@ describe('backup create and restore (rules/operations#backups)', () => {
         expect(await other.env.sql(`select from pg_namespace where nspname = 'conversations'`)).toEqual([]);
       }
       const restored = await other.run(settings, ...restore, ...(kind === 'plain' ? ['--allow-plain'] : []));
-      expect(restored).toMatchObject({ id: made.id, objects: { restored: 5, present: 0 }, queues: { jobs: 2, outbox: 0 } });
+      expect(restored).toMatchObject({
+        id: made.id,
+        objects: { restored: 5, present: 0 },
+        queues: { jobs: 2, outbox: 0 },
+      });
       expect(withoutJobs(await other.digests())).toEqual(withoutJobs(await one.digests()));
       expect(await objectsOf(other)).toEqual(await objectsOf(one));
-      const [positions] = await one.env.sql<{ next: string }>('select last_position + 100000 as next from events.feed_head');
+      const [positions] = await one.env.sql<{ next: string }>(
+        'select last_position + 100000 as next from events.feed_head',
+      );
       expect(await other.env.sql('select last_position as next from events.feed_head')).toEqual([positions]);
       // The schema is complete again: keys, indexes, triggers, service privileges.
       expect(await schemaOf(other)).toEqual(await schemaOf(one));
@@ -81,14 +95,20 @@ describe('backup verify (rules/operations#backups)', () => {
     const place = newPlace();
     const made = await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects');
     const at = (name: string): string => join(place, 'backups', made.id, 'database', name);
-    const [people, conversations] = [readFileSync(at('directory/people.zst')), readFileSync(at('conversations/all_conversations.zst'))];
+    const [people, conversations] = [
+      readFileSync(at('directory/people.zst')),
+      readFileSync(at('conversations/all_conversations.zst')),
+    ];
     const problems = async (): Promise<string[]> => {
       const failure = await one.run({ BACKUP_URL: place }, 'backup', 'verify').catch((error: unknown) => error);
       return (failure as { answer: { problems: string[] } }).answer.problems;
     };
     writeFileSync(at('directory/people.zst'), conversations);
     writeFileSync(at('conversations/all_conversations.zst'), people);
-    expect(await problems()).toEqual([expect.stringContaining('all_conversations.zst'), expect.stringContaining('people.zst')]);
+    expect(await problems()).toEqual([
+      expect.stringContaining('all_conversations.zst'),
+      expect.stringContaining('people.zst'),
+    ]);
     writeFileSync(at('directory/people.zst'), people.subarray(0, 100));
     rmSync(at('conversations/all_conversations.zst'));
     expect(await problems()).toEqual([
@@ -122,14 +142,19 @@ describe('a forged backup (rules/operations#backups)', () => {
     return place;
   }
   const restoring = (place: string): Promise<unknown> => other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes');
-  const peopleOf = (manifest: any) => manifest.schemas.directory.tables.find(({ name }: { name: string }) => name === 'people');
+  const peopleOf = (manifest: any) =>
+    manifest.schemas.directory.tables.find(({ name }: { name: string }) => name === 'people');
 
   type Forgery = readonly [what: string, change: (manifest: any) => void, message: RegExp];
   const forgeries: readonly Forgery[] = [
     ['a table that leads out of its folder', (m) => (peopleOf(m).name = '../../../../etc/passwd'), /not valid/],
     ['a column that is SQL', (m) => (peopleOf(m).columns[0] = "id) from program 'id' --"), /not valid/],
     ['a schema of the server', (m) => (m.schemas['pg_catalog'] = m.schemas.directory), /does not know/],
-    ['a migration of a later release', (m) => m.schemas.media.migrations.push('Migration20990101000000_later'), /newer release/],
+    [
+      'a migration of a later release',
+      (m) => m.schemas.media.migrations.push('Migration20990101000000_later'),
+      /newer release/,
+    ],
     ['a later format', (m) => (m.format = 2), /newer release/],
     ['fewer rows than there are', (m) => (peopleOf(m).rows -= 1), /manifest says/],
     ['the id of another backup', (m) => (m.id = '20200101T000000Z-000000'), /another backup/],
@@ -140,7 +165,11 @@ describe('a forged backup (rules/operations#backups)', () => {
     ],
   ];
   const more: readonly Forgery[] = [
-    ['a column that the table does not have', (m) => peopleOf(m).columns.push('superuser'), /not those that its migrations make/],
+    [
+      'a column that the table does not have',
+      (m) => peopleOf(m).columns.push('superuser'),
+      /not those that its migrations make/,
+    ],
     ['a table that no migration makes', (m) => (peopleOf(m).name = 'pg_authid'), /not those that its migrations make/],
     ['fewer bytes than it unpacks to', (m) => (peopleOf(m).bytes -= 1), /unpacks to more/],
   ];
@@ -157,7 +186,9 @@ describe('a forged backup (rules/operations#backups)', () => {
     const place = newPlace();
     const { digest } = await one.run({ BACKUP_URL: place }, 'backup', 'create');
     const forged = forge((manifest) => (manifest.version = '9.9.9'));
-    await expect(one.run({ BACKUP_URL: forged }, 'backup', 'verify', '--digest', digest)).rejects.toThrow(/another backup/);
+    await expect(one.run({ BACKUP_URL: forged }, 'backup', 'verify', '--digest', digest)).rejects.toThrow(
+      /another backup/,
+    );
   });
 
   it('restores no object under the platform’s own prefix or an invalid key', async () => {
@@ -184,12 +215,19 @@ describe('a forged backup (rules/operations#backups)', () => {
     await one.run({}, 'backup', 'keygen', '--out', wrong);
     await other.destroy();
     const secret = readFileSync(wrong, 'utf8').split('\n')[1] ?? '-';
-    for (const settings of [{}, { BACKUP_IDENTITY: secret }, { BACKUP_IDENTITY: `${secret}x` }] as Record<string, string>[]) {
-      const failure = await other.run({ BACKUP_URL: place, ...settings }, 'backup', 'restore', '--yes').then(() => '', String);
+    for (const settings of [{}, { BACKUP_IDENTITY: secret }, { BACKUP_IDENTITY: `${secret}x` }] as Record<
+      string,
+      string
+    >[]) {
+      const failure = await other
+        .run({ BACKUP_URL: place, ...settings }, 'backup', 'restore', '--yes')
+        .then(() => '', String);
       expect(failure).toMatch(/secret key/);
       expect(failure).not.toContain(secret.slice(15, 40));
     }
-    await expect(one.run({ BACKUP_URL: place, BACKUP_RECIPIENTS: secret }, 'backup', 'create')).rejects.toThrow(/A secret key was given/);
+    await expect(one.run({ BACKUP_URL: place, BACKUP_RECIPIENTS: secret }, 'backup', 'create')).rejects.toThrow(
+      /A secret key was given/,
+    );
     // Stored bytes do not reveal row contents.
     const stored = filesOf(place).map((name) => readFileSync(join(place, name)).toString('latin1'));
     expect(stored.some((text) => text.includes('Person 0') || text.includes('example.org'))).toBe(false);

@@ -1,4 +1,7 @@
-/** Backups by the admin CLI: chronological order, interruptions, and restores afterwards; backup.drill.test.ts has the smoke form. */
+/**
+ * Backups by the admin CLI: chronological order, interruptions, and restores afterwards; backup.drill.test.ts has the
+ * smoke form.
+ */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -25,7 +28,10 @@ describe('backup create and restore (rules/operations#backups)', () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place, ...keys };
     await one.run(settings, 'backup', 'create', '--objects');
-    const before = filesOf(join(place, 'objects')).map((name) => [name, statSync(join(place, 'objects', name)).mtimeMs]);
+    const before = filesOf(join(place, 'objects')).map((name) => [
+      name,
+      statSync(join(place, 'objects', name)).mtimeMs,
+    ]);
     await putObject(one.store, 'conversations/9/audio-new.mp3', Buffer.from('new'));
     await one.run(settings, 'backup', 'create', '--objects');
     const after = filesOf(join(place, 'objects')).map((name) => [name, statSync(join(place, 'objects', name)).mtimeMs]);
@@ -37,7 +43,10 @@ describe('backup create and restore (rules/operations#backups)', () => {
     const listed = await one.run(settings, 'backup', 'list');
     expect(listed.map((item: { state: string }) => item.state)).toEqual(['complete', 'complete', 'complete']);
     const soon = String(1 / 86_400_000);
-    expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon, '--dry-run')).toMatchObject({ objects: 1, dry_run: true });
+    expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon, '--dry-run')).toMatchObject({
+      objects: 1,
+      dry_run: true,
+    });
     expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon, '--yes')).toMatchObject({ objects: 1 });
     expect((await one.run(settings, 'backup', 'list')).map((item: { id: string }) => item.id)).toEqual([third.id]);
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
@@ -47,8 +56,14 @@ describe('backup create and restore (rules/operations#backups)', () => {
     const settings = { BACKUP_URL: `s3://${one.settings['S3_BUCKET']}-kept/nightly/a`, ...keys };
     await expect(one.run(settings, 'backup', 'list')).rejects.toThrow();
     await putBucket(`${one.settings['S3_BUCKET']}-kept`);
-    const [first, second] = [await one.run(settings, 'backup', 'create', '--objects'), await one.run(settings, 'backup', 'create')];
-    expect((await one.run(settings, 'backup', 'list')).map((item: { id: string }) => item.id)).toEqual([second.id, first.id]);
+    const [first, second] = [
+      await one.run(settings, 'backup', 'create', '--objects'),
+      await one.run(settings, 'backup', 'create'),
+    ];
+    expect((await one.run(settings, 'backup', 'list')).map((item: { id: string }) => item.id)).toEqual([
+      second.id,
+      first.id,
+    ]);
     expect(await one.run(settings, 'backup', 'verify', first.id)).toMatchObject({ ok: true });
     await other.destroy();
     await other.run(
@@ -74,7 +89,11 @@ describe('backup create and restore (rules/operations#backups)', () => {
     for (const name of ['manifest.json', 'manifest.sha256']) rmSync(join(root, name));
     expect(await one.run(settings, 'backup', 'list')).toMatchObject([{ id: made.id, state: 'broken off' }]);
     await expect(one.run(settings, 'backup', 'verify')).rejects.toThrow('no complete backup');
-    expect(await one.run(settings, 'backup', 'create', '--objects')).toMatchObject({ id: made.id, resumed: true, objects: 5 });
+    expect(await one.run(settings, 'backup', 'create', '--objects')).toMatchObject({
+      id: made.id,
+      resumed: true,
+      objects: 5,
+    });
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
     expect(await one.run(settings, 'backup', 'create', '--objects', '--fresh')).toMatchObject({ resumed: false });
   });
@@ -97,7 +116,8 @@ describe('backup create and restore (rules/operations#backups)', () => {
     await writer;
     await other.destroy();
     await other.run({ BACKUP_URL: place }, 'backup', 'restore', made.id, '--yes');
-    const [{ people, jobs }] = (await other.env.sql(`select (select count(*)::int from directory.people where name = 'Pair') as people,
+    const [{ people, jobs }] = (await other.env
+      .sql(`select (select count(*)::int from directory.people where name = 'Pair') as people,
       (select count(*)::int from transcripts.jobs where type = 'pair') as jobs`)) as [{ people: number; jobs: number }];
     expect(people).toBe(jobs);
     await one.env.sql(`delete from directory.people where name = 'Pair'`);
@@ -107,11 +127,15 @@ describe('backup create and restore (rules/operations#backups)', () => {
   it('does not reuse ids assigned after the backup', async () => {
     const place = newPlace();
     await one.run({ BACKUP_URL: place }, 'backup', 'create');
-    const [later] = await one.env.sql<{ id: number }>(`insert into directory.people (name) values ('Later') returning id`);
+    const [later] = await one.env.sql<{ id: number }>(
+      `insert into directory.people (name) values ('Later') returning id`,
+    );
     await one.env.sql(`delete from directory.people where name = 'Later'`);
     await other.destroy();
     await other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes');
-    const [next] = await other.env.sql<{ id: number }>(`insert into directory.people (name) values ('Next') returning id`);
+    const [next] = await other.env.sql<{ id: number }>(
+      `insert into directory.people (name) values ('Next') returning id`,
+    );
     expect(next?.id).toBeGreaterThan((later?.id ?? 0) + 1_000);
   });
 
@@ -125,7 +149,9 @@ describe('backup create and restore (rules/operations#backups)', () => {
     await expect(other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes')).rejects.toThrow(/jobs.zst/);
     expect(await listRestored(other)).toEqual([]);
     writeFileSync(file, bytes);
-    expect(await other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes')).toMatchObject({ objects: { restored: 0, present: 5 } });
+    expect(await other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes')).toMatchObject({
+      objects: { restored: 0, present: 5 },
+    });
   });
 });
 
@@ -139,7 +165,9 @@ describe('a restore that fails after loading the rows (rules/operations#backups)
     await expect(failing).rejects.toThrow(
       /rows are restored, but .*DATABASE_URL_TRANSCRIPTS.*migrate\.ts, then `doctor --after-restore`, while no/,
     );
-    await expect(other.run(settings, 'backup', 'restore', '--yes')).rejects.toThrow(/not empty.*`doctor --after-restore`/);
+    await expect(other.run(settings, 'backup', 'restore', '--yes')).rejects.toThrow(
+      /not empty.*`doctor --after-restore`/,
+    );
     const url = other.settings['DATABASE_URL'] ?? '';
     const addresses = { serviceUrls: readServiceUrls(other.settings), auditUrl: readAuditUrl(other.settings) };
     await migrateServices({ url, logger: createLogger({ service: 'test', level: 'silent' }), ...addresses });
@@ -153,7 +181,9 @@ async function putBucket(bucket: string): Promise<void> {
   const { createObjectStore, storeConfigOf } = await import('#libs/object-store');
   const { loadConfig, s3Settings } = await import('#libs/config');
   const { Type } = await import('#libs/contract');
-  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), { ...one.settings, S3_BUCKET: bucket })));
+  const store = createObjectStore(
+    storeConfigOf(loadConfig(Type.Object(s3Settings), { ...one.settings, S3_BUCKET: bucket })),
+  );
   await store.ensureBucket();
   store.close();
 }

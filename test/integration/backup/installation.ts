@@ -60,7 +60,17 @@ export async function putObject(store: ObjectStore, key: string, bytes: Uint8Arr
 
 /** Fills several schemas with values that are hard to copy, foreign keys, triggers, computed columns, and files. */
 export async function fill({ env, store }: Installation): Promise<void> {
-  const nasty = ['\\N', '\\.', 'tab\there', 'line\nbreak', 'carriage\rreturn', '', 'ÄÖ 😀 ‮rtl', 'quote\'"', 'x'.repeat(100_000)];
+  const nasty = [
+    '\\N',
+    '\\.',
+    'tab\there',
+    'line\nbreak',
+    'carriage\rreturn',
+    '',
+    'ÄÖ 😀 ‮rtl',
+    'quote\'"',
+    'x'.repeat(100_000),
+  ];
   for (const [index, text] of nasty.entries()) {
     await env.sql(`insert into directory.people (name, description, contact) values ($1, $2, $3)`, [
       `Person ${index}`,

@@ -1,4 +1,7 @@
-/** Backups of many objects, and of tables that several connections read: calls to the store, and the cost of an interruption. */
+/**
+ * Backups of many objects, and of tables that several connections read: calls to the store, and the cost of an
+ * interruption.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,9 @@ beforeAll(async () => {
   const keyOf = (n: number): string => `conversations/${n % 40}/audio-${String(n).padStart(7, '0')}.mp3`;
   for (let first = 0; first < objects; first += 50)
     await Promise.all(
-      Array.from({ length: Math.min(50, objects - first) }, (_, n) => putObject(one.store, keyOf(first + n), Buffer.from('x'))),
+      Array.from({ length: Math.min(50, objects - first) }, (_, n) =>
+        putObject(one.store, keyOf(first + n), Buffer.from('x')),
+      ),
     );
 }, 1_800_000);
 afterAll(async () => {
@@ -51,7 +56,11 @@ function counted<Counted extends object>(inner: Counted): { outer: Counted; call
   return { outer, calls };
 }
 
-async function backUp(target: BackupTarget, store: ObjectStore, more: { url?: string | undefined; fewer?: number[] } = {}) {
+async function backUp(
+  target: BackupTarget,
+  store: ObjectStore,
+  more: { url?: string | undefined; fewer?: number[] } = {},
+) {
   return createBackup({
     url: more.url ?? one.settings['DATABASE_URL'] ?? '',
     schemas,
@@ -172,7 +181,9 @@ describe('backup create of many objects (rules/operations#backups)', () => {
 
 describe('backup create with several connections (rules/operations#backups)', () => {
   const sessions = (): Promise<{ n: number }[]> =>
-    one.env.sql(`select count(*)::integer as n from pg_stat_activity where application_name = 'backup' and datname = current_database()`);
+    one.env.sql(
+      `select count(*)::integer as n from pg_stat_activity where application_name = 'backup' and datname = current_database()`,
+    );
 
   it('stops all connections at the first failure', async () => {
     const target = failing(createFolderTarget(join(folder, 'failing')), 3, /\/database\//);

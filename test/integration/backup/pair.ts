@@ -56,7 +56,9 @@ export const objectsOf = async ({ store }: Installation): Promise<Record<string,
   return found;
 };
 
-/** These rows differ on purpose: jobs are published again, migrations ran later, and feed positions and ids continue. */
+/**
+ * These rows differ on purpose: jobs are published again, migrations ran later, and feed positions and ids continue.
+ */
 export const withoutJobs = (digests: Record<string, string>) =>
   Object.fromEntries(Object.entries(digests).filter(([name]) => !/\.(jobs|migrations|feed_head)$/.test(name)));
 

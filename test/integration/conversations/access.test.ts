@@ -38,9 +38,13 @@ async function lead(fixture: ConversationFixture, holon: string, active: boolean
   const key = `lead-${holon}-${String(active)}`;
   await fixture.apply({
     people: [{ key, name: key, contact: {} }],
-    accounts: [{ email: `${key}@example.org`, person: key, password: 'a-long-enough-password', teams: [{ holon, active }] }],
+    accounts: [
+      { email: `${key}@example.org`, person: key, password: 'a-long-enough-password', teams: [{ holon, active }] },
+    ],
   });
-  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [`${key}@example.org`]);
+  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [
+    `${key}@example.org`,
+  ]);
   return user({ accountId: row?.id ?? 0 });
 }
 
@@ -55,8 +59,16 @@ describe('access to one conversation (D69)', () => {
     ['the shared token', 'ok', (): Actor => ({ kind: 'shared' })],
     ['team authority over the event', 'ok', (fixture: ConversationFixture) => lead(fixture, 'spring', true)],
     ['team authority that is over', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'spring', false)],
-    ['team authority over a holon above the event', 'ok', (fixture: ConversationFixture) => lead(fixture, 'host-org', true)],
-    ['team authority over a linked holon alone', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'autumn', true)],
+    [
+      'team authority over a holon above the event',
+      'ok',
+      (fixture: ConversationFixture) => lead(fixture, 'host-org', true),
+    ],
+    [
+      'team authority over a linked holon alone',
+      'not_found',
+      (fixture: ConversationFixture) => lead(fixture, 'autumn', true),
+    ],
   ] as const)(
     'access of %s is %s while conversations are for members, and always granted while they are open',
     async (_who, expected, make) => {

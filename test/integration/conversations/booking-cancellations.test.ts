@@ -24,14 +24,19 @@ afterAll(() => fixture.stop());
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   it('deletes the conversation and adds a note without author for every participant', async () => {
     const chain = createChain();
-    const before = { ada: (await simulator.personNotes('ada')).length, ben: (await simulator.personNotes('ben')).length };
+    const before = {
+      ada: (await simulator.personNotes('ada')).length,
+      ben: (await simulator.personNotes('ben')).length,
+    };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const [conversation] = await simulator.booked(chain);
     const receipt = await simulator.settle(
       chain.envelope('BOOKING_CANCELLED', 0, { cancellationReason: 'ill', startTime: '2030-01-15T10:00:00+00:00' }),
     );
     expect(receipt).toMatchObject({ outcome: 'applied', conversation_id: conversation?.id });
-    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({
+      code: 'not_found',
+    });
     for (const key of ['ada', 'ben'] as const) {
       const note = await waitFor(async () =>
         (await simulator.personNotes(key)).length > before[key] ? (await simulator.personNotes(key))[0] : undefined,
@@ -55,7 +60,9 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(waiting.outcome).toBe('waiting');
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await waitFor(async () => (await simulator.booked(chain)).length === 0);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({
+      outcome: 'applied',
+    });
   });
 
   it('keeps a booking cancelled when its creation is delivered again', async () => {
@@ -74,18 +81,26 @@ describe('bookings with unreadable times (D82)', () => {
   ])('adds a note and creates no conversation for %s with %j', async (trigger, times) => {
     const chain = createChain();
     const before = (await simulator.personNotes('ada')).length;
-    expect(await simulator.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
+    expect(await simulator.settle(chain.envelope(trigger, 0, times))).toMatchObject({
+      outcome: 'refused_times',
+      conversation_id: null,
+    });
     expect(await simulator.booked(chain)).toEqual([]);
     const note = await waitFor(async () =>
       (await simulator.personNotes('ada')).length > before ? (await simulator.personNotes('ada'))[0] : undefined,
     );
-    expect(note).toMatchObject({ note_type: 'booking_error', body: expect.stringContaining('cannot be read as a datetime') });
+    expect(note).toMatchObject({
+      note_type: 'booking_error',
+      body: expect.stringContaining('cannot be read as a datetime'),
+    });
   });
 
   it('accepts cancellations with unreadable times; an end before the start becomes the start', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
-    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
+    expect(await simulator.booked(chain)).toMatchObject([
+      { start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' },
+    ]);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0, { startTime: '', endTime: 'never' }));
     expect(await simulator.booked(chain)).toEqual([]);
   });
@@ -93,11 +108,17 @@ describe('bookings with unreadable times (D82)', () => {
 
 describe('a guest with only a phone number (D83)', () => {
   it('stores and finds a guest by phone number, also when a person already has it', async () => {
-    const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
+    const guest = (phoneNumber: string) => ({
+      name: 'Fon',
+      email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`,
+      phoneNumber,
+    });
     const chains = [createChain(), createChain(), createChain()];
     for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
       await simulator.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
-    const people = await fixture.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
+    const people = await fixture.env.sql(
+      `select contact ->> 'phone' as phone from directory.people where name = 'Fon'`,
+    );
     expect(people).toEqual([{ phone: '+49 151 1234567' }]);
     const booked = await Promise.all(chains.map(async (chain) => names((await simulator.booked(chain))[0])));
     expect(booked).toEqual([
@@ -112,9 +133,11 @@ describe('incomplete booking events', () => {
   it('links a reschedule with unreadable times, so that its cancellation matches (D79, D82)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject({
-      outcome: 'refused_times',
-    });
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject(
+      {
+        outcome: 'refused_times',
+      },
+    );
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1));
     expect(await simulator.booked(chain)).toEqual([]);
@@ -134,7 +157,9 @@ describe('incomplete booking events', () => {
   it('processes an incomplete event after an earlier event with the same number (D80)', async () => {
     const chain = createChain({ ical: true });
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
+    await simulator.settle(
+      chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }),
+    );
     await waitFor(async () => (await findOpenJobs()).length === 0);
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
@@ -144,12 +169,19 @@ const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()],
 
 /** Receipts that are queued for processing. */
 const findOpenJobs = () =>
-  fixture.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
+  fixture.env.sql(
+    `select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`,
+  );
 
 describe('a reschedule request that waits for confirmation (D79, D102)', () => {
-  const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
+  const request = (chain: Chain, extra = {}) =>
+    chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
   const confirm = (chain: Chain, trigger: string) =>
-    chain.envelope(trigger, 1, { rescheduleUid: undefined, iCalUID: 'another@Cal.com', attendees: [attendee('Ben'), attendee('Cleo')] });
+    chain.envelope(trigger, 1, {
+      rescheduleUid: undefined,
+      iCalUID: 'another@Cal.com',
+      attendees: [attendee('Ben'), attendee('Cleo')],
+    });
 
   it.each([
     ['before', 'BOOKING_CREATED', [0, 1, 2]],
@@ -169,9 +201,13 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const before = await simulator.booked(chain);
-    expect(await simulator.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({
+      outcome: 'applied',
+    });
     expect(await simulator.booked(chain)).toEqual(before);
-    expect(await simulator.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
+    expect(await simulator.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({
+      outcome: 'ignored',
+    });
   });
 
   it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])(

@@ -1,4 +1,7 @@
-/** Bookings with seats, series, requests and late events over the real service (rules/bookings#seats; D78, D79, D80, D81, D102). */
+/**
+ * Bookings with seats, series, requests and late events over the real service (rules/bookings#seats; D78, D79, D80,
+ * D81, D102).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { conversations } from '#services/conversations';
@@ -27,11 +30,19 @@ describe('a booking with seats (D78, D102)', () => {
   it('adds a participant per event, and removes one whose seat is cancelled but not their notes', async () => {
     const chain = createChain();
     for (const [minute, guest] of ['Ben', 'Cleo', 'Dora'].entries())
-      expect(await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({ outcome: 'applied' });
+      expect(await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({
+        outcome: 'applied',
+      });
     const [before] = await simulator.booked(chain);
     const noted = (await simulator.personNotes('ben')).length;
-    const receipt = await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben'], { startTime: '2031-01-01T00:00:00Z' }));
-    expect(receipt).toMatchObject({ outcome: 'applied', message: 'Participants removed.', conversation_id: before?.id });
+    const receipt = await simulator.settle(
+      seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben'], { startTime: '2031-01-01T00:00:00Z' }),
+    );
+    expect(receipt).toMatchObject({
+      outcome: 'applied',
+      message: 'Participants removed.',
+      conversation_id: before?.id,
+    });
     const [after] = await simulator.booked(chain);
     expect(after).toMatchObject({ id: before?.id, start: before?.start, finish: before?.finish });
     expect(names(after)).toEqual(['Ada', 'Cleo', 'Dora']);
@@ -45,19 +56,23 @@ describe('a booking with seats (D78, D102)', () => {
     ['all of them, in two events', [['Ben'], ['Cleo']]],
     ['all of them at once', [['Cleo', 'Ben']]],
     ['none', [[]]],
-  ])('deletes a booking with seats when a cancellation names %s, and restores it for a late guest', async (_what, cancelled) => {
-    const chain = createChain();
-    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
-    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
-    const [before] = await simulator.booked(chain);
-    for (const [index, guests] of cancelled.entries()) await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5 + index, guests));
-    expect(await simulator.booked(chain)).toEqual([]);
-    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo'], { title: 'again' }));
-    expect(await simulator.booked(chain)).toEqual([]);
-    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
-    expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id }]);
-    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
-  });
+  ])(
+    'deletes a booking with seats when a cancellation names %s, and restores it for a late guest',
+    async (_what, cancelled) => {
+      const chain = createChain();
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
+      const [before] = await simulator.booked(chain);
+      for (const [index, guests] of cancelled.entries())
+        await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5 + index, guests));
+      expect(await simulator.booked(chain)).toEqual([]);
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo'], { title: 'again' }));
+      expect(await simulator.booked(chain)).toEqual([]);
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
+      expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id }]);
+      expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+    },
+  );
 
   it('moves one guest to the booking at the new time and leaves the others', async () => {
     const chain = createChain();
@@ -69,9 +84,15 @@ describe('a booking with seats (D78, D102)', () => {
       ['Ada', 'Cleo'],
       ['Ada', 'Ben', 'Zed'],
     ]);
-    expect((await simulator.booked(chain)).map(({ start }) => start)).toEqual(['2030-01-15T11:00:00Z', '2030-01-15T12:00:00Z']);
+    expect((await simulator.booked(chain)).map(({ start }) => start)).toEqual([
+      '2030-01-15T11:00:00Z',
+      '2030-01-15T12:00:00Z',
+    ]);
     await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 3, 3, ['Cleo'], { ...moved }));
-    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 3)]).toEqual([
+      undefined,
+      ['Ada', 'Cleo'],
+    ]);
   });
 
   it('keeps the conversation when all guests are moved', async () => {
@@ -79,9 +100,13 @@ describe('a booking with seats (D78, D102)', () => {
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
     const [before] = await simulator.booked(chain);
-    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    await simulator.settle(
+      seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }),
+    );
     const uids = [uidOf(chain, 1), uidOf(chain, 2)];
-    expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } }]);
+    expect(await simulator.booked(chain)).toMatchObject([
+      { id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } },
+    ]);
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Dora']));
     expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Dora'],
@@ -92,7 +117,9 @@ describe('a booking with seats (D78, D102)', () => {
   it('keeps the conversation of a guest who returned after all had moved, when the move arrives late', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
-    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    await simulator.settle(
+      seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }),
+    );
     expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Ben'],
       ['Ada', 'Ben', 'Cleo'],
@@ -111,10 +138,14 @@ describe('a booking with seats (D78, D102)', () => {
   it('applies an event of another host, who becomes a participant, without duplicate guests', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
-      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(fixture.personId(key)) });
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), {
+        person: String(fixture.personId(key)),
+      });
     expect(names((await simulator.booked(chain))[0])).toEqual(['Ada', 'Cleo', 'Ben']);
     for (const key of ['cleo', 'ada'])
-      await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(fixture.personId(key)) });
+      await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), {
+        person: String(fixture.personId(key)),
+      });
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
@@ -193,14 +224,20 @@ describe('a booking with seats (D78, D102)', () => {
     const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
     const before = await simulator.receiptIds();
     await Promise.all(
-      guests.toReversed().map((guest, index) => simulator.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
+      guests
+        .toReversed()
+        .map((guest, index) => simulator.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
     );
     await eventually(async () => expect(await simulator.seatsOf(chain, 0)).toHaveLength(21));
-    const receipts = (await fixture.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
+    const receipts = (await fixture.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(
+      ({ id }) => !before.has(id),
+    );
     expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
     const id = receipts[0]?.id ?? 0;
     await fixture.call(conversations.rpcs.replayReceipt, { id });
-    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
+    await waitFor(
+      async () => (await fixture.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.',
+    );
   });
 });
 
@@ -222,7 +259,12 @@ describe('a series of bookings with one iCalUID (D79)', () => {
   it('ignores an event that names only shared identifiers', async () => {
     const { chain, iCalUID } = await weekly();
     const before = await simulator.booked(chain);
-    const event = chain.envelope('BOOKING_RESCHEDULED', 5, { iCalUID, uid: undefined, rescheduleUid: undefined, bookingId: undefined });
+    const event = chain.envelope('BOOKING_RESCHEDULED', 5, {
+      iCalUID,
+      uid: undefined,
+      rescheduleUid: undefined,
+      bookingId: undefined,
+    });
     expect(await simulator.settle(event)).toMatchObject({ outcome: 'ambiguous_booking', conversation_id: null });
     expect(await simulator.booked(chain)).toEqual(before);
   });
@@ -230,7 +272,9 @@ describe('a series of bookings with one iCalUID (D79)', () => {
   it('lists possibly cancelled occurrences in a note for the host when there is no API key', async () => {
     const { chain, iCalUID } = await weekly();
     const noted = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
-    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
+    await simulator.settle(
+      chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }),
+    );
     const note = await waitFor(async () => {
       const found = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY'));
       return found.length > noted ? found[0] : undefined;
@@ -246,14 +290,19 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     const bookingId = 77;
     await simulator.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
     const other = { person: String(fixture.personId('cleo')) };
-    await simulator.settle(soleIds.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }), other);
+    await simulator.settle(
+      soleIds.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }),
+      other,
+    );
     const rows = await fixture.env.sql<{ n: number }>(
       `select cardinality(participant_ids) as n from conversations.conversations where config #>> '{booking,booking_id}' = '77' order by id`,
     );
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { bookingId, uid: undefined });
     await simulator.settle(cancelled);
-    expect(await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
+    expect(
+      await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`),
+    ).toHaveLength(1);
   });
 });
 
@@ -274,8 +323,11 @@ describe('a late booking event (D80)', () => {
   it('processes events with the same time in order of receipt', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
-    for (let n = 0; n < 12; n++) await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
-    await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]));
+    for (let n = 0; n < 12; n++)
+      await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
+    await eventually(async () =>
+      expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]),
+    );
     const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 12 });
     expect(items.every(({ outcome }) => outcome === 'applied')).toBe(true);
     const worked = items.map(({ processed_at: at }) => at ?? '');
@@ -284,7 +336,8 @@ describe('a late booking event (D80)', () => {
 });
 
 describe('a cancellation that requests a reschedule (D81)', () => {
-  const asked = (chain: Chain) => chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true, cancellationReason: 'ill' });
+  const asked = (chain: Chain) =>
+    chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true, cancellationReason: 'ill' });
 
   it('removes the time of the conversation until a new one is set', async () => {
     const chain = createChain();
@@ -292,8 +345,12 @@ describe('a cancellation that requests a reschedule (D81)', () => {
     const [before] = await simulator.booked(chain);
     expect(await simulator.settle(asked(chain))).toMatchObject({ outcome: 'applied', conversation_id: before?.id });
     expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id, start: null, finish: null }]);
-    expect((await fixture.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
-    expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({ outcome: 'stale' });
+    expect((await fixture.notes(before?.id ?? 0))[0]?.body).toMatch(
+      /^Another time was asked for: "Intro".* Reason: ill$/,
+    );
+    expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({
+      outcome: 'stale',
+    });
     expect(await simulator.booked(chain)).toMatchObject([{ start: null }]);
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(await simulator.booked(chain)).toMatchObject([
@@ -315,8 +372,12 @@ describe('a cancellation that requests a reschedule (D81)', () => {
     fixture.clock.set('2030-02-01T00:00:00Z');
     await eventually(async () => expect(await simulator.booked(early)).toEqual([]));
     expect(await simulator.booked(late)).toHaveLength(1);
-    const note = await waitFor(async () => (await simulator.personNotes('ben')).find(({ body }) => body.includes('30 days ago')));
+    const note = await waitFor(async () =>
+      (await simulator.personNotes('ben')).find(({ body }) => body.includes('30 days ago')),
+    );
     expect(note?.body).toBe('Booking cancelled: "Intro". Another time was asked for 30 days ago, and none was given.');
-    expect(await simulator.settle(early.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ message: 'Conversation created.' });
+    expect(await simulator.settle(early.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({
+      message: 'Conversation created.',
+    });
   });
 });

@@ -39,7 +39,10 @@ export interface BookingSimulator {
 export function createBookingSimulator(fixture: ConversationFixture): BookingSimulator {
   const receiptIds: BookingSimulator['receiptIds'] = async () =>
     new Set((await fixture.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
-  const deliver: BookingSimulator['deliver'] = async (envelope, { person = String(fixture.personId('ada')), body, headers } = {}) => {
+  const deliver: BookingSimulator['deliver'] = async (
+    envelope,
+    { person = String(fixture.personId('ada')), body, headers } = {},
+  ) => {
     const raw = body === null || Buffer.isBuffer(body) ? body : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
     const signed = raw === null ? {} : signBooking(raw);
@@ -73,7 +76,8 @@ export function createBookingSimulator(fixture: ConversationFixture): BookingSim
         return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
       });
     },
-    personNotes: async (key) => (await fixture.call(directory.rpcs.listNotes, { person_id: fixture.personId(key) })).items,
+    personNotes: async (key) =>
+      (await fixture.call(directory.rpcs.listNotes, { person_id: fixture.personId(key) })).items,
   };
 }
 
@@ -114,7 +118,9 @@ export function createChain({ ical = false } = {}): Chain {
     number,
     envelope: (trigger, link, extra = {}) => ({
       triggerEvent: trigger,
-      createdAt: new Date(Date.UTC(2030, 0, 1, 0, trigger === 'BOOKING_CANCELLED' ? link * 2 + 1 : link * 2)).toISOString(),
+      createdAt: new Date(
+        Date.UTC(2030, 0, 1, 0, trigger === 'BOOKING_CANCELLED' ? link * 2 + 1 : link * 2),
+      ).toISOString(),
       payload: {
         uid: `${name}${link}`,
         bookingId: number * 1_000 + link,
@@ -124,14 +130,17 @@ export function createChain({ ical = false } = {}): Chain {
         startTime: new Date(firstMeeting + link * hour).toISOString(),
         endTime: new Date(firstMeeting + link * hour + hour / 2).toISOString(),
         attendees: [attendee('Ben')],
-        ...(trigger === 'BOOKING_CANCELLED' ? {} : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
+        ...(trigger === 'BOOKING_CANCELLED'
+          ? {}
+          : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
         ...extra,
       },
     }),
   };
 }
 
-export const names = (conversation: ConversationOut | undefined) => conversation?.participants.map((person) => person.name);
+export const names = (conversation: ConversationOut | undefined) =>
+  conversation?.participants.map((person) => person.name);
 
 export const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
 
@@ -144,6 +153,11 @@ export const seated = (
   guests: readonly string[],
   extra: Record<string, unknown> = {},
 ) => ({
-  ...chain.envelope(trigger, link, { seatsPerTimeSlot: 6, attendees: guests.map(attendee), rescheduleUid: undefined, ...extra }),
+  ...chain.envelope(trigger, link, {
+    seatsPerTimeSlot: 6,
+    attendees: guests.map(attendee),
+    rescheduleUid: undefined,
+    ...extra,
+  }),
   createdAt: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString(),
 });

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { signBooking } from '#libs/testing';
 import { conversations, type ConversationOut } from '#services/conversations';
-import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
+import {
+  attendee,
+  createBookingSimulator,
+  createChain,
+  eventually,
+  type BookingSimulator,
+} from './booking-simulator.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
 let fixture: ConversationFixture;
@@ -24,7 +30,9 @@ function listenToChanges(): readonly number[] {
 describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
     const chain = createChain();
-    const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }));
+    const receipt = await simulator.settle(
+      chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }),
+    );
     expect(receipt).toMatchObject({ outcome: 'applied', trigger_event: 'BOOKING_CREATED', deliveries: 1 });
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
@@ -46,7 +54,9 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
       },
     });
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Newcomer']);
-    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
+    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [
+      conversation?.id,
+    ]);
     expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
     expect(await fixture.notes(conversation?.id ?? 0)).toMatchObject([
       { note_type: 'booking', author_person: null, body: expect.stringContaining('"Intro"') },
@@ -89,11 +99,13 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('sets no event when the journey has none or several', async () => {
     for (const journey of ['orphan', 'shared']) {
       const chain = createChain();
-      await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
+      await simulator.settle(
+        chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }),
+      );
       const [conversation] = await simulator.booked(chain);
-      expect(await fixture.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
-        { event_id: null },
-      ]);
+      expect(
+        await fixture.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]),
+      ).toEqual([{ event_id: null }]);
     }
   });
 
@@ -101,7 +113,10 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     const body = JSON.stringify({ ...envelope, ...(payload as object) });
-    await simulator.settle(undefined, { body, headers: { 'content-type': 'application/x-www-form-urlencoded', ...signBooking(body) } });
+    await simulator.settle(undefined, {
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...signBooking(body) },
+    });
     expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 
@@ -120,7 +135,9 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(fixture.personId('cleo')) });
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
-    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => fixture.personId(key)));
+    expect(conversation?.participants.map((person) => person.id)).toEqual(
+      ['ada', 'ben', 'cleo'].map((key) => fixture.personId(key)),
+    );
   });
 });
 
@@ -152,11 +169,17 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, times));
     for (const person of ['ada', 'ben']) {
-      const settled = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(fixture.personId(person)) });
+      const settled = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), {
+        person: String(fixture.personId(person)),
+      });
       expect(settled).toMatchObject({ outcome: 'applied' });
     }
     const [conversation] = await simulator.booked(chain);
-    expect(conversation).toMatchObject({ start: times.startTime, finish: times.endTime, config: { booking: { uid: `${chain.name}1` } } });
+    expect(conversation).toMatchObject({
+      start: times.startTime,
+      finish: times.endTime,
+      config: { booking: { uid: `${chain.name}1` } },
+    });
     expect((await fixture.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
       expect.stringMatching(/^Booking rescheduled: /),
       expect.stringMatching(/^Booking created: /),
@@ -181,7 +204,9 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     const [key] = Object.keys(keys) as (keyof typeof matching)[];
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, first));
     const none = { uid: undefined, bookingId: undefined, iCalUID: undefined, rescheduleUid: undefined };
-    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { ...none, [key ?? 'uid']: matching[key ?? 'uid'] }));
+    await simulator.settle(
+      chain.envelope('BOOKING_RESCHEDULED', 1, { ...none, [key ?? 'uid']: matching[key ?? 'uid'] }),
+    );
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
 
@@ -197,7 +222,11 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     const late = { person: String(fixture.personId('cleo')) };
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
     expect(await simulator.booked(chain)).toMatchObject([
-      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: fixture.personId(key) })) },
+      {
+        start: '2030-01-15T12:00:00Z',
+        config,
+        participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: fixture.personId(key) })),
+      },
     ]);
     const [{ id }] = (await simulator.booked(chain)) as [ConversationOut];
     await waitFor(() => told.includes(id));
@@ -257,8 +286,10 @@ describe('a booking event that names two bookings (D65)', () => {
 });
 
 describe('a booking event with many attendees (D66)', () => {
-  const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
-  const countPeople = async () => (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+  const guests = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
+  const countPeople = async () =>
+    (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
   it('adds 50 new people and any number of known ones', async () => {
     const chain = createChain();

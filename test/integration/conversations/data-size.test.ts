@@ -51,11 +51,17 @@ const imported = (field: string) => ({
     return items[0]?.id ?? 0;
   },
   write: (id: number) =>
-    fixture.call(rpcs.importConversations, { items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }], dry_run: false }),
+    fixture.call(rpcs.importConversations, {
+      items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }],
+      dry_run: false,
+    }),
   refuse: async (id: number) => {
     const key = keys.get(id) ?? '';
     for (const dry_run of [true, false]) {
-      const error = await fixture.refusal(rpcs.importConversations, { items: [{ key, [field]: { given: 'x' } }], dry_run });
+      const error = await fixture.refusal(rpcs.importConversations, {
+        items: [{ key, [field]: { given: 'x' } }],
+        dry_run,
+      });
       expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
       expect(error.message).toContain(`Conversation "${key}": `);
     }
@@ -66,9 +72,21 @@ const keys = new Map<number, string>();
 const chains = new Map<number, ReturnType<typeof createChain>>();
 
 const writers: readonly Writer[] = [
-  { name: 'conversations.patch', field: 'infos', write: call((id) => [rpcs.patch, { conversation_id: id, infos: { given: 'é"\n' } }]) },
-  { name: 'conversations.patch', field: 'config', write: call((id) => [rpcs.patch, { conversation_id: id, config: { given: [1, {}] } }]) },
-  { name: 'infos.patch', field: 'infos', write: call((id) => [rpcs.patchInfos, { conversation_id: id, infos: { given: 1e21 } }]) },
+  {
+    name: 'conversations.patch',
+    field: 'infos',
+    write: call((id) => [rpcs.patch, { conversation_id: id, infos: { given: 'é"\n' } }]),
+  },
+  {
+    name: 'conversations.patch',
+    field: 'config',
+    write: call((id) => [rpcs.patch, { conversation_id: id, config: { given: [1, {}] } }]),
+  },
+  {
+    name: 'infos.patch',
+    field: 'infos',
+    write: call((id) => [rpcs.patchInfos, { conversation_id: id, infos: { given: 1e21 } }]),
+  },
   {
     name: 'room.write',
     field: 'config',
@@ -79,20 +97,33 @@ const writers: readonly Writer[] = [
     field: 'config',
     write: call((id) => [
       rpcs.writeRoom,
-      { conversation_id: id, write: { conversationStartedAt: '2030-01-01T10:00:00Z', captureEndedAt: '2030-01-01T11:00:00Z' } },
+      {
+        conversation_id: id,
+        write: { conversationStartedAt: '2030-01-01T10:00:00Z', captureEndedAt: '2030-01-01T11:00:00Z' },
+      },
     ]),
   },
   ...(['infos', 'config'] as const).map((field) => ({
     name: 'conversations.recorded',
     field,
-    write: call((id) => [rpcs.recorded, { conversation_id: id, idempotency_key: null, write: { [field]: { given: true } } }]),
+    write: call((id) => [
+      rpcs.recorded,
+      { conversation_id: id, idempotency_key: null, write: { [field]: { given: true } } },
+    ]),
   })),
   {
     name: 'conversations.recorded with a boundary',
     field: 'config',
-    write: call((id) => [rpcs.recorded, { conversation_id: id, idempotency_key: null, write: { captureEndedAt: '2030-01-01T11:00:00Z' } }]),
+    write: call((id) => [
+      rpcs.recorded,
+      { conversation_id: id, idempotency_key: null, write: { captureEndedAt: '2030-01-01T11:00:00Z' } },
+    ]),
   },
-  { name: 'audio.attach', field: 'infos', write: call((id) => [rpcs.attachAudio, { conversation_id: id, ...attachment }]) },
+  {
+    name: 'audio.attach',
+    field: 'infos',
+    write: call((id) => [rpcs.attachAudio, { conversation_id: id, ...attachment }]),
+  },
   { name: 'import.apply', field: 'infos', ...imported('infos') },
   { name: 'import.apply', field: 'config', ...imported('config') },
   { name: 'import.apply of a room', field: 'config', ...imported('room') },
@@ -106,18 +137,23 @@ const writers: readonly Writer[] = [
       return id ?? 0;
     },
     write: async (id) => {
-      const receipt = await simulator.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
+      const receipt = await simulator.settle(
+        chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }),
+      );
       expect(receipt.outcome).toBe('applied');
     },
     refuse: async (id) => {
-      const receipt = await simulator.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
+      const receipt = await simulator.settle(
+        chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }),
+      );
       expect(receipt).toMatchObject({ outcome: 'refused_data_too_large', message: expect.stringContaining('1 MiB') });
     },
   },
   {
     name: 'job conversations.pipeline-finished',
     field: 'infos',
-    write: async (id) => expect(await work(declared.pipelineFinished, finished(id))).toMatchObject({ status: 'succeeded' }),
+    write: async (id) =>
+      expect(await work(declared.pipelineFinished, finished(id))).toMatchObject({ status: 'succeeded' }),
     refuse: async (id) =>
       expect(await work(declared.pipelineFinished, finished(id))).toMatchObject({
         status: 'dead',
@@ -128,7 +164,9 @@ const writers: readonly Writer[] = [
     name: 'job conversations.attach-audio',
     field: 'infos',
     write: async (id) =>
-      expect(await work(declared.attachAudio, { conversation_id: id, ...attachment })).toMatchObject({ status: 'succeeded' }),
+      expect(await work(declared.attachAudio, { conversation_id: id, ...attachment })).toMatchObject({
+        status: 'succeeded',
+      }),
     refuse: async (id) =>
       expect(await work(declared.attachAudio, { conversation_id: id, ...attachment })).toMatchObject({
         status: 'dead',
@@ -159,7 +197,10 @@ async function work(job: (typeof declared)[keyof typeof declared], payload: obje
   const id = await jobs.transaction((tx) => jobs.enqueue(tx, job, payload as never));
   await db.close();
   return waitFor(async () => {
-    const [row] = await fixture.env.sql<{ status: string }>('select state as status, error from conversations.jobs where id = $1', [id]);
+    const [row] = await fixture.env.sql<{ status: string }>(
+      'select state as status, error from conversations.jobs where id = $1',
+      [id],
+    );
     return row?.status === 'succeeded' || row?.status === 'dead' ? row : undefined;
   });
 }
@@ -204,7 +245,10 @@ describe('size limit of infos and config (D63)', () => {
     const over = await createFilled(writer, room + 1);
     const before = await fixture.get(over);
     if (writer.refuse === undefined)
-      await expect(writer.write(over)).rejects.toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
+      await expect(writer.write(over)).rejects.toMatchObject({
+        code: 'payload_too_large',
+        reason: 'conversation_data_too_large',
+      });
     else await writer.refuse(over);
     expect(await fixture.get(over)).toEqual(before);
   });
@@ -254,9 +298,10 @@ describe('size limit of infos and config (D63)', () => {
   it('keeps older oversized data and allows other changes', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql('alter table conversations.all_conversations disable trigger user');
-    await fixture.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
-      id,
-    ]);
+    await fixture.env.sql(
+      `update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`,
+      [id],
+    );
     await fixture.env.sql('alter table conversations.all_conversations enable trigger user');
     await fixture.patch(id, { config: { given: 1 } });
     await fixture.writeRoom(id, { phase: 'lounge' });

@@ -1,4 +1,6 @@
-/** Deleted conversations (D67): hidden at once, stored with all dependent data, then restored or removed permanently. */
+/**
+ * Deleted conversations (D67): hidden at once, stored with all dependent data, then restored or removed permanently.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -58,9 +60,15 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.patchInfos, { conversation_id: id, infos: { a: 1 } }],
       [rpcs.readRoom, { conversation_id: id }],
       [rpcs.writeRoom, { conversation_id: id, write: { phase: 'x' } }],
-      [rpcs.writeRoom, { conversation_id: id, write: { conversationStartedAt: at, captureEndedAt: '2029-05-01T11:00:00Z' } }],
+      [
+        rpcs.writeRoom,
+        { conversation_id: id, write: { conversationStartedAt: at, captureEndedAt: '2029-05-01T11:00:00Z' } },
+      ],
       [rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} }],
-      [rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change: { questionId: 1, occurredAt: at } }],
+      [
+        rpcs.recordQuestionChange,
+        { conversation_id: id, idempotency_key: 'once', change: { questionId: 1, occurredAt: at } },
+      ],
       [rpcs.summarize, { conversation_id: id }],
       [rpcs.describe, { id }],
       [rpcs.exists, { id }],
@@ -111,15 +119,24 @@ describe('a deleted conversation (D67)', () => {
     // The idempotency key of the question change is still recorded.
     const [question] = before.questions;
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-    const replay = await fixture.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+    const replay = await fixture.call(rpcs.recordQuestionChange, {
+      conversation_id: id,
+      idempotency_key: 'once',
+      change,
+    });
     expect(replay.replayed).toBe(true);
   });
 
   it('rejects the restore of a conversation that is not deleted', async () => {
     const { id } = await fixture.create();
     const again = { conversation_id: id, operator: 'grace' };
-    expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
-    expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({
+      code: 'conflict',
+      reason: 'conversation_not_deleted',
+    });
+    expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({
+      code: 'not_found',
+    });
   });
 
   it('lets find-or-create create a new conversation for a deleted one', async () => {
@@ -170,14 +187,20 @@ describe('booking of a deleted conversation (D67)', () => {
 
 describe('bulk-import key of a deleted conversation (D67)', () => {
   const importKey = async (key: string) => {
-    const { items } = await fixture.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
+    const { items } = await fixture.call(rpcs.importConversations, {
+      items: [{ key, infos: { key } }],
+      dry_run: false,
+    });
     return items[0]?.id ?? 0;
   };
   /** Deletes the imported conversation by assigning a booking to it and cancelling the booking. */
   async function deleteImported(id: number): Promise<void> {
     const chain = createChain();
     const { conversation_id: booked } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-    await fixture.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
+    await fixture.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [
+      id,
+      booked,
+    ]);
     await cancel(chain);
   }
 
@@ -204,10 +227,10 @@ describe('erasure of a person (D67)', () => {
     const shared = await createBooked();
     const alone = await createBooked();
     const [ada, ben] = [fixture.personId('ada'), fixture.personId('ben')];
-    await fixture.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
-      alone.id,
-      ben,
-    ]);
+    await fixture.env.sql(
+      'update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1',
+      [alone.id, ben],
+    );
     await cancel(shared.chain);
     await cancel(alone.chain);
     const { items } = await fixture.call(rpcs.exportPerson, { person_id: ben, after: 0 });
@@ -233,9 +256,13 @@ describe('retention of deleted conversations (D67)', () => {
     fixture.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
-    expect(await fixture.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({
+      code: 'not_found',
+    });
     for (const table of ['notes', 'question_changes', 'pipeline_entries'])
-      expect(await fixture.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
+      expect(await fixture.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual(
+        [],
+      );
     fixture.clock.set('2030-01-31T00:00:00.000002Z');
     await waitFor(async () => (await stateOf(next)) === 'gone');
     fixture.clock.set('2030-01-01T00:00:00Z');
@@ -245,7 +272,11 @@ describe('retention of deleted conversations (D67)', () => {
 describe('a booked conversation that is deleted while an event of its booking is processed (D19)', () => {
   it('creates another conversation, in the journey of the event', async () => {
     const { id, chain } = await createBooked();
-    const letGo = await holdLocks(fixture.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
+    const letGo = await holdLocks(
+      fixture.env,
+      'select from conversations.bookings where conversation_id = $1 for update',
+      [id],
+    );
     const waits = (count: number) => waitFor(async () => (await listLockWaits(fixture.env.sql)).length === count);
     const deletion = fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
     await waits(1);
@@ -262,10 +293,15 @@ describe('a booked conversation that is deleted while an event of its booking is
 });
 
 describe('conversations commands of the admin CLI', () => {
-  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => fixture.call(rpcs.adminList, { limit: 1_000, ...request });
+  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) =>
+    fixture.call(rpcs.adminList, { limit: 1_000, ...request });
 
   it('list: returns pages, newest first, with names instead of ids and without deleted conversations', async () => {
-    const ids = [(await fixture.create()).id, (await fixture.create('open-circle', 'ben')).id, (await fixture.create()).id];
+    const ids = [
+      (await fixture.create()).id,
+      (await fixture.create('open-circle', 'ben')).id,
+      (await fixture.create()).id,
+    ];
     await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
     expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
@@ -298,7 +334,9 @@ describe('conversations commands of the admin CLI', () => {
       reason: 'journey_not_found',
       message: 'No journey has the slug "opn-circle".',
     });
-    expect(await fixture.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
+    expect(await fixture.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({
+      reason: 'holon_not_found',
+    });
   });
 
   it('show: returns all stored data, before and after a deletion', async () => {
@@ -314,7 +352,12 @@ describe('conversations commands of the admin CLI', () => {
       deleted: null,
     });
     await fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
-    const deleted = { reason: 'operator', by: 'operator grace', deleted_at: '2030-01-01T00:00:00Z', removed_from: '2030-01-31T00:00:00Z' };
+    const deleted = {
+      reason: 'operator',
+      by: 'operator grace',
+      deleted_at: '2030-01-01T00:00:00Z',
+      removed_from: '2030-01-31T00:00:00Z',
+    };
     expect(await fixture.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
     expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
@@ -323,7 +366,10 @@ describe('conversations commands of the admin CLI', () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
-      await fixture.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
+      await fixture.env.sql(
+        `insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`,
+        [id, body],
+      );
     const page = async (request: { limit: number; before?: number }) =>
       (await fixture.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
     const [first, second] = await page({ limit: 2 });
@@ -336,17 +382,28 @@ describe('conversations commands of the admin CLI', () => {
   it('delete: hides a conversation until it is restored; repeated calls have no effect', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
-    expect(await fixture.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
+    expect(await fixture.call(rpcs.adminDelete, request)).toEqual({
+      conversation_id: id,
+      removed_from: '2030-01-31T00:00:00Z',
+    });
     expect(await stateOf(id)).toBe('deleted');
     expect(await fixture.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
     const { id: later } = await createBooked();
     await fixture.call(rpcs.adminDelete, { ...request, conversation_id: later });
-    await fixture.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
+    await fixture.env.sql(
+      `update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`,
+      [id],
+    );
     const listed = (await listDeleted()).map((item) => item.id);
     expect(listed.indexOf(later)).toBeLessThan(listed.indexOf(id));
-    expect(await fixture.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
-    expect(await fixture.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminDelete, request)).toMatchObject({
+      code: 'conflict',
+      reason: 'conversation_deleted',
+    });
+    expect(await fixture.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({
+      code: 'not_found',
+    });
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
     expect(await stateOf(id)).toBe('present');
   });
@@ -355,9 +412,15 @@ describe('conversations commands of the admin CLI', () => {
 describe('the table all_conversations behind the view', () => {
   it('is used only by statements that include deleted conversations', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!entities|migrations).*\.ts$/.test(file));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /^(?!entities|migrations).*\.ts$/.test(file),
+    );
     const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));
     // The bulk import only uses the id sequence.
-    expect(naming.toSorted()).toEqual(['bulk-import/statements.ts', 'deletion/statements.ts', 'person-data/statements.ts']);
+    expect(naming.toSorted()).toEqual([
+      'bulk-import/statements.ts',
+      'deletion/statements.ts',
+      'person-data/statements.ts',
+    ]);
   });
 });

@@ -9,7 +9,14 @@ let fixture: ConversationFixture;
 let journeyIds: Record<string, number>;
 let eventId: number;
 const { rpcs } = conversations;
-const user: Actor = { kind: 'user', accountId: 1, personId: null, superuser: false, globalEditor: false, coherenceAccess: false };
+const user: Actor = {
+  kind: 'user',
+  accountId: 1,
+  personId: null,
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: false,
+};
 
 beforeAll(async () => {
   // Statements of periodic work would be counted with those of a request.
@@ -19,7 +26,9 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Creates conversations of the journey at `spring`, each with two separate people and an envelope in its publishing. */
+/**
+ * Creates conversations of the journey at `spring`, each with two separate people and an envelope in its publishing.
+ */
 async function fill(journey: string, count: number): Promise<void> {
   await fixture.env.sql(
     `with people as (
@@ -70,7 +79,9 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
 
   it('runs the same statements to browse a journey', async () => {
     const few = await recordStatements(async () => expect((await browse('plain')).conversations).toHaveLength(1));
-    const lots = await recordStatements(async () => expect((await browse('straight-in')).conversations).toHaveLength(many));
+    const lots = await recordStatements(async () =>
+      expect((await browse('straight-in')).conversations).toHaveLength(many),
+    );
     expect(few.length).toBeGreaterThan(0);
     expect(lots.toSorted()).toEqual(few.toSorted());
   });
@@ -129,9 +140,13 @@ describe('conversations.questions.record-change (rules/questions#record-a-change
     expect(await fixture.refusal(rpcs.recordQuestionChange, request('2030-06-01T00:05:00.000001Z'))).toMatchObject({
       reason: 'occurred_at_in_future',
     });
-    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: false });
+    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({
+      replayed: false,
+    });
     fixture.clock.set('2030-05-01T00:00:00Z');
-    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: true });
+    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({
+      replayed: true,
+    });
     fixture.clock.set('2030-01-01T00:00:00Z');
   });
 });

@@ -41,11 +41,15 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
   it('returns unavailable for reads and writes, and recovers', async () => {
     const { id } = await fixture.create();
     database.cut();
-    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({ code: 'unavailable' });
+    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({
+      code: 'unavailable',
+    });
     expect(await fixture.refusal(conversations.rpcs.patch, { conversation_id: id, infos: { a: 1 } })).toMatchObject({
       code: 'unavailable',
     });
-    expect(await fixture.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} })).toMatchObject({
+    expect(
+      await fixture.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} }),
+    ).toMatchObject({
       code: 'unavailable',
     });
     database.restore();
@@ -85,7 +89,9 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await simulator.deliver(chain.envelope('BOOKING_RESCHEDULED', 1));
     database.restore();
-    await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]));
+    await eventually(async () =>
+      expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]),
+    );
   });
 });
 
@@ -98,7 +104,9 @@ describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)',
       broker.cut();
     });
     await eventually(async () => {
-      expect(await fixture.env.sql('select step_id from conversations.pipeline_entries where conversation_id = $1', [id])).toHaveLength(1);
+      expect(
+        await fixture.env.sql('select step_id from conversations.pipeline_entries where conversation_id = $1', [id]),
+      ).toHaveLength(1);
     });
     broker.restore();
     const retried = await waitFor(() => fixture.recorded(id, {}, 'k'));
@@ -135,9 +143,15 @@ describe('the directory is down (rules/http#overload)', () => {
     expect(await fixture.get(id)).toMatchObject({ step_slug: 'held' }); // cached
     const chain = createChain();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await waitFor(async () => (await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items.length >= 1);
+    await waitFor(
+      async () => (await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items.length >= 1,
+    );
     await startService('directory', fixture.env);
-    await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]));
-    await eventually(async () => expect((await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items).toEqual([]));
+    await eventually(async () =>
+      expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]),
+    );
+    await eventually(async () =>
+      expect((await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items).toEqual([]),
+    );
   });
 });

@@ -27,7 +27,12 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
     expect(created).toEqual({
       id: expect.any(Number),
       participants: [
-        { id: fixture.personId('ada'), name: 'Ada', photo: 'https://example.org/ada.png', contact: { email: 'ada@example.org' } },
+        {
+          id: fixture.personId('ada'),
+          name: 'Ada',
+          photo: 'https://example.org/ada.png',
+          contact: { email: 'ada@example.org' },
+        },
       ],
       connected: [],
       infos: {},
@@ -47,7 +52,9 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
       updated_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?Z$/),
       question_state: { active_question_id: null, changes: [] },
     });
-    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [created?.id]);
+    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [
+      created?.id,
+    ]);
     expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
   });
 
@@ -64,9 +71,10 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
 
   it('starts the job of a first step that has one (rules/steps#pipeline-jobs)', async () => {
     const [created] = await find(fixture.personId('ada'), 'straight-in', '2030-03-01T10:00:00Z');
-    const [entry] = await fixture.env.sql('select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1', [
-      created?.id,
-    ]);
+    const [entry] = await fixture.env.sql(
+      'select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1',
+      [created?.id],
+    );
     expect(entry).toEqual({ pipeline_job: 'transcript_import', job_id: expect.any(String) });
   });
 
@@ -95,7 +103,9 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     expect((await find(person, 'open-circle', '2031-01-01T10:00:00Z')).map((item) => item.id)).toEqual([id]);
     const [other] = await find(person, 'open-circle', '2031-01-01T09:59:59.999999Z');
     expect(other?.id).not.toBe(id);
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 
   it('matches a finish equal to the time and not a microsecond earlier', async () => {
@@ -103,21 +113,27 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     expect((await find(person, 'open-circle', '2031-01-01T11:00:00Z')).map((item) => item.id)).toEqual([id]);
     const [other] = await find(person, 'open-circle', '2031-01-01T11:00:00.000001Z');
     expect(other?.id).not.toBe(id);
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 
   it('never matches a conversation without a start', async () => {
     const id = await insert(person, null, null);
     const found = await find(person, 'open-circle', '2031-01-01T10:00:00Z');
     expect(found.map((item) => item.id)).not.toContain(id);
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 
   it('matches only the requested journey and participant', async () => {
     await insert(fixture.personId('cleo'), '2031-01-01T10:00:00Z', null);
     const [other] = await find(person, 'plain', '2031-01-01T10:00:00Z');
     expect(other?.participants.map((item) => item.id)).toEqual([person]);
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 
   it('returns all matches ordered by start, then id, and creates nothing', async () => {
@@ -126,7 +142,9 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     const alsoLate = await insert(person, '2031-01-01T10:00:00Z', null);
     const found = await find(person, 'open-circle', '2031-01-01T10:00:00Z');
     expect(found.map((item) => item.id)).toEqual([early, late, alsoLate]);
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 
   it('returns more matches than one message holds, in order', async () => {
@@ -139,22 +157,36 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     const found = await find(person, 'open-circle', '2031-01-02T00:00:00Z');
     expect(found).toHaveLength(700);
     expect(found.map((item) => item.id)).toEqual(found.map((item) => item.id).toSorted((a, b) => a - b));
-    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [
+      person,
+    ]);
   });
 });
 
 describe('conversations.find-active errors, in order (rules/conversations#find-or-create; D3)', () => {
-  it.each([999_999, 0, -1, 2 ** 31, 1e20])('returns person_not_found for person %d before it checks the journey', async (person) => {
-    expect(await refusal(person, 'unknown')).toMatchObject({ code: 'not_found', reason: 'person_not_found' });
-  });
+  it.each([999_999, 0, -1, 2 ** 31, 1e20])(
+    'returns person_not_found for person %d before it checks the journey',
+    async (person) => {
+      expect(await refusal(person, 'unknown')).toMatchObject({ code: 'not_found', reason: 'person_not_found' });
+    },
+  );
 
   it.each(['unknown', '', 'hosting'])('returns journey_not_found for journey "%s"', async (journey) => {
-    expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'not_found', reason: 'journey_not_found' });
+    expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({
+      code: 'not_found',
+      reason: 'journey_not_found',
+    });
   });
 
-  it.each(['shared', 'orphan'])('returns journey_ownership_ambiguous for journey "%s", owned by two events or none', async (journey) => {
-    expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'conflict', reason: 'journey_ownership_ambiguous' });
-  });
+  it.each(['shared', 'orphan'])(
+    'returns journey_ownership_ambiguous for journey "%s", owned by two events or none',
+    async (journey) => {
+      expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({
+        code: 'conflict',
+        reason: 'journey_ownership_ambiguous',
+      });
+    },
+  );
 
   it('does not require an owner when a conversation matches', async () => {
     await fixture.env.sql(

@@ -26,7 +26,10 @@ export interface ConversationFixture {
   /** Creates a conversation on the journey (default `open-circle`), at its first step, through the service. */
   create(journey?: string, person?: string): Promise<ConversationOut>;
   get(id: number): Promise<ConversationOut>;
-  patch(id: number, body: Omit<RequestOf<typeof conversations.rpcs.patch>, 'conversation_id'>): Promise<ConversationOut>;
+  patch(
+    id: number,
+    body: Omit<RequestOf<typeof conversations.rpcs.patch>, 'conversation_id'>,
+  ): Promise<ConversationOut>;
   recorded(id: number, write?: RecordedWrite, key?: string | null): Promise<ConversationOut>;
   writeRoom(id: number, write: RoomWrite): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>>;
   notes(id: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
@@ -63,7 +66,8 @@ export function instant(text: string): Instant {
 export type Overrides = Readonly<Record<string, string>>;
 
 /**
- * Starts the fixture; `overrides` are settings of the conversations service, or a function that derives them from the environment.
+ * Starts the fixture; `overrides` are settings of the conversations service, or a function that derives them from the
+ * environment.
  * @param options.dueIntervalMs milliseconds between two searches for due work
  */
 export async function startConversationFixture(
@@ -75,7 +79,12 @@ export async function startConversationFixture(
   const clock = new SettableClock();
   const options = { clock, dueIntervalMs };
   const directoryService = await startService('directory', env);
-  let service = await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, options);
+  let service = await startService(
+    'conversations',
+    env,
+    typeof overrides === 'function' ? await overrides(env) : overrides,
+    options,
+  );
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -91,11 +100,17 @@ export async function startConversationFixture(
       throw new Error(`reply of ${rpc.subject} breaks its schema at ${problem.path.join('.')}: ${problem.message}`);
     return reply;
   };
-  const apply: ConversationFixture['apply'] = (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false });
+  const apply: ConversationFixture['apply'] = (document) =>
+    call(directory.rpcs.applyWorkspace, { document, dry_run: false });
   const { ids } = await apply(workspace);
   const { rpcs } = conversations;
   const imports: ImportJob[] = [];
-  const imported = { stream: 'JOBS', durable: 'test-imports', filter: 'jobs.transcripts.transcript-import', concurrency: 1 } as const;
+  const imported = {
+    stream: 'JOBS',
+    durable: 'test-imports',
+    filter: 'jobs.transcripts.transcript-import',
+    concurrency: 1,
+  } as const;
   const importer = await bus.consume(imported, async (delivery) => {
     imports.push((JSON.parse(Buffer.from(delivery.data).toString('utf8')) as { payload: ImportJob }).payload);
     delivery.ack();

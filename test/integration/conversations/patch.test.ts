@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const refusal = (id: number, body: object) => fixture.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
+const refusal = (id: number, body: object) =>
+  fixture.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
 /** Reply bytes as the gateway forwards them. */
 const readText = async (id: number): Promise<string> => {
   const reply = await fixture.bus.callRaw(conversations.rpcs.get, { conversation_id: id }, { requestId: 'test' });
@@ -26,7 +27,9 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
   });
 
   it('returns empty strings and null for unset fields (rules/conversations#conversationout; D18h)', async () => {
-    const [row] = await fixture.env.sql<{ id: number }>('insert into conversations.conversations default values returning id');
+    const [row] = await fixture.env.sql<{ id: number }>(
+      'insert into conversations.conversations default values returning id',
+    );
     expect(await fixture.get(row?.id ?? 0)).toMatchObject({
       participants: [],
       connected: [],
@@ -56,7 +59,10 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
     const [row] = await fixture.env.sql<{ id: number }>(
       `insert into conversations.conversations (start_at, finish_at) values ('0001-01-01T00:00:00.5Z', '9999-12-31T23:59:59Z') returning id`,
     );
-    expect(await fixture.get(row?.id ?? 0)).toMatchObject({ start: '0001-01-01T00:00:00.500000Z', finish: '9999-12-31T23:59:59Z' });
+    expect(await fixture.get(row?.id ?? 0)).toMatchObject({
+      start: '0001-01-01T00:00:00.500000Z',
+      finish: '9999-12-31T23:59:59Z',
+    });
   });
 });
 
@@ -72,7 +78,8 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
 
   it('keeps numbers beyond 2^53, prototype keys and deep nesting (rules/http#numbers-and-keys)', async () => {
     const { id } = await fixture.create();
-    const infos = '{"big":123456789012345678901234567890,"__proto__":{"x":1},"constructor":"c","precise":0.10000000000000000001}';
+    const infos =
+      '{"big":123456789012345678901234567890,"__proto__":{"x":1},"constructor":"c","precise":0.10000000000000000001}';
     await fixture.patch(id, { infos: parseJson(infos) as object });
     const text = await readText(id);
     expect(text).toContain('123456789012345678901234567890');
@@ -98,7 +105,10 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
   it('rejects a number of any length in place of an object', async () => {
     const { id } = await fixture.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {
-      expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({ code: 'bad_request', reason: undefined });
+      expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({
+        code: 'bad_request',
+        reason: undefined,
+      });
     }
   });
 
@@ -125,7 +135,9 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
   it('loses nothing of 50 concurrent patches of different keys', async () => {
     const { id } = await fixture.create();
     const keys = Array.from({ length: 50 }, (_, index) => `key${index}`);
-    const replies = await Promise.all(keys.map((key) => fixture.patch(id, { infos: { [key]: key }, config: { [key]: key } })));
+    const replies = await Promise.all(
+      keys.map((key) => fixture.patch(id, { infos: { [key]: key }, config: { [key]: key } })),
+    );
     const { infos, config } = await fixture.get(id);
     expect(Object.keys(infos).toSorted()).toEqual(keys.toSorted());
     expect(Object.keys(config).toSorted()).toEqual(keys.toSorted());
@@ -141,7 +153,15 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
 });
 
 describe('conversations.patch namespace rules (rules/conversations#namespaces; D9b)', () => {
-  const both = ['enter-coherence', 'booking', 'pipeline', 'pipeline.import', 'idempotency', 'question_changes', 'question_timings'];
+  const both = [
+    'enter-coherence',
+    'booking',
+    'pipeline',
+    'pipeline.import',
+    'idempotency',
+    'question_changes',
+    'question_timings',
+  ];
   const onlyInfos = ['publishing', 'publishing_status', 'publish_decisions', 'publishing_approval'];
 
   it.each(
@@ -181,7 +201,9 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
 
   it('names the endpoint to use, or states that the namespace is internal', async () => {
     const { id } = await fixture.create();
-    expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain('POST /conversations/{id}/enter-coherence');
+    expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain(
+      'POST /conversations/{id}/enter-coherence',
+    );
     expect((await refusal(id, { infos: { question_changes: [] } })).message).toContain('question-changes');
     expect((await refusal(id, { config: { publishing: {} } })).message).toContain('infos');
     for (const key of ['booking', 'pipeline', 'idempotency'])
@@ -203,7 +225,10 @@ describe('conversations.patch guards (D9, D9a)', () => {
 
   it('returns 409 stale_conversation with updated_at for any difference, to the microsecond', async () => {
     const { id, updated_at } = await fixture.create();
-    await fixture.env.sql(`update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`, [id]);
+    await fixture.env.sql(
+      `update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`,
+      [id],
+    );
     for (const stale of ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000002Z', updated_at]) {
       const error = await refusal(id, { infos: { a: 1 }, expected_updated_at: stale });
       expect(error).toMatchObject({
@@ -241,7 +266,9 @@ describe('conversations.patch guards (D9, D9a)', () => {
   it('accepts exactly one of two writers with the same ETag', async () => {
     const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
-    const results = await Promise.allSettled([1, 2].map((value) => fixture.patch(id, { infos: { value }, if_match: tag })));
+    const results = await Promise.allSettled(
+      [1, 2].map((value) => fixture.patch(id, { infos: { value }, if_match: tag })),
+    );
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
@@ -271,7 +298,9 @@ describe('updated_at of a conversation (D9a)', () => {
 
   it('increases strictly with every write, even when the database clock is behind it', async () => {
     const { id } = await fixture.create();
-    await fixture.env.sql(`update conversations.conversations set updated_at = '2999-01-01T00:00:00Z' where id = $1`, [id]);
+    await fixture.env.sql(`update conversations.conversations set updated_at = '2999-01-01T00:00:00Z' where id = $1`, [
+      id,
+    ]);
     expect((await fixture.patch(id, { infos: { a: 1 } })).updated_at).toBe('2999-01-01T00:00:00.000001Z');
     await fixture.writeRoom(id, { phase: 'x' });
     expect((await fixture.get(id)).updated_at).toBe('2999-01-01T00:00:00.000002Z');
@@ -282,5 +311,11 @@ describe('updated_at of a conversation (D9a)', () => {
 /** jsonb of PostgreSQL cannot store U+0000, lone surrogates or negative zero. */
 function isStorable(value: unknown): boolean {
   const text = JSON.stringify(value);
-  return !text.includes('\\u0000') && text.isWellFormed() && !/\\ud[89a-f]/i.test(text) && !/-0(?![.\d])/.test(text) && !/e[+-]/.test(text);
+  return (
+    !text.includes('\\u0000') &&
+    text.isWellFormed() &&
+    !/\\ud[89a-f]/i.test(text) &&
+    !/-0(?![.\d])/.test(text) &&
+    !/e[+-]/.test(text)
+  );
 }

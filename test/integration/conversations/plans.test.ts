@@ -31,7 +31,15 @@ interface Query {
 }
 
 const sizes = { conversations: 20_000, people: 12_000, holons: 12_000 };
-const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
+const largeTables = [
+  'all_conversations',
+  'people',
+  'holons',
+  'journeys',
+  'journey_steps',
+  'journey_questions',
+  'holon_journeys',
+];
 const viewer = { seesAll: false, accountId: 1 }; // cannot see private objects
 /** A person's share of all conversations (D69). */
 const member = { personId: 300, eventIds: [2_007, 2_008] };
@@ -97,7 +105,10 @@ async function findWholeReads({ text, params, planner }: Query): Promise<WholeRe
 function listWholeReads(node: PlanNode): WholeRead[] {
   const { 'Node Type': type, 'Relation Name': table, 'Index Cond': condition } = node;
   const inOrder = type.startsWith('Index') && condition === undefined;
-  const own = (inOrder || type.endsWith('Seq Scan')) && table !== undefined && largeTables.includes(table) ? [{ table, inOrder }] : [];
+  const own =
+    (inOrder || type.endsWith('Seq Scan')) && table !== undefined && largeTables.includes(table)
+      ? [{ table, inOrder }]
+      : [];
   return [...own, ...(node.Plans ?? []).flatMap(listWholeReads)];
 }
 
@@ -115,18 +126,30 @@ async function subtree(slug: string): Promise<number[]> {
 describe('query plans of conversations in a large database (rules/discovery#search-and-summary, rules/discovery#browse)', () => {
   it('detects a sequential scan', async () => {
     const scan = { table: 'all_conversations', inOrder: false };
-    expect(await findWholeReads({ text: `select c.id from conversations.conversations c where c.config = '{}'`, params: [] })).toEqual([
-      scan,
-      scan,
-    ]);
+    expect(
+      await findWholeReads({
+        text: `select c.id from conversations.conversations c where c.config = '{}'`,
+        params: [],
+      }),
+    ).toEqual([scan, scan]);
   });
 
   it.each([
     ['single read', toQuery(findConversation, { id: 17 })],
     ['find-active', toQuery(conversation.listActive, { ...active, limit: 51 })],
-    ['find-active within a scope', toQuery(conversation.listActiveWithin, { ...active, ...scopeValues(member), limit: 51 })],
+    [
+      'find-active within a scope',
+      toQuery(conversation.listActiveWithin, { ...active, ...scopeValues(member), limit: 51 }),
+    ],
     ['membership', toQuery(findMembership, { id: 17, personId: 300 })],
-    ['PATCH', ofCalls(conversation.patchConversation, [17, 4_000, 9], { infos: '{"a":1}', config: '{}', expectedUpdatedAt: null })],
+    [
+      'PATCH',
+      ofCalls(conversation.patchConversation, [17, 4_000, 9], {
+        infos: '{"a":1}',
+        config: '{}',
+        expectedUpdatedAt: null,
+      }),
+    ],
     ['a room', ofCalls(replaceRoom, [17, 4_000, 9], { room: '{}', updatedAt: '2026-05-01 10:00:00' })],
     ['summary', toQuery(searching.summarizeConversation, { id: 17 })],
   ])('%s scans no large table', async (_name, query) => {
@@ -137,7 +160,13 @@ describe('query plans of conversations in a large database (rules/discovery#sear
   const combinations = filters.flatMap((event) =>
     filters.flatMap((connected) =>
       filters.flatMap((person) =>
-        filters.map((scope) => ({ event, connected, person, scope, title: title({ event, connected, person, scope }) })),
+        filters.map((scope) => ({
+          event,
+          connected,
+          person,
+          scope,
+          title: title({ event, connected, person, scope }),
+        })),
       ),
     ),
   );
@@ -147,29 +176,41 @@ describe('query plans of conversations in a large database (rules/discovery#sear
     return names.length === 0 ? 'nothing' : names.join(', ');
   }
 
-  it.each(combinations)('search by $title scans no large table, in both orders', async ({ event, connected, person, scope }) => {
-    for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
-      // Requests for all conversations are served in index order.
-      const all = !connected && !person && !scope && (!event || slug === 'holon-1');
-      for (const sort of ['date_desc', 'date_asc'] as const) {
-        const { search, values } = searching.chooseSearch(
-          {
-            eventIds: event ? await subtree(slug) : undefined,
-            connectedId: connected ? 70 : undefined,
-            personId: person ? 300 : undefined,
-            scope: scope ? member : undefined,
-          },
-          sort,
-        );
-        const reads = await findWholeReads({ ...toQuery(search, values), planner: searching.searchPlanner });
-        expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'all_conversations', inOrder: true }] : [] });
+  it.each(combinations)(
+    'search by $title scans no large table, in both orders',
+    async ({ event, connected, person, scope }) => {
+      for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
+        // Requests for all conversations are served in index order.
+        const all = !connected && !person && !scope && (!event || slug === 'holon-1');
+        for (const sort of ['date_desc', 'date_asc'] as const) {
+          const { search, values } = searching.chooseSearch(
+            {
+              eventIds: event ? await subtree(slug) : undefined,
+              connectedId: connected ? 70 : undefined,
+              personId: person ? 300 : undefined,
+              scope: scope ? member : undefined,
+            },
+            sort,
+          );
+          const reads = await findWholeReads({ ...toQuery(search, values), planner: searching.searchPlanner });
+          expect({ slug, sort, reads }).toEqual({
+            slug,
+            sort,
+            reads: all ? [{ table: 'all_conversations', inOrder: true }] : [],
+          });
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each([
     ['a journey', browsing.listOfJourney, browsing.listOfJourneyWithin, { journeyId: 7 }],
-    ['an event with one of its journeys', browsing.listOfGroups, browsing.listOfGroupsWithin, { eventIds: [2_007], journeyIds: [7] }],
+    [
+      'an event with one of its journeys',
+      browsing.listOfGroups,
+      browsing.listOfGroupsWithin,
+      { eventIds: [2_007], journeyIds: [7] },
+    ],
     ['ten events', browsing.listOfGroups, browsing.listOfGroupsWithin, tenEvents],
   ])('browse of %s scans no large table', async (_name, all, within, values) => {
     for (const query of [toQuery(all, values), toQuery(within, { ...values, ...scopeValues(member) })]) {

@@ -6,7 +6,13 @@ import { signBooking } from '#libs/testing';
 import { maxRefusalsPerHour, sweepReceipts } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { dropOldBodies } from '../../../services/conversations/receipts/statements.ts';
-import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
+import {
+  attendee,
+  createBookingSimulator,
+  createChain,
+  eventually,
+  type BookingSimulator,
+} from './booking-simulator.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
 const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
@@ -24,7 +30,9 @@ describe('webhook receipts (D20, D33d)', () => {
     const chain = createChain();
     const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).deliveries === 2);
+    await waitFor(
+      async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).deliveries === 2,
+    );
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
     expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
@@ -34,7 +42,11 @@ describe('webhook receipts (D20, D33d)', () => {
     ['a test ping', { triggerEvent: 'PING', payload: { type: 'Test', title: 'Test' } }, 'ignored'],
     ['an event that is not acted on', { triggerEvent: 'BOOKING_PAID', payload: {} }, 'ignored'],
     ['no triggerEvent', { payload: {} }, 'ignored'],
-    ['no identifier', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x', uid: '', bookingId: null } }, 'rejected_unidentified'],
+    [
+      'no identifier',
+      { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x', uid: '', bookingId: null } },
+      'rejected_unidentified',
+    ],
   ])('stores %s with its outcome', async (_what, envelope, outcome) => {
     expect(await simulator.settle({ ...envelope, marker: randomUUID() })).toMatchObject({ outcome });
   });
@@ -45,7 +57,11 @@ describe('webhook receipts (D20, D33d)', () => {
     ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
   ])('stores the body of an unreadable request for replay: %s (D68)', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
-    expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
+    expect(receipt).toMatchObject({
+      outcome: 'rejected_unreadable',
+      body_size: body.length,
+      body_digest: digestOf(body),
+    });
     await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     const replayed = await waitFor(async () => {
       const shown = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
@@ -69,24 +85,42 @@ describe('webhook receipts (D20, D33d)', () => {
   });
 
   it.each([
-    ['of more than 64 KiB', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    [
+      'of more than 64 KiB',
+      `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    ],
     ['of nothing', ''],
   ])('stores no body of an unreadable request %s', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
-    expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
+    expect(receipt).toMatchObject({
+      outcome: 'rejected_unreadable',
+      body_size: body.length,
+      body_digest: digestOf(body),
+    });
     expect(await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({ reason: 'receipt_without_body' });
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
+      reason: 'receipt_without_body',
+    });
   });
 
   it.each([
-    ['rejected_signature', { triggerEvent: 'BOOKING_CREATED', payload: { uid: 'x' } }, { 'x-cal-signature-256': 'f'.repeat(64) }],
+    [
+      'rejected_signature',
+      { triggerEvent: 'BOOKING_CREATED', payload: { uid: 'x' } },
+      { 'x-cal-signature-256': 'f'.repeat(64) },
+    ],
     ['rejected_unidentified', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' } }, undefined],
     ['ignored', { triggerEvent: 'BOOKING_PAID', payload: {} }, undefined],
   ])('stores digest, size and headers of %s webhooks, never the body (D68)', async (outcome, envelope, headers) => {
     const body = JSON.stringify({ ...envelope, marker: randomUUID() });
     const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
     const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
-    expect(shown).toMatchObject({ outcome, body_size: body.length, body_digest: digestOf(body), headers: headers ?? signBooking(body) });
+    expect(shown).toMatchObject({
+      outcome,
+      body_size: body.length,
+      body_digest: digestOf(body),
+      headers: headers ?? signBooking(body),
+    });
     expect(kept).toBeNull();
     expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
       reason: 'receipt_without_body',
@@ -98,27 +132,44 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await simulator.settle(undefined, { body: null })).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
-  it.each(['999999', 'abc', '0', '-1', '99999999999999999999', '../1', ''])('has no effect for the path person "%s"', async (person) => {
-    const chain = createChain();
-    expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person })).toMatchObject({
-      outcome: 'person_not_found',
-      person_id: person,
-    });
-    expect(await simulator.booked(chain)).toEqual([]);
-  });
+  it.each(['999999', 'abc', '0', '-1', '99999999999999999999', '../1', ''])(
+    'has no effect for the path person "%s"',
+    async (person) => {
+      const chain = createChain();
+      expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person })).toMatchObject({
+        outcome: 'person_not_found',
+        person_id: person,
+      });
+      expect(await simulator.booked(chain)).toEqual([]);
+    },
+  );
 
   it('replays receipts: applies what failed before, and nothing twice', async () => {
     const chain = createChain();
-    const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/later-journey' } });
+    const envelope = chain.envelope('BOOKING_CREATED', 0, {
+      metadata: { videoCallUrl: 'https://meet.example.org/later-journey' },
+    });
     const receipt = await simulator.settle(envelope);
     expect(receipt.outcome).toBe('journey_error');
     await fixture.apply({
-      journeys: [{ slug: 'later-journey', name: 'Later', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+      journeys: [
+        {
+          slug: 'later-journey',
+          name: 'Later',
+          svc_app: 'coherence',
+          object_kind: 'holon',
+          is_conversation: true,
+          steps: [],
+        },
+      ],
     });
     await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
     await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
-    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).message === 'Nothing to change.');
+    await waitFor(
+      async () =>
+        (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).message === 'Nothing to change.',
+    );
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
     expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
@@ -130,13 +181,27 @@ describe('webhook receipts (D20, D33d)', () => {
     const receipts = [];
     for (const chain of chains) receipts.push(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, journey)));
     const since = receipts[0]?.received_at ?? '';
-    const rejected = await simulator.settle({ triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' }, marker: randomUUID() });
+    const rejected = await simulator.settle({
+      triggerEvent: 'BOOKING_CREATED',
+      payload: { title: 'x' },
+      marker: randomUUID(),
+    });
     await fixture.apply({
-      journeys: [{ slug: 'latest-journey', name: 'Latest', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+      journeys: [
+        {
+          slug: 'latest-journey',
+          name: 'Latest',
+          svc_app: 'coherence',
+          object_kind: 'holon',
+          is_conversation: true,
+          steps: [],
+        },
+      ],
     });
     const replay = (filter: Partial<RequestOf<typeof conversations.rpcs.replayReceipts>>) =>
       fixture.call(conversations.rpcs.replayReceipts, { limit: 1_000, dry_run: false, since, ...filter });
-    const booked = async () => (await Promise.all(chains.map((chain) => simulator.booked(chain)))).map(({ length }) => length);
+    const booked = async () =>
+      (await Promise.all(chains.map((chain) => simulator.booked(chain)))).map(({ length }) => length);
 
     const all = { matched: 3, replayed: 3, without_body: 0, nothing_left: 0, more: false };
     expect(await replay({ outcome: 'journey_error', dry_run: true })).toEqual(all);
@@ -152,9 +217,17 @@ describe('webhook receipts (D20, D33d)', () => {
       more: true,
     });
     await waitFor(async () => (await booked()).join() === '1,1,0');
-    expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({ matched: 1, replayed: 0, without_body: 1 });
-    expect((await fixture.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(rejected.processed_at);
-    expect((await fixture.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe('bad_request');
+    expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({
+      matched: 1,
+      replayed: 0,
+      without_body: 1,
+    });
+    expect((await fixture.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(
+      rejected.processed_at,
+    );
+    expect((await fixture.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe(
+      'bad_request',
+    );
   });
 
   it('lists receipts by source and time', async () => {
@@ -168,7 +241,9 @@ describe('webhook receipts (D20, D33d)', () => {
 
   it('returns 404 for a receipt that does not exist', async () => {
     expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
@@ -176,7 +251,10 @@ describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
   let signed: ConversationFixture;
   let counter: BookingSimulator;
   beforeAll(async () => {
-    signed = await startConversationFixture(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'secret', BOOKING_CREATE_ATTENDEES: 'false' });
+    signed = await startConversationFixture(import.meta.url, {
+      BOOKING_WEBHOOK_SECRET: 'secret',
+      BOOKING_CREATE_ATTENDEES: 'false',
+    });
     counter = createBookingSimulator(signed);
   });
   afterAll(() => signed.stop());
@@ -231,7 +309,16 @@ describe('rotation of the webhook secret (K8)', () => {
     await rotated.restart({ BOOKING_WEBHOOK_SECRET: ' new\n' });
 
     await rotated.apply({
-      journeys: [{ slug: 'journey-of-later', name: 'Later', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+      journeys: [
+        {
+          slug: 'journey-of-later',
+          name: 'Later',
+          svc_app: 'coherence',
+          object_kind: 'holon',
+          is_conversation: true,
+          steps: [],
+        },
+      ],
     });
     await rotated.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await outcomeOf(receipt.id)) === 'applied');
@@ -257,7 +344,10 @@ describe('rotation of the webhook secret (K8)', () => {
   it('uses the latest signature of a repeated request', async () => {
     const envelope = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const { id } = await counter.settle(envelope, signWith('new', envelope));
-    await rotated.env.sql(`update conversations.webhook_receipts set was_signed = false, headers = '{}' where id = $1`, [id]);
+    await rotated.env.sql(
+      `update conversations.webhook_receipts set was_signed = false, headers = '{}' where id = $1`,
+      [id],
+    );
     await counter.deliver(envelope, signWith('new', envelope));
     await waitFor(async () => {
       const [row] = await rotated.env.sql<{ ok: boolean }>(
@@ -273,7 +363,13 @@ describe('retention of webhook receipts (D68)', () => {
   let db: Database;
   beforeAll(async () => {
     const { DATABASE_URL: url = '' } = fixture.env.settings;
-    db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: fixture.env.logger, applicationName: 'retention' });
+    db = await createDatabase({
+      url,
+      schema: 'conversations',
+      poolSize: 1,
+      logger: fixture.env.logger,
+      applicationName: 'retention',
+    });
   });
   afterAll(() => db.close());
 
@@ -291,11 +387,18 @@ describe('retention of webhook receipts (D68)', () => {
     const rejected = await simulator.settle(undefined, { body: randomUUID() });
     await age([failed.id, rejected.id], 89);
     await sweep(90);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ body: JSON.stringify(envelope) });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({
+      body: JSON.stringify(envelope),
+    });
     await age([failed.id, rejected.id], 90);
     expect(await sweep(90)).toEqual({ rows: 1, bodies: 1 });
-    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({ code: 'not_found' });
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ outcome: 'journey_error', body: null });
+    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({
+      code: 'not_found',
+    });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({
+      outcome: 'journey_error',
+      body: null,
+    });
     expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: failed.id })).toMatchObject({
       reason: 'receipt_without_body',
       message: expect.stringContaining('RECEIPT_RETENTION_DAYS'),
@@ -304,16 +407,30 @@ describe('retention of webhook receipts (D68)', () => {
 
   it('processes a repeated request whose body was removed', async () => {
     const chain = createChain();
-    const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/late-journey' } });
+    const envelope = chain.envelope('BOOKING_CREATED', 0, {
+      metadata: { videoCallUrl: 'https://meet.example.org/late-journey' },
+    });
     const { id } = await simulator.settle(envelope);
     await age([id], 90);
     await sweep(90);
     await fixture.apply({
-      journeys: [{ slug: 'late-journey', name: 'Late', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+      journeys: [
+        {
+          slug: 'late-journey',
+          name: 'Late',
+          svc_app: 'coherence',
+          object_kind: 'holon',
+          is_conversation: true,
+          steps: [],
+        },
+      ],
     });
     await simulator.deliver(envelope);
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id })).toMatchObject({ outcome: 'applied', deliveries: 2 });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id })).toMatchObject({
+      outcome: 'applied',
+      deliveries: 2,
+    });
   });
 
   it('removes more than one batch', async () => {
@@ -328,7 +445,8 @@ describe('retention of webhook receipts (D68)', () => {
 describe('a flood of rejected webhooks (D68)', () => {
   it('creates a limited number of receipts, one of which counts the rest, without consuming ids', async () => {
     const last = async () =>
-      (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
+      (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]
+        ?.n ?? 0;
     const before = await last();
     const hour = () => Math.floor(Date.now() / 3_600_000);
     const began = hour();
@@ -346,7 +464,10 @@ describe('a flood of rejected webhooks (D68)', () => {
     });
     const sideBySide = 16; // concurrently processed receipts can consume a sequence number without using it
     expect((await last()) - before).toBeLessThanOrEqual(most() + sideBySide);
-    const { items } = await fixture.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
+    const { items } = await fixture.call(conversations.rpcs.listReceipts, {
+      outcome: 'rejected_signature',
+      limit: 1000,
+    });
     const common = items.filter(({ deliveries }) => deliveries > 1);
     expect(common.map(({ message }) => message)).toContainEqual(expect.stringContaining('these are only counted'));
   });

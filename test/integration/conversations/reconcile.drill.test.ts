@@ -1,6 +1,6 @@
 /**
- * Bookings whose webhooks were lost (B1, B2): a simulated Cal.com that loses one in twenty, pages, rate-limits and fails.
- * `RECONCILE_EVENTS` sets the number of events (600, and 150 in the smoke form).
+ * Bookings whose webhooks were lost (B1, B2): a simulated Cal.com that loses one in twenty, pages, rate-limits and
+ * fails. `RECONCILE_EVENTS` sets the number of events (600, and 150 in the smoke form).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -28,7 +28,10 @@ let fixture: ConversationFixture;
 let random: () => number;
 beforeAll(async () => {
   calCom = await startCalCom();
-  fixture = await startConversationFixture(import.meta.url, { CALCOM_API_URL: calCom.baseUrl, CALCOM_API_KEY: calCom.apiKey });
+  fixture = await startConversationFixture(import.meta.url, {
+    CALCOM_API_URL: calCom.baseUrl,
+    CALCOM_API_KEY: calCom.apiKey,
+  });
   fixture.env.onStop(() => calCom.stop());
   random = createRandom(20_300_101);
 });
@@ -66,7 +69,8 @@ function book(at: number, former?: CalComBooking): CalComBooking {
     ...(former === undefined ? {} : { rescheduledFromUid: former.uid }),
   };
   calCom.bookings.set(booking.uid, booking);
-  if (former !== undefined) Object.assign(former, { status: 'cancelled', rescheduledToUid: booking.uid, updatedAt: booking.createdAt });
+  if (former !== undefined)
+    Object.assign(former, { status: 'cancelled', rescheduledToUid: booking.uid, updatedAt: booking.createdAt });
   return booking;
 }
 
@@ -108,7 +112,9 @@ function toWebhook({ trigger, at, uid, former }: Happened): Buffer {
     endTime: end,
     attendees,
     ...(former === undefined ? {} : { rescheduleUid: former }),
-    ...(trigger === 'BOOKING_CANCELLED' ? {} : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
+    ...(trigger === 'BOOKING_CANCELLED'
+      ? {}
+      : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
   };
   return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt: new Date(at + 900).toISOString(), payload }));
 }
@@ -118,7 +124,12 @@ async function deliver(happened: readonly Happened[]): Promise<void> {
   for (let begin = 0; begin < happened.length; begin += 50) {
     const batch = happened.slice(begin, begin + 50).map((event) => {
       const body = toWebhook(event);
-      const facts = { id: randomUUID(), received_at: new Date().toISOString(), person_id: person, headers: signBooking(body) };
+      const facts = {
+        id: randomUUID(),
+        received_at: new Date().toISOString(),
+        person_id: person,
+        headers: signBooking(body),
+      };
       return { facts, body };
     });
     await fixture.bus.publishDurable(bookingWebhookSubject, packWebhooks(batch), { msgId: randomUUID() });
@@ -173,7 +184,12 @@ async function compare(): Promise<{ missing: string[]; doubled: string[]; wrong:
   for (const tip of calCom.bookings.values()) {
     if (tip.rescheduledToUid !== undefined) continue;
     const chain: string[] = [];
-    for (let next: string | undefined = tip.uid; next !== undefined; next = calCom.bookings.get(next)?.rescheduledFromUid) chain.push(next);
+    for (
+      let next: string | undefined = tip.uid;
+      next !== undefined;
+      next = calCom.bookings.get(next)?.rescheduledFromUid
+    )
+      chain.push(next);
     const own = rows.filter(({ uids }) => uids.some((uid) => chain.includes(uid)));
     if (own.length > 1) found.doubled.push(tip.uid);
     if (tip.status === 'accepted' && own.length === 0) found.missing.push(tip.uid);
@@ -195,7 +211,13 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       const before = await compare();
       expect(before.missing.length + before.wrong.length).toBeGreaterThan(0);
       const counted = await reconcile({ dry_run: true });
-      expect(counted).toMatchObject({ dry_run: true, fed: 0, listed: calCom.bookings.size, without_person: 0, without_journey: 0 });
+      expect(counted).toMatchObject({
+        dry_run: true,
+        fed: 0,
+        listed: calCom.bookings.size,
+        without_person: 0,
+        without_journey: 0,
+      });
       expect(counted.missing).toBe(counted.created + counted.rescheduled + counted.cancelled);
       expect(await compare()).toEqual(before);
 
@@ -231,7 +253,9 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     const at = Date.UTC(2032, 0, 1);
     const first = book(at);
     await deliver([{ trigger: 'BOOKING_CREATED', at, uid: first.uid }]);
-    await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined), { what: 'the first of the chain' });
+    await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined), {
+      what: 'the first of the chain',
+    });
     const second = book(at + minute, first);
     const third = book(at + 2 * minute, second);
     const fourth = book(at + 3 * minute, third);
@@ -249,38 +273,55 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     Object.assign(book(at), { status: 'pending' });
     const before = await compare();
     const since = new Date(at).toISOString();
-    expect(await reconcile({ since })).toMatchObject({ listed: 2, missing: 0, fed: 0, without_person: 1, without_journey: 1 });
+    expect(await reconcile({ since })).toMatchObject({
+      listed: 2,
+      missing: 0,
+      fed: 0,
+      without_person: 1,
+      without_journey: 1,
+    });
     expect(await compare()).toEqual(before);
     expect((await fixture.call(listReceipts, { outcome: 'journey_error', limit: 10 })).items).toEqual([]);
     calCom.bookings.clear();
   });
 
-  it.each([{ start: 'junk' }, { end: '' }])('rejects a booking with the unreadable time %j, with a note (D82)', async (times) => {
-    const at = Date.UTC(2033, 6, 1);
-    const countRefused = async () => (await fixture.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
-    const before = await countRefused();
-    const { uid } = Object.assign(book(at), times);
-    expect(await reconcile({ since: new Date(at).toISOString() })).toMatchObject({ listed: 1, missing: 1, fed: 1 });
-    await waitFor(async () => (await countRefused()) === before + 1);
-    expect(await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,uid}' = $1`, [uid])).toEqual([]);
-    calCom.bookings.clear();
-  });
+  it.each([{ start: 'junk' }, { end: '' }])(
+    'rejects a booking with the unreadable time %j, with a note (D82)',
+    async (times) => {
+      const at = Date.UTC(2033, 6, 1);
+      const countRefused = async () =>
+        (await fixture.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
+      const before = await countRefused();
+      const { uid } = Object.assign(book(at), times);
+      expect(await reconcile({ since: new Date(at).toISOString() })).toMatchObject({ listed: 1, missing: 1, fed: 1 });
+      await waitFor(async () => (await countRefused()) === before + 1);
+      expect(
+        await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,uid}' = $1`, [uid]),
+      ).toEqual([]);
+      calCom.bookings.clear();
+    },
+  );
 
-  it.each([{}, { seatUid: 'seat' }])('finds a reschedule under the same uid, once, of attendees with %j', async (seat) => {
-    const at = Date.UTC(2033, 9, 1);
-    const booking = book(at);
-    await deliver([{ trigger: 'BOOKING_CREATED', at, uid: booking.uid }]);
-    await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined));
-    const attendees = booking.attendees.map((item) => ({ ...item, ...seat }));
-    const [start, end] = [booking.start, booking.end].map((time) => new Date(Date.parse(time) + 60 * minute).toISOString());
-    const since = new Date(at).toISOString();
-    expect(await reconcile({ since })).toMatchObject({ missing: 0 });
-    Object.assign(booking, { start, end, attendees, updatedAt: new Date(at + 5 * minute).toISOString() });
-    expect(await reconcile({ since })).toMatchObject({ missing: 1, rescheduled: 1, fed: 1 });
-    await waitFor(async () => ((await compare()).wrong.length === 0 ? true : undefined));
-    expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
-    calCom.bookings.clear();
-  });
+  it.each([{}, { seatUid: 'seat' }])(
+    'finds a reschedule under the same uid, once, of attendees with %j',
+    async (seat) => {
+      const at = Date.UTC(2033, 9, 1);
+      const booking = book(at);
+      await deliver([{ trigger: 'BOOKING_CREATED', at, uid: booking.uid }]);
+      await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined));
+      const attendees = booking.attendees.map((item) => ({ ...item, ...seat }));
+      const [start, end] = [booking.start, booking.end].map((time) =>
+        new Date(Date.parse(time) + 60 * minute).toISOString(),
+      );
+      const since = new Date(at).toISOString();
+      expect(await reconcile({ since })).toMatchObject({ missing: 0 });
+      Object.assign(booking, { start, end, attendees, updatedAt: new Date(at + 5 * minute).toISOString() });
+      expect(await reconcile({ since })).toMatchObject({ missing: 1, rescheduled: 1, fed: 1 });
+      await waitFor(async () => ((await compare()).wrong.length === 0 ? true : undefined));
+      expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
+      calCom.bookings.clear();
+    },
+  );
 
   it('finds missing attendees and, with seats, departures, once (B2; D78)', async () => {
     const at = Date.UTC(2034, 0, 1);
@@ -290,7 +331,13 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       ...(seatUid === undefined ? {} : { seatUid }),
     });
     const [seats, plain] = [book(at), book(at)];
-    const send = (triggerEvent: string, booking: CalComBooking, minutes: number, attendees: object[], more: object = {}) => {
+    const send = (
+      triggerEvent: string,
+      booking: CalComBooking,
+      minutes: number,
+      attendees: object[],
+      more: object = {},
+    ) => {
       const { uid, start: startTime, end: endTime, meetingUrl: videoCallUrl } = booking;
       const payload = { uid, startTime, endTime, attendees, metadata: { videoCallUrl }, ...more };
       return deliverBody({ triggerEvent, createdAt: new Date(at + minutes * minute).toISOString(), payload });
@@ -311,7 +358,13 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     Object.assign(seats, { attendees: [guest('stays', 's1'), guest('missed', 's2')], updatedAt });
     Object.assign(plain, { attendees: [guest('known'), guest('added')], updatedAt });
     const since = new Date(at).toISOString();
-    expect(await reconcile({ since, dry_run: true })).toMatchObject({ listed: 2, missing: 2, attendees: 2, created: 0, fed: 0 });
+    expect(await reconcile({ since, dry_run: true })).toMatchObject({
+      listed: 2,
+      missing: 2,
+      attendees: 2,
+      created: 0,
+      fed: 0,
+    });
     expect(await reconcile({ since })).toMatchObject({ missing: 2, fed: 2 });
     await waitFor(async () => (await who(seats)) === 'Ada missed stays' && (await who(plain)) === 'Ada added known');
     expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
@@ -377,6 +430,9 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
 
   it('is rejected without a configured key', async () => {
     await fixture.restart({ CALCOM_API_KEY: '' });
-    expect(await fixture.refusal(reconcileBookings, { dry_run: true })).toMatchObject({ code: 'conflict', reason: 'not_configured' });
+    expect(await fixture.refusal(reconcileBookings, { dry_run: true })).toMatchObject({
+      code: 'conflict',
+      reason: 'not_configured',
+    });
   });
 });

@@ -32,7 +32,9 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
       },
     ]);
     await waitFor(() => fixture.importsOf(id).length === 1);
-    expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: expect.any(Number), cause: 'step_entered' }]);
+    expect(fixture.importsOf(id)).toEqual([
+      { conversation_id: id, step_id: expect.any(Number), cause: 'step_entered' },
+    ]);
   });
 
   it('advances and adds a note on each call without a key, and remains at the last step with a note', async () => {
@@ -78,7 +80,9 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
       code: 'bad_request',
       reason: 'invalid_namespace_placement',
     });
-    expect(await refusal(id, { config: { publishing: {} }, captureEndedAt: end })).toMatchObject({ reason: 'invalid_namespace_placement' });
+    expect(await refusal(id, { config: { publishing: {} }, captureEndedAt: end })).toMatchObject({
+      reason: 'invalid_namespace_placement',
+    });
     expect(await fixture.get(id)).toEqual(before);
     expect(await recordedNotes(id)).toEqual([]);
     await fixture.patch(id, { infos: { kept: true } });
@@ -103,7 +107,10 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
   });
 
   it('returns 404 for a conversation that does not exist, before anything else', async () => {
-    expect(await refusal(999_999, { captureEndedAt: '2030-01-01T10:00:00' })).toMatchObject({ code: 'not_found', reason: undefined });
+    expect(await refusal(999_999, { captureEndedAt: '2030-01-01T10:00:00' })).toMatchObject({
+      code: 'not_found',
+      reason: undefined,
+    });
   });
 });
 
@@ -133,7 +140,9 @@ describe('finish of a recorded conversation (D21)', () => {
     fixture.clock.set('2030-02-02T02:02:02.000002Z');
     expect(await fixture.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
     fixture.clock.set('2030-02-03T00:00:00Z');
-    expect(await fixture.recorded(id, { captureEndedAt: end })).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
+    expect(await fixture.recorded(id, { captureEndedAt: end })).toMatchObject({
+      finish: '2030-02-02T02:02:02.000002Z',
+    });
   });
 });
 
@@ -142,7 +151,8 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { capture_ended_at: end });
     await fixture.recorded(two.id, { captureEndedAt: end, capture_ended_at: '2030-01-01T12:00:00+01:00' });
-    for (const { id } of [one, two]) expect((await fixture.get(id)).config).toMatchObject({ 'enter-coherence': { captureEndedAt: end } });
+    for (const { id } of [one, two])
+      expect((await fixture.get(id)).config).toMatchObject({ 'enter-coherence': { captureEndedAt: end } });
   });
 
   it.each([
@@ -159,7 +169,10 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
   it('returns invalid_transcript_window for an end that is not after the stored start', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: end });
-    expect(await refusal(id, { captureEndedAt: end })).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
+    expect(await refusal(id, { captureEndedAt: end })).toMatchObject({
+      code: 'bad_request',
+      reason: 'invalid_transcript_window',
+    });
   });
 
   it('returns transcript_boundary_conflict for another value, without step, note, patch or key', async () => {
@@ -167,7 +180,11 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     await fixture.writeRoom(id, { captureEndedAt: end });
     const before = await fixture.get(id);
     const error = await refusal(id, { captureEndedAt: start, infos: { a: 1 } }, 'k');
-    expect(error).toMatchObject({ code: 'conflict', reason: 'transcript_boundary_conflict', details: { currentCaptureEndedAt: end } });
+    expect(error).toMatchObject({
+      code: 'conflict',
+      reason: 'transcript_boundary_conflict',
+      details: { currentCaptureEndedAt: end },
+    });
     expect(await fixture.get(id)).toEqual(before);
     expect(await recordedNotes(id)).toEqual([]);
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
@@ -204,7 +221,11 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     const { id } = await fixture.create();
     await fixture.recorded(id, { infos: { a: 1 } }, 'k');
     const patched = await fixture.patch(id, { infos: { b: 2 } });
-    const replay = { infos: { a: 9, booking: 1 }, config: { 'enter-coherence': 1 }, expected_updated_at: '2030-01-01T00:00:00Z' };
+    const replay = {
+      infos: { a: 9, booking: 1 },
+      config: { 'enter-coherence': 1 },
+      expected_updated_at: '2030-01-01T00:00:00Z',
+    };
     expect(await fixture.recorded(id, replay, 'k')).toEqual(patched);
     expect(await recordedNotes(id)).toHaveLength(1);
   });
@@ -212,12 +233,16 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
   it('checks the boundary of a replay: accepts the same, rejects another with 409, ignores a new one', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { captureEndedAt: end }, 'k');
-    expect(await fixture.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({
+      step_slug: 'import',
+    });
     expect(await refusal(one.id, { captureEndedAt: start }, 'k')).toMatchObject({
       code: 'conflict',
       reason: 'transcript_boundary_conflict',
     });
-    expect(await refusal(one.id, { captureEndedAt: '2030-01-01T11:00:00' }, 'k')).toMatchObject({ reason: 'invalid_transcript_window' });
+    expect(await refusal(one.id, { captureEndedAt: '2030-01-01T11:00:00' }, 'k')).toMatchObject({
+      reason: 'invalid_transcript_window',
+    });
     expect(await refusal(one.id, { captureEndedAt: end, capture_ended_at: start }, 'k')).toMatchObject({
       reason: 'invalid_transcript_window',
     });
@@ -249,10 +274,10 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
   it('stores a key for 24 hours and then accepts it again', async () => {
     const { id } = await fixture.create();
     const age = (interval: string) =>
-      fixture.env.sql(`update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`, [
-        id,
-        interval,
-      ]);
+      fixture.env.sql(
+        `update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`,
+        [id, interval],
+      );
     await fixture.recorded(id, {}, 'k');
     await age('23 hours 59 minutes');
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
@@ -274,7 +299,13 @@ describe('cleanup of /recorded keys (rules/conversations#recorded)', () => {
       [id],
     );
     const { DATABASE_URL: url = '' } = env.settings;
-    const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: env.logger, applicationName: 'cleanup' });
+    const db = await createDatabase({
+      url,
+      schema: 'conversations',
+      poolSize: 1,
+      logger: env.logger,
+      applicationName: 'cleanup',
+    });
     env.onStop(() => db.close());
     await removeExpiredKeys(db, recordedKeys);
     expect(await env.sql('select key from conversations.idempotency_keys where conversation_id = $1', [id])).toEqual([

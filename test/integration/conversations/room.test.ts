@@ -8,7 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const refusal = (id: number, write: RoomWrite) => fixture.refusal(conversations.rpcs.writeRoom, { conversation_id: id, write });
+const refusal = (id: number, write: RoomWrite) =>
+  fixture.refusal(conversations.rpcs.writeRoom, { conversation_id: id, write });
 const read = (id: number) => fixture.call(conversations.rpcs.readRoom, { conversation_id: id });
 const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
@@ -22,13 +23,23 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
       meetingId: 'm-1',
       participants: [{ customParticipantId: 'c-1' }, { customParticipantId: 'c-2' }],
     });
-    expect(reply).toEqual({ ok: true, conversationId: id, meetingId: 'm-1', version: 3, phase: 'conversation', participantCount: 2 });
+    expect(reply).toEqual({
+      ok: true,
+      conversationId: id,
+      meetingId: 'm-1',
+      version: 3,
+      phase: 'conversation',
+      participantCount: 2,
+    });
   });
 
   it('returns the state under config.enter-coherence and never changes the step', async () => {
     const { id, step_slug } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'exit-lounge', version: 1 });
-    expect(await fixture.get(id)).toMatchObject({ step_slug, config: { 'enter-coherence': { phase: 'exit-lounge', version: 1 } } });
+    expect(await fixture.get(id)).toMatchObject({
+      step_slug,
+      config: { 'enter-coherence': { phase: 'exit-lounge', version: 1 } },
+    });
   });
 
   it('stores the latest phase and version and keeps omitted and null fields', async () => {
@@ -45,7 +56,9 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { claims: { Ada: { personId: 1, claimedAt: '2030-01-01T10:00:00+02:00' } } });
     await fixture.writeRoom(id, {
-      claims: JSON.parse('{"__proto__":{"personId":2,"claimedAt":"2030-01-01T10:00:00Z"}}') as NonNullable<RoomWrite['claims']>,
+      claims: JSON.parse('{"__proto__":{"personId":2,"claimedAt":"2030-01-01T10:00:00Z"}}') as NonNullable<
+        RoomWrite['claims']
+      >,
     });
     await fixture.writeRoom(id, { claims: { Ada: { personId: 3, claimedAt: start } } });
     const { claims } = await read(id);
@@ -75,16 +88,28 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     });
     await fixture.writeRoom(id, {
       participants: [
-        { customParticipantId: 'c-1', displayName: 'Ada L.', mediaParticipantId: 'p-2', assignedAt: end, lastCredentialIssuedAt: end },
+        {
+          customParticipantId: 'c-1',
+          displayName: 'Ada L.',
+          mediaParticipantId: 'p-2',
+          assignedAt: end,
+          lastCredentialIssuedAt: end,
+        },
       ],
     });
     await fixture.writeRoom(id, {
       recordingEndedAt: '2026-05-01T12:00:00+02:00',
       participants: [
-        { customParticipantId: 'c-3', assignedAt: '2026-05-01T12:00:00+02:00', lastCredentialIssuedAt: '2026-05-01T12:00:00' },
+        {
+          customParticipantId: 'c-3',
+          assignedAt: '2026-05-01T12:00:00+02:00',
+          lastCredentialIssuedAt: '2026-05-01T12:00:00',
+        },
       ],
     });
-    expect((await fixture.get(id)).config).toMatchObject({ 'enter-coherence': { recordingEndedAt: '2026-05-01T10:00:00Z' } });
+    expect((await fixture.get(id)).config).toMatchObject({
+      'enter-coherence': { recordingEndedAt: '2026-05-01T10:00:00Z' },
+    });
     const { participants } = await read(id);
     expect(participants).toEqual([
       {
@@ -97,13 +122,20 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
         lastCredentialIssuedAt: end,
       },
       { customParticipantId: 'c-2' },
-      { customParticipantId: 'c-3', assignedAt: '2026-05-01T10:00:00Z', lastCredentialIssuedAt: '2026-05-01T12:00:00Z' },
+      {
+        customParticipantId: 'c-3',
+        assignedAt: '2026-05-01T10:00:00Z',
+        lastCredentialIssuedAt: '2026-05-01T12:00:00Z',
+      },
     ]);
   });
 
   it('never stores sessionId and removes a stored one', async () => {
     const { id } = await fixture.create();
-    await fixture.env.sql(`update conversations.conversations set room = '{"sessionId": "old", "phase": "lounge"}' where id = $1`, [id]);
+    await fixture.env.sql(
+      `update conversations.conversations set room = '{"sessionId": "old", "phase": "lounge"}' where id = $1`,
+      [id],
+    );
     expect(await read(id)).not.toHaveProperty('sessionId');
     await fixture.writeRoom(id, { sessionId: { any: ['type'] } });
     expect((await fixture.get(id)).config).toEqual({ 'enter-coherence': { phase: 'lounge' } });
@@ -114,7 +146,10 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     await Promise.all(
       names.map((name, index) =>
-        fixture.writeRoom(id, { claims: { [name]: { personId: index, claimedAt: start } }, participants: [{ customParticipantId: name }] }),
+        fixture.writeRoom(id, {
+          claims: { [name]: { personId: index, claimedAt: start } },
+          participants: [{ customParticipantId: name }],
+        }),
       ),
     );
     const { claims, participants } = await read(id);
@@ -127,7 +162,9 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
       code: 'not_found',
       reason: undefined,
     });
-    expect(await fixture.refusal(conversations.rpcs.readRoom, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.readRoom, { conversation_id: 999_999 })).toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
@@ -151,7 +188,10 @@ describe('conversations.room.get (rules/room#room-state; D26b)', () => {
 describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   it('accepts a first write with any expected version', async () => {
     const { id } = await fixture.create();
-    expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
+    expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({
+      phase: 'lounge',
+      version: null,
+    });
   });
 
   it('returns version_conflict with currentVersion, null when no version is stored', async () => {
@@ -170,7 +210,9 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   it('accepts exactly one of two writers with the same expected version', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1 });
-    const results = await Promise.allSettled([2, 3].map((version) => fixture.writeRoom(id, { expectedVersion: 1, version })));
+    const results = await Promise.allSettled(
+      [2, 3].map((version) => fixture.writeRoom(id, { expectedVersion: 1, version })),
+    );
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
@@ -202,13 +244,23 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   it('checks missing offset, version, meeting, boundary and window order, in this order', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1, meetingId: 'm-1', conversationStartedAt: start });
-    const naive = { expectedVersion: 9, meetingId: 'm-2', conversationStartedAt: end, captureEndedAt: '2030-01-01T10:00:00' };
+    const naive = {
+      expectedVersion: 9,
+      meetingId: 'm-2',
+      conversationStartedAt: end,
+      captureEndedAt: '2030-01-01T10:00:00',
+    };
     expect(await refusal(id, naive)).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
     const aware = { ...naive, captureEndedAt: start };
     expect(await refusal(id, aware)).toMatchObject({ reason: 'version_conflict' });
     expect(await refusal(id, { ...aware, expectedVersion: 1 })).toMatchObject({ reason: 'meeting_conflict' });
-    expect(await refusal(id, { ...aware, expectedVersion: 1, meetingId: 'm-1' })).toMatchObject({ reason: 'transcript_boundary_conflict' });
-    expect(await refusal(id, { captureEndedAt: start })).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
+    expect(await refusal(id, { ...aware, expectedVersion: 1, meetingId: 'm-1' })).toMatchObject({
+      reason: 'transcript_boundary_conflict',
+    });
+    expect(await refusal(id, { captureEndedAt: start })).toMatchObject({
+      code: 'bad_request',
+      reason: 'invalid_transcript_window',
+    });
   });
 });
 
@@ -226,7 +278,11 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
       captureEndedAt: end,
       transcriptWindowComplete: true,
     });
-    expect(await read(id)).toMatchObject({ conversationStartedAt: start, captureEndedAt: end, transcriptWindowComplete: true });
+    expect(await read(id)).toMatchObject({
+      conversationStartedAt: start,
+      captureEndedAt: end,
+      transcriptWindowComplete: true,
+    });
   });
 
   it('accepts the same instant in any offset again, and keeps microseconds (rule 2)', async () => {
@@ -256,15 +312,20 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     ['end equal to start', { conversationStartedAt: start, captureEndedAt: start }],
     ['end before start', { conversationStartedAt: end, captureEndedAt: start }],
     ['no offset', { conversationStartedAt: '2030-01-01T10:00:00' }],
-  ])('returns invalid_transcript_window for %s and stores nothing of the request (rules 4, 5)', async (_what, write) => {
-    const { id } = await fixture.create();
-    const before = await fixture.get(id);
-    expect(await refusal(id, { ...write, phase: 'consent', participants: [{ customParticipantId: 'c' }] })).toMatchObject({
-      code: 'bad_request',
-      reason: 'invalid_transcript_window',
-    });
-    expect(await fixture.get(id)).toEqual(before);
-  });
+  ])(
+    'returns invalid_transcript_window for %s and stores nothing of the request (rules 4, 5)',
+    async (_what, write) => {
+      const { id } = await fixture.create();
+      const before = await fixture.get(id);
+      expect(
+        await refusal(id, { ...write, phase: 'consent', participants: [{ customParticipantId: 'c' }] }),
+      ).toMatchObject({
+        code: 'bad_request',
+        reason: 'invalid_transcript_window',
+      });
+      expect(await fixture.get(id)).toEqual(before);
+    },
+  );
 
   it('keeps old data with an invalid window (D7b)', async () => {
     const { id } = await fixture.create();
@@ -272,7 +333,9 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
       id,
       JSON.stringify({ conversationStartedAt: end, captureEndedAt: start }),
     ]);
-    expect(await fixture.writeRoom(id, { phase: 'lounge', captureEndedAt: start })).toMatchObject({ captureEndedAt: start });
+    expect(await fixture.writeRoom(id, { phase: 'lounge', captureEndedAt: start })).toMatchObject({
+      captureEndedAt: start,
+    });
   });
 });
 

@@ -27,7 +27,10 @@ const attachment = (id: number, blob: number, name: string) => ({
   actor_person_id: fixture.personId('ben'),
 });
 /** Queues a job in this service as another service's outbox would. */
-async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversations.jobs], payload: never): Promise<void> {
+async function enqueue(
+  job: (typeof conversations.jobs)[keyof typeof conversations.jobs],
+  payload: never,
+): Promise<void> {
   const { settings, logger } = fixture.env;
   const db = await createDatabase({
     url: settings['DATABASE_URL'] ?? '',
@@ -62,7 +65,9 @@ describe('conversations.describe and conversations.exists', () => {
     for (const id of [999_999, 0, -1]) {
       expect(await fixture.refusal(rpcs.describe, { id })).toMatchObject({ code: 'not_found' });
       expect(await fixture.refusal(rpcs.exists, { id })).toMatchObject({ code: 'not_found' });
-      expect(await fixture.refusal(rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({
+        code: 'not_found',
+      });
       expect(await fixture.refusal(rpcs.listNotes, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     }
   });
@@ -113,9 +118,13 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
   });
 
   it('returns 404, and its job is dead, when the conversation does not exist', async () => {
-    expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({
+      code: 'not_found',
+    });
     await enqueue(conversations.jobs.attachAudio, attachment(999_999, 1, 'x.mp3') as never);
-    await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1);
+    await waitFor(
+      async () => (await fixture.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1,
+    );
   });
 });
 
@@ -130,7 +139,10 @@ describe('conversations.advance-step (D6)', () => {
     expect((await fixture.notes(id))[0]).toMatchObject({ note_type: 'step_change', author_person: null });
     await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'op' });
     await enqueue(conversations.jobs.advanceStep, payload as never);
-    await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where result = '{"advanced": false}'`)).length === 1);
+    await waitFor(
+      async () =>
+        (await fixture.env.sql(`select from conversations.jobs where result = '{"advanced": false}'`)).length === 1,
+    );
     expect((await fixture.get(id)).step_slug).toBe('held');
   });
 });
@@ -138,16 +150,23 @@ describe('conversations.advance-step (D6)', () => {
 describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
   it('moves to any step of the journey, including archived ones, adds a note with the operator and starts the step’s job', async () => {
     const { id } = await fixture.create();
-    expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({
+    expect(
+      await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' }),
+    ).toEqual({
       conversation_id: id,
       from: 'held',
       to: 'retired',
       changed: true,
     });
-    expect((await fixture.notes(id))[0]).toMatchObject({ note_type: 'step_change', body: expect.stringContaining('grace') });
+    expect((await fixture.notes(id))[0]).toMatchObject({
+      note_type: 'step_change',
+      body: expect.stringContaining('grace'),
+    });
     await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' });
     await waitFor(() => fixture.importsOf(id).length === 1);
-    expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' })).toMatchObject({
+    expect(
+      await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' }),
+    ).toMatchObject({
       changed: false,
     });
     expect(await fixture.notes(id)).toHaveLength(2);
@@ -156,7 +175,9 @@ describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a,
   it('rejects a step of another journey and a conversation that does not exist', async () => {
     const { id } = await fixture.create();
     const request = { step_slug: 'agreed', operator: 'op' };
-    expect(await fixture.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({ reason: 'step_not_found' });
+    expect(await fixture.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({
+      reason: 'step_not_found',
+    });
     expect(await fixture.refusal(rpcs.adminMove, { conversation_id: 999_999, ...request })).toMatchObject({
       code: 'not_found',
       reason: undefined,
@@ -174,7 +195,9 @@ describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a,
     expect(await fixture.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: true });
     expect(await fixture.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: false });
     expect((await fixture.get(id)).connected).toEqual([]);
-    expect(await fixture.refusal(rpcs.adminConnect, { ...request, holon_slug: 'unknown' })).toMatchObject({ reason: 'holon_not_found' });
+    expect(await fixture.refusal(rpcs.adminConnect, { ...request, holon_slug: 'unknown' })).toMatchObject({
+      reason: 'holon_not_found',
+    });
     expect(await fixture.refusal(rpcs.adminConnect, { ...request, conversation_id: 999_999 })).toMatchObject({
       code: 'not_found',
       reason: undefined,
@@ -186,6 +209,8 @@ describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a,
     await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).length === 1);
     expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: null, cause: 'command' }]);
-    expect(await fixture.refusal(rpcs.adminImportTranscript, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminImportTranscript, { conversation_id: 999_999 })).toMatchObject({
+      code: 'not_found',
+    });
   });
 });

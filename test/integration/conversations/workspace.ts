@@ -17,7 +17,14 @@ const journey = {
 
 export const workspace = {
   classes: [
-    { slug: 'event', object_kind: 'holon', label: 'Event', plural_label: 'Events', conversation_event: true, allowed_children: [] },
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+      allowed_children: [],
+    },
     { slug: 'group', object_kind: 'holon', label: 'Group', plural_label: 'Groups', allowed_children: [] },
   ],
   journeys: [
@@ -39,10 +46,22 @@ export const workspace = {
     },
     { ...journey, slug: 'shared', name: 'Shared', steps: [{ slug: 'held', title: 'Held' }] },
     { ...journey, slug: 'orphan', name: 'Orphan', steps: [{ slug: 'held', title: 'Held' }] },
-    { ...journey, slug: 'hosting', name: 'Hosting', is_conversation: false, steps: [{ slug: 'agreed', title: 'Agreed' }] },
+    {
+      ...journey,
+      slug: 'hosting',
+      name: 'Hosting',
+      is_conversation: false,
+      steps: [{ slug: 'agreed', title: 'Agreed' }],
+    },
   ],
   people: [
-    { key: 'ada', name: 'Ada', photo_url: 'https://example.org/ada.png', contact: { email: 'ada@example.org' }, actor_kind: 'human' },
+    {
+      key: 'ada',
+      name: 'Ada',
+      photo_url: 'https://example.org/ada.png',
+      contact: { email: 'ada@example.org' },
+      actor_kind: 'human',
+    },
     { key: 'ben', name: 'Ben', contact: { email: 'Ben@Example.org' }, actor_kind: 'human' },
     { key: 'cleo', name: 'Cleo', contact: {}, actor_kind: 'human' },
   ],

@@ -29,8 +29,19 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     it('lists accounts with rights, without secrets, by email and in pages', async () => {
       const { items, next } = await fixture.call(listAccounts, { limit: 2 });
       expect(items).toEqual([
-        expect.objectContaining({ email: 'Ada@example.org', person_name: 'Ada', has_password: true, groups: ['coherence_users'] }),
-        expect.objectContaining({ email: 'ben@example.org', person_id: null, person_name: null, has_password: false, superuser: true }),
+        expect.objectContaining({
+          email: 'Ada@example.org',
+          person_name: 'Ada',
+          has_password: true,
+          groups: ['coherence_users'],
+        }),
+        expect.objectContaining({
+          email: 'ben@example.org',
+          person_id: null,
+          person_name: null,
+          has_password: false,
+          superuser: true,
+        }),
       ]);
       expect(Object.keys(items[0] ?? {})).not.toContain('password_hash');
       expect(next).toBe('ben@example.org');
@@ -62,12 +73,26 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
         'unknown_group',
         'The group "admins" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
       ],
-      [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have at least 12 characters, and has 11.'],
-      [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
-      [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
+      [
+        { email, password: 'kR7#vQ2pX9s' },
+        'weak_password',
+        'The password must have at least 12 characters, and has 11.',
+      ],
+      [
+        { email, password: 'Password2024' },
+        'weak_password',
+        expect.stringMatching(/^The password is too easy to guess/),
+      ],
+      [
+        { email, password: 'new@example.org' },
+        'weak_password',
+        expect.stringMatching(/^The password is too easy to guess/),
+      ],
     ])('rejects input without storing anything: %j', async (request, reason, message) => {
       expect(await fixture.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
-      await expect(fixture.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
+      await expect(
+        fixture.env.sql('select from directory.accounts where email = $1', [request.email]),
+      ).resolves.toEqual([]);
     });
 
     it('set-password rejects weak passwords and keeps the old one', async () => {
@@ -79,8 +104,12 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     it('grant rejects unknown groups, and removes an unknown group that an account has', async () => {
       await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
       for (const change of [{ add_groups: ['of-old-times'] }, { remove_groups: ['coherence_usres'] }])
-        expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({ reason: 'unknown_group' });
-      await expect(fixture.call(grantAccount, { email: 'ben@example.org', remove_groups: ['of-old-times'] })).resolves.toMatchObject({
+        expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({
+          reason: 'unknown_group',
+        });
+      await expect(
+        fixture.call(grantAccount, { email: 'ben@example.org', remove_groups: ['of-old-times'] }),
+      ).resolves.toMatchObject({
         groups: [],
       });
     });
@@ -88,10 +117,15 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     it('rejects a workspace file with a weak password; accepts stored weak passwords', async () => {
       const stored = `(select password_hash from directory.accounts where email = 'Ada@example.org')`;
       const [before] = await fixture.env.sql(`select ${stored} as hash`);
-      const weak = { people: [{ key: 'dora', name: 'Dora' }], accounts: [{ email: 'ada@example.org', password: 'short' }] };
+      const weak = {
+        people: [{ key: 'dora', name: 'Dora' }],
+        accounts: [{ email: 'ada@example.org', password: 'short' }],
+      };
       expect(await fixture.refusal(directory.rpcs.applyWorkspace, { document: weak, dry_run: false })).toMatchObject({
         reason: 'invalid_workspace',
-        details: { problems: [{ path: ['accounts', 0, 'password'], message: 'must have at least 12 characters, and has 5' }] },
+        details: {
+          problems: [{ path: ['accounts', 0, 'password'], message: 'must have at least 12 characters, and has 5' }],
+        },
       });
       await expect(fixture.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
       await expect(fixture.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
@@ -101,7 +135,9 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       await fixture.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
         await createPasswords().hash('short'),
       ]);
-      await expect(fixture.apply({ accounts: [{ email: 'cleo@example.org', password: 'short' }] })).resolves.toMatchObject({
+      await expect(
+        fixture.apply({ accounts: [{ email: 'cleo@example.org', password: 'short' }] }),
+      ).resolves.toMatchObject({
         unchanged: 1,
       });
     });
@@ -112,12 +148,19 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       const { token } = await fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
       const { actor } = await fixture.call(verifySession, { token });
       const revoked: string[] = [];
-      const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
-      await expect(fixture.call(deleteAccount, { email: ' ada@EXAMPLE.org ' })).resolves.toMatchObject({ email: 'Ada@example.org' });
+      const stop = fixture.bus.subscribeEvent(
+        directory.events.sessionsRevoked,
+        ({ session_keys: keys }) => void revoked.push(...keys),
+      );
+      await expect(fixture.call(deleteAccount, { email: ' ada@EXAMPLE.org ' })).resolves.toMatchObject({
+        email: 'Ada@example.org',
+      });
       expect(await fixture.refusal(verifySession, { token })).toMatchObject({ code: 'unauthenticated' });
       await waitFor(() => revoked.includes(actor.sessionKey));
       stop();
-      await expect(fixture.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([{ name: 'Ada' }]);
+      await expect(fixture.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([
+        { name: 'Ada' },
+      ]);
       expect(await fixture.refusal(deleteAccount, { email: 'ada@example.org' })).toMatchObject({
         reason: 'account_not_found',
         message: 'No account has the email ada@example.org.',

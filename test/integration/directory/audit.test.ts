@@ -4,8 +4,17 @@ import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/co
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { createAccount, deactivateAccount, deleteAccount, erasePerson, grantAccount, login, logout, nameAccounts, patchStepConfig } =
-  directory.rpcs;
+const {
+  createAccount,
+  deactivateAccount,
+  deleteAccount,
+  erasePerson,
+  grantAccount,
+  login,
+  logout,
+  nameAccounts,
+  patchStepConfig,
+} = directory.rpcs;
 const { refuseLogin, setPassword, suspendPerson, verifySession, applyWorkspace } = directory.rpcs;
 const { listAudit, searchAudit } = auditRpcs('directory');
 const ip = '192.0.2.1';
@@ -81,13 +90,17 @@ describe('logins in the audit log (A1)', () => {
       },
     ]);
     const nobody = { ...refused, actor: { kind: 'account', account_id: null, key_id: null }, target: null };
-    expect(await written(() => fixture.call(login, { email: 'my secret password', password: 'typed into the wrong field', ip }))).toEqual([
-      { ...nobody, changes: { reason: 'credentials' } },
+    expect(
+      await written(() =>
+        fixture.call(login, { email: 'my secret password', password: 'typed into the wrong field', ip }),
+      ),
+    ).toEqual([{ ...nobody, changes: { reason: 'credentials' } }]);
+    expect(await written(() => fixture.call(refuseLogin, { ip }))).toEqual([
+      { ...nobody, changes: { reason: 'gate_key' } },
     ]);
-    expect(await written(() => fixture.call(refuseLogin, { ip }))).toEqual([{ ...nobody, changes: { reason: 'gate_key' } }]);
-    expect(await written(() => fixture.call(login, { email: 'loner@example.org', password: 'the password of loner', ip }))).toMatchObject([
-      { changes: { reason: 'no_person' }, outcome: 'refused' },
-    ]);
+    expect(
+      await written(() => fixture.call(login, { email: 'loner@example.org', password: 'the password of loner', ip })),
+    ).toMatchObject([{ changes: { reason: 'no_person' }, outcome: 'refused' }]);
   });
 
   it('does not record the values entered at a login', async () => {
@@ -126,13 +139,22 @@ describe('accounts in the audit log (A1)', () => {
     expect(await written(() => fixture.call(setPassword, { email: who, password: 'eight green parrots' }))).toEqual(
       entry('account.set-password', { password: 'changed' }),
     );
-    expect(await written(() => fixture.call(deactivateAccount, { email: who }))).toEqual(entry('account.deactivate', { is_active: false }));
-    expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
+    expect(await written(() => fixture.call(deactivateAccount, { email: who }))).toEqual(
+      entry('account.deactivate', { is_active: false }),
+    );
+    expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(
+      entry('account.delete', { person_id: null }),
+    );
   });
 
   it('does not record rejected and ineffective account calls', async () => {
     const updatedAt = async () =>
-      (await fixture.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
+      (
+        await fixture.env.sql<{ at: string }>(
+          'select updated_at::text as at from directory.accounts where email = $1',
+          [email],
+        )
+      )[0]?.at;
     const before = await updatedAt();
     for (const work of [
       () => fixture.call(grantAccount, { email, add_groups: ['coherence_users'] }),
@@ -148,7 +170,14 @@ describe('accounts in the audit log (A1)', () => {
 describe('service keys in the audit log (A1)', () => {
   it('records creation, rotation and revocation of keys with scopes, without token and name', async () => {
     const accountId = await accountOf(email);
-    const user: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
+    const user: Actor = {
+      kind: 'user',
+      accountId,
+      personId: 1,
+      superuser: true,
+      globalEditor: false,
+      coherenceAccess: true,
+    };
     const byKey: Actor = { ...user, key: { id: 'k0', scopes: ['*'] } };
     let id = '';
     const { createKey, rotateKey, revokeKey } = directory.rpcs;
@@ -166,7 +195,12 @@ describe('service keys in the audit log (A1)', () => {
         target,
         changes: { account_id: accountId, scopes: ['ops:read'], expires_at: null },
       },
-      { actor: { kind: 'key', account_id: accountId, key_id: 'k0' }, action: 'key.rotate', target, changes: { overlap_seconds: 60 } },
+      {
+        actor: { kind: 'key', account_id: accountId, key_id: 'k0' },
+        action: 'key.rotate',
+        target,
+        changes: { overlap_seconds: 60 },
+      },
       { actor: { kind: 'key', account_id: accountId, key_id: 'k0' }, action: 'key.revoke', target, changes: null },
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/Secret name|svc_key/);
@@ -178,10 +212,19 @@ describe('configuration and set-up data in the audit log (A1)', () => {
 
   it('records dotted paths of a changed step, without values', async () => {
     const accountId = await accountOf(email);
-    const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
+    const editor: Actor = {
+      kind: 'user',
+      accountId,
+      personId: 1,
+      superuser: true,
+      globalEditor: false,
+      coherenceAccess: true,
+    };
     const write = { config: { advance_on_success: false } };
     const patch = (config = write.config) =>
-      written(() => fixture.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write: { config } }, editor));
+      written(() =>
+        fixture.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write: { config } }, editor),
+      );
     expect(await patch()).toEqual([
       {
         ...shape,
@@ -217,7 +260,11 @@ describe('configuration and set-up data in the audit log (A1)', () => {
         action: 'workspace.apply',
         target: null,
         changes: {
-          lists: { people: { created: 1, updated: 0 }, accounts: { created: 1, updated: 1 }, journeys: { created: 0, updated: 1 } },
+          lists: {
+            people: { created: 1, updated: 0 },
+            accounts: { created: 1, updated: 1 },
+            journeys: { created: 0, updated: 1 },
+          },
           accounts: {
             items: [
               { id: await accountOf('new@example.org'), created: true },
@@ -245,11 +292,15 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(await written(() => fixture.call(suspendPerson, { person_id: id }))).toMatchObject([
       { actor: cli, action: 'person.suspend', target, changes: { accounts: [account], count: 1 } },
     ]);
-    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual([]);
-    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toMatchObject([
-      { actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
-    ]);
-    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual([]);
+    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual(
+      [],
+    );
+    expect(
+      await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false })),
+    ).toMatchObject([{ actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } }]);
+    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual(
+      [],
+    );
   });
 });
 
@@ -267,11 +318,15 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
   it('allows callers with access to operations, and rejects all others', async () => {
     for (const ops of ['read', 'act'] as const) {
       expect((await fixture.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
-      await expect(fixture.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({ items: [{ email }] });
+      await expect(fixture.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({
+        items: [{ email }],
+      });
     }
     for (const ops of [undefined, null]) {
       expect(await fixture.refusal(listAudit, { limit: 1 }, user(ops))).toMatchObject({ code: 'permission_denied' });
-      expect(await fixture.refusal(nameAccounts, { ids: [], email }, user(ops))).toMatchObject({ code: 'permission_denied' });
+      expect(await fixture.refusal(nameAccounts, { ids: [], email }, user(ops))).toMatchObject({
+        code: 'permission_denied',
+      });
     }
     expect(await fixture.refusal(listAudit, { limit: 1 }, { kind: 'shared' })).toMatchObject({ code: 'internal' });
     expect(await fixture.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
@@ -285,7 +340,9 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
     expect(await search({ account_id: account })).toEqual(all.filter(({ actor }) => actor.account_id === account));
     expect(await search({ action: 'login' })).toEqual(all.filter(({ action }) => action === 'login'));
     const target = { target_type: 'account', target_id: String(account) };
-    expect(await search(target)).toEqual(all.filter((item) => item.target?.type === 'account' && item.target.id === String(account)));
+    expect(await search(target)).toEqual(
+      all.filter((item) => item.target?.type === 'account' && item.target.id === String(account)),
+    );
     const at = all[3]?.at ?? '';
     expect(await search({ from: at })).toEqual(all.slice(0, 4));
     expect(await search({ to: at })).toEqual(all.slice(4));

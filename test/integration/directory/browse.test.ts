@@ -45,7 +45,12 @@ beforeAll(async () => {
       { slug: 'closed', label: 'Closed', conversation_event: true, private: true },
     ],
     journeys: [
-      ...['talk', 'circle', 'empty'].map((slug) => ({ slug, name: slug, description: `About ${slug}`, is_conversation: true })),
+      ...['talk', 'circle', 'empty'].map((slug) => ({
+        slug,
+        name: slug,
+        description: `About ${slug}`,
+        is_conversation: true,
+      })),
       { slug: 'hosting', name: 'Hosting' },
     ],
     people: [
@@ -100,7 +105,13 @@ afterAll(async () => {
 
 describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
   it('returns immediate child events by name and id, with directly attached conversation journeys in order', async () => {
-    const item = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, source: 'direct' });
+    const item = (slug: string) => ({
+      id: idOf('journeys', slug),
+      slug,
+      name: slug,
+      description: `About ${slug}`,
+      source: 'direct',
+    });
     const event = (slug: string, name: string, journeys: string[]) => ({
       id: idOf('holons', slug),
       slug,
@@ -110,10 +121,17 @@ describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
     });
     await expect(fixture.call(browseHolon, { holon_slug: 'host' }, { kind: 'shared' })).resolves.toEqual({
       holon: { id: idOf('holons', 'host'), slug: 'host', name: 'Host', type: 'group' },
-      events: [event('zeta', 'Alpha', ['talk', 'circle']), event('twin', 'Alpha', []), event('beta', 'Beta', ['circle', 'talk'])],
+      events: [
+        event('zeta', 'Alpha', ['talk', 'circle']),
+        event('twin', 'Alpha', []),
+        event('beta', 'Beta', ['circle', 'talk']),
+      ],
     });
     await expect(fixture.call(browseHolon, { holon_slug: 'twin' })).resolves.toMatchObject({ events: [] });
-    expect(await fixture.refusal(browseHolon, { holon_slug: 'unknown' })).toMatchObject({ code: 'not_found', message: 'Not Found' });
+    expect(await fixture.refusal(browseHolon, { holon_slug: 'unknown' })).toMatchObject({
+      code: 'not_found',
+      message: 'Not Found',
+    });
   });
 });
 
@@ -131,7 +149,10 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
       ['beta', 'host'],
       ['deep', 'branch'],
     ]);
-    expect((await fixture.call(listConversationEvents, { holon_slug: 'beta' })).map(({ slug }) => slug)).toEqual(['below', 'beta']);
+    expect((await fixture.call(listConversationEvents, { holon_slug: 'beta' })).map(({ slug }) => slug)).toEqual([
+      'below',
+      'beta',
+    ]);
     expect(await fixture.call(listConversationEvents, { holon_slug: 'odd' })).toEqual([]);
     expect(await fixture.refusal(listConversationEvents, { holon_slug: '' })).toMatchObject({ code: 'not_found' });
     expect(await fixture.call(listConversationEvents, {})).toHaveLength(many + 7);
@@ -139,7 +160,13 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
 
   it('lists the conversation journeys of an event in order, and returns 404 for other holons', async () => {
     const journeys = await fixture.call(listEventJourneys, { event_slug: 'beta' });
-    const entry = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, step_count: 0 });
+    const entry = (slug: string) => ({
+      id: idOf('journeys', slug),
+      slug,
+      name: slug,
+      description: `About ${slug}`,
+      step_count: 0,
+    });
     expect(journeys).toEqual([entry('circle'), entry('talk')]);
     expect(await fixture.refusal(listEventJourneys, { event_slug: 'host' })).toMatchObject({ code: 'not_found' });
     expect(await fixture.call(listEventJourneys, { event_slug: 'twin' })).toEqual([]);
@@ -195,7 +222,8 @@ describe('statements per read', () => {
       () => handlers.lookUpPeople({ ids: fifty.map((index) => idOf('people', `p${index}`)) }, context),
       () => handlers.lookUpHolons({ ids: fifty.map((index) => idOf('holons', `c${index}`)) }, context),
       () => handlers.holonSubtree({ slug: 'crowd' }, context),
-      () => handlers.visibleHolons({ account_id: 1, ids: numbers.map((index) => idOf('holons', `c${index}`)) }, context),
+      () =>
+        handlers.visibleHolons({ account_id: 1, ids: numbers.map((index) => idOf('holons', `c${index}`)) }, context),
     ];
     for (const read of reads) {
       statements = 0;

@@ -77,9 +77,14 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('');
     const lines = stderr.trimEnd().split('\n');
-    const failure = JSON.parse((await cli(['workspace', 'apply', file, '--json'])).stdout) as { error: { code: string; details: object } };
+    const failure = JSON.parse((await cli(['workspace', 'apply', file, '--json'])).stdout) as {
+      error: { code: string; details: object };
+    };
     expect(failure.error).toMatchObject({ code: 'invalid_workspace', message: stderr.trimEnd() });
-    expect(failure.error.details).toMatchObject({ file, problems: { 0: { line: 4, path: 'people[1].name', message: 'must be text' } } });
+    expect(failure.error.details).toMatchObject({
+      file,
+      problems: { 0: { line: 4, path: 'people[1].name', message: 'must be text' } },
+    });
     expect(lines.slice(0, -1).map((line) => line.replace(`${file}:`, ''))).toEqual([
       '4: people[1].name: must be text',
       '5: people[1].contct: is not a known field',
@@ -111,7 +116,9 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
       accounts: [{ email: 'env@example.org', person: 'env-person', password: { env: 'ENV_PASSWORD' } }],
     };
     const text = JSON.stringify(document).replace('"big":1', '"big":9007199254740993');
-    const outcome = await cli(['workspace', 'apply', write('env.json', text)], { ENV_PASSWORD: 'from the environment' });
+    const outcome = await cli(['workspace', 'apply', write('env.json', text)], {
+      ENV_PASSWORD: 'from the environment',
+    });
     expect(outcome).toMatchObject({ code: 0, stdout: '2 created, 0 updated, 0 unchanged.\n', stderr: '' });
     const [row] = await fixture.env.sql(`select infos::text from directory.people where key = 'env-person'`);
     expect(row).toEqual({ infos: '{"big": 9007199254740993, "env": "PATH"}' });
@@ -120,9 +127,12 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
 
 describe('accounts list, accounts create|set-password|deactivate|grant|delete EMAIL', () => {
   it('creates an account, grants rights, changes the password and deactivates it', async () => {
-    const created = await cli(['accounts', 'create', 'Cli@Example.org', '--password-env', 'P', '--group', 'coherence_users', '--json'], {
-      P: 'one of a kind',
-    });
+    const created = await cli(
+      ['accounts', 'create', 'Cli@Example.org', '--password-env', 'P', '--group', 'coherence_users', '--json'],
+      {
+        P: 'one of a kind',
+      },
+    );
     expect(JSON.parse(created.stdout)).toMatchObject({
       email: 'Cli@Example.org',
       person_id: null,
@@ -131,14 +141,23 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const again = await cli(['accounts', 'create', 'cli@example.ORG']);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to another account') });
-    const granted: unknown = await ask('accounts', 'grant', 'cli@example.org', '--superuser', '--remove-group', 'coherence_users');
+    const granted: unknown = await ask(
+      'accounts',
+      'grant',
+      'cli@example.org',
+      '--superuser',
+      '--remove-group',
+      'coherence_users',
+    );
     expect(granted).toMatchObject({ superuser: true, groups: [] });
     const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
     expect(same).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Nothing changed: Cli@Example\.org\nstate: +active\n/),
     });
-    const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two of another' });
+    const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], {
+      P: 'two of another',
+    });
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('Password set') });
     const gone: unknown = await ask('accounts', 'deactivate', 'cli@example.org');
     expect(gone).toMatchObject({ is_active: false, changed: true });
@@ -151,10 +170,14 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
   it('lists a page and deletes without a prompt', async () => {
     const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
     expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
-    expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nMore results: --after \S+@/);
+    expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(
+      /^EMAIL +STATE .*\n.*\nMore results: --after \S+@/,
+    );
     await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('The group "users" does not exist. Groups: coherence_users, ops_operators, ops_viewers.'),
+      stderr: expect.stringContaining(
+        'The group "users" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
+      ),
     });
     await expect(cli(['accounts', 'delete', 'cli@example.org'])).resolves.toMatchObject({
       code: 1,
@@ -162,7 +185,9 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const deleted = await cli(['accounts', 'delete', 'cli@example.org', '--yes', '--json']);
     expect(JSON.parse(deleted.stdout)).toMatchObject({ email: 'Cli@Example.org' });
-    expect((await cli(['accounts', 'delete', 'cli@example.org', '--yes'])).stderr).toContain('No account has the email cli@example.org.');
+    expect((await cli(['accounts', 'delete', 'cli@example.org', '--yes'])).stderr).toContain(
+      'No account has the email cli@example.org.',
+    );
   });
 
   it.each([
@@ -186,18 +211,30 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const unknown = await cli(['accounts', 'deactivate', 'nobody@example.org', '--json']);
     expect(JSON.parse(unknown.stdout)).toEqual({
-      error: { code: 'not_found', reason: 'account_not_found', message: 'No account has the email nobody@example.org.' },
+      error: {
+        code: 'not_found',
+        reason: 'account_not_found',
+        message: 'No account has the email nobody@example.org.',
+      },
     });
-    await expect(cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'UNSET_NAME'])).resolves.toMatchObject({
+    await expect(
+      cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'UNSET_NAME']),
+    ).resolves.toMatchObject({
       code: 1,
       stderr: 'The environment variable UNSET_NAME is not set.\n',
     });
-    await expect(cli(['accounts', 'frobnicate'])).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('frobnicate') });
+    await expect(cli(['accounts', 'frobnicate'])).resolves.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('frobnicate'),
+    });
   });
 });
 
 describe('workspace apply - and workspace export', () => {
-  const secrets = { STEPS_LISTENING_TALK_WEBHOOK_SECRET: 'of a step', AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET: 'of-a-bot' };
+  const secrets = {
+    STEPS_LISTENING_TALK_WEBHOOK_SECRET: 'of a step',
+    AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET: 'of-a-bot',
+  };
   /** Values that are easily lost in a round trip. */
   const document = `
 classes: [{slug: a-root, label: "yes"}, {slug: a-leaf, parent: a-root, allowed_children: [a-root], private: true, config: {info_field_groups: []}}]
@@ -248,12 +285,19 @@ agents:
     const file = join(folder, 'export.yaml');
     const written = await cli(['workspace', 'export', '--out', file, '--json']);
     expect(written).toMatchObject({ code: 0, stderr: '' });
-    const report = JSON.parse(written.stdout) as { counts: Record<string, number>; left_out: unknown; variables: string[] };
+    const report = JSON.parse(written.stdout) as {
+      counts: Record<string, number>;
+      left_out: unknown;
+      variables: string[];
+    };
     expect(report).toMatchObject({ left_out: { people: 1, memberships: 1 }, variables: Object.keys(secrets) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
     for (const secret of [...Object.values(secrets), 'argon2', demoPassword]) expect(text).not.toContain(secret);
-    expect(await cli(['workspace', 'export', '--out', file])).toMatchObject({ code: 1, stderr: `${file} exists already.\n` });
+    expect(await cli(['workspace', 'export', '--out', file])).toMatchObject({
+      code: 1,
+      stderr: `${file} exists already.\n`,
+    });
 
     const same = await cli(['workspace', 'apply', file, '--dry-run', '--json'], secrets);
     const sum = Object.values(report.counts).reduce((total, count) => total + count, 0);
@@ -261,7 +305,9 @@ agents:
     const unset = await cli(['workspace', 'apply', file]);
     expect(unset).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/config\.webhook\.secret: the environment variable STEPS_LISTENING_TALK_WEBHOOK_SECRET is not set/),
+      stderr: expect.stringMatching(
+        /config\.webhook\.secret: the environment variable STEPS_LISTENING_TALK_WEBHOOK_SECRET is not set/,
+      ),
     });
   });
 
@@ -285,17 +331,22 @@ agents:
       expect(JSON.parse(applied.stdout)).toMatchObject({ updated: 0, unchanged: 0 });
       expect((await cli(['workspace', 'export', ...flags])).stdout).toBe(text);
     }
-    await expect(fixture.env.sql(`select name, description, infos::text from directory.people where key = 'odd'`)).resolves.toEqual([
+    await expect(
+      fixture.env.sql(`select name, description, infos::text from directory.people where key = 'odd'`),
+    ).resolves.toEqual([
       {
         name: 'null',
         description: 'a\u0085b \u001b[2J\u202e\n  two lines: # no comment\n',
-        infos: '{"*": "&x", "<<": "merge", "a: b": "- c", "list": [{"gone": null}], "empty": {}, "exact": 9007199254740993}',
+        infos:
+          '{"*": "&x", "<<": "merge", "a: b": "- c", "list": [{"gone": null}], "empty": {}, "exact": 9007199254740993}',
       },
     ]);
   });
 
   it('reads long lists in pages', async () => {
-    await fixture.env.sql(`insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`);
+    await fixture.env.sql(
+      `insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`,
+    );
     const read = (after: number) => fixture.call(directory.rpcs.exportWorkspace, { list: 'spheres', after });
     const first = await read(0);
     expect(first.items).toHaveLength(500);

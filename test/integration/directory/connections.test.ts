@@ -36,7 +36,9 @@ async function measure(replicas: number, pooled: boolean): Promise<number> {
       }
     })();
     const document = { people: [{ key: 'ada', name: 'Ada' }] };
-    await Promise.all(Array.from({ length: requests }, () => fixture.call(directory.rpcs.applyWorkspace, { document, dry_run: true })));
+    await Promise.all(
+      Array.from({ length: requests }, () => fixture.call(directory.rpcs.applyWorkspace, { document, dry_run: true })),
+    );
     state.working = false;
     await watching;
     return state.most;
@@ -55,7 +57,9 @@ describe('connection pools of a busy service', () => {
   ])(
     'uses all connections of its pools and no more, with %i replicas (behind PgBouncer: %s)',
     async (replicas, pooled) => {
-      expect(await measure(replicas, pooled)).toBe(pooled ? Math.min(replicas * ofProcess, ofRole) : replicas * ofProcess);
+      expect(await measure(replicas, pooled)).toBe(
+        pooled ? Math.min(replicas * ofProcess, ofRole) : replicas * ofProcess,
+      );
     },
     provideTimeoutMs,
   );

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, startPlatform, startRealtimeKit, type Platform, type TestEnvironment } from '#libs/testing';
+import {
+  createTestEnvironment,
+  startPlatform,
+  startRealtimeKit,
+  type Platform,
+  type TestEnvironment,
+} from '#libs/testing';
 
 interface Finding {
   readonly name: string;
@@ -27,7 +33,15 @@ describe('doctor (rules/cli#admin-cli)', () => {
       detail: expect.stringMatching(/^`open`: every account/),
     });
     expect(findings.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['NATS', 'PostgreSQL', 'object store', 'stream JOBS', 'service directory', 'service agents', 'service media']),
+      expect.arrayContaining([
+        'NATS',
+        'PostgreSQL',
+        'object store',
+        'stream JOBS',
+        'service directory',
+        'service agents',
+        'service media',
+      ]),
     );
 
     const evidence = `insert into transcripts.import_evidence (conversation_id, status, contract_import, artifact_format, recorded_at)
@@ -58,8 +72,14 @@ describe('doctor (rules/cli#admin-cli)', () => {
 
 describe('notes list (admin CLI)', () => {
   it('requires exactly one owner with a valid id', async () => {
-    await expect(platform.cli('notes', 'list')).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('exactly one') });
+    await expect(platform.cli('notes', 'list')).resolves.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('exactly one'),
+    });
     await expect(platform.cli('notes', 'list', '--person', '0')).resolves.toMatchObject({ code: 2 });
-    await expect(platform.cli('notes', 'list', '--person', 'x', '--json')).resolves.toMatchObject({ code: 2, stderr: '' });
+    await expect(platform.cli('notes', 'list', '--person', 'x', '--json')).resolves.toMatchObject({
+      code: 2,
+      stderr: '',
+    });
   });
 });

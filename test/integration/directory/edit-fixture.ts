@@ -79,7 +79,11 @@ const document = {
     { key: 'ed', name: 'Ed' },
     { key: 'hana', name: 'Hana' },
     { key: 'gus', name: 'Gus' },
-    { key: 'known', name: 'Known', contact: { email: ' Known@Example.org ', linkedin: 'https://www.linkedin.com/in/known/?trk=x' } },
+    {
+      key: 'known',
+      name: 'Known',
+      contact: { email: ' Known@Example.org ', linkedin: 'https://www.linkedin.com/in/known/?trk=x' },
+    },
     { key: 'twin', name: 'Twin', contact: { email: 'known@example.ORG' } },
   ],
   accounts: [

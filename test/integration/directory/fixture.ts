@@ -31,7 +31,8 @@ export async function startDirectoryFixture(
 ): Promise<DirectoryFixture> {
   const env = await createTestEnvironment(fileUrl);
   const own = { ...settings, ...(await prepare?.(env)) };
-  for (let replica = 0; replica < replicas; replica++) await startService('directory', env, own, clock === undefined ? {} : { clock });
+  for (let replica = 0; replica < replicas; replica++)
+    await startService('directory', env, own, clock === undefined ? {} : { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',

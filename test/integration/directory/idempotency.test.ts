@@ -21,12 +21,23 @@ afterAll(async () => {
 
 const call = (idempotencyKey: string, accountId = 1) => ({
   subject: 'directory.tests.write',
-  actor: { kind: 'user', accountId, personId: null, superuser: false, globalEditor: false, coherenceAccess: false, groups: [] } as never,
+  actor: {
+    kind: 'user',
+    accountId,
+    personId: null,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: false,
+    groups: [],
+  } as never,
   idempotencyKey,
 });
 const keysOf = async (accountId = 1): Promise<string[]> =>
   (
-    await env.sql<{ key: string }>('select key from directory.kept_answers where account_id = $1 order by expires_at, key', [accountId])
+    await env.sql<{ key: string }>(
+      'select key from directory.kept_answers where account_id = $1 order by expires_at, key',
+      [accountId],
+    )
   ).map(({ key }) => key);
 
 describe('idempotency store (I1, I4)', () => {
@@ -45,17 +56,29 @@ describe('idempotency store (I1, I4)', () => {
     const refusals: AppError[] = [
       appError('conflict', 'busy', 'Busy.', { retryable: true }),
       unavailable(),
-      ...(['unauthenticated', 'permission_denied', 'not_found', 'payload_too_large', 'unprocessable', 'rate_limited'] as const).map(
-        (code) => new AppError({ code, message: code }),
-      ),
+      ...(
+        [
+          'unauthenticated',
+          'permission_denied',
+          'not_found',
+          'payload_too_large',
+          'unprocessable',
+          'rate_limited',
+        ] as const
+      ).map((code) => new AppError({ code, message: code })),
     ];
     for (const error of refusals) {
       await expect(store.run(call('passing', 2), {}, () => Promise.reject(error))).rejects.toBe(error);
       expect(await keysOf(2)).toEqual([]);
     }
     for (const code of ['bad_request', 'conflict', 'precondition_failed'] as const) {
-      await expect(store.run(call(code, 2), {}, () => Promise.reject(new AppError({ code, message: code })))).rejects.toThrow(code);
-      await expect(store.run(call(code, 2), {}, () => Promise.resolve({}))).rejects.toMatchObject({ code, message: code });
+      await expect(
+        store.run(call(code, 2), {}, () => Promise.reject(new AppError({ code, message: code }))),
+      ).rejects.toThrow(code);
+      await expect(store.run(call(code, 2), {}, () => Promise.resolve({}))).rejects.toMatchObject({
+        code,
+        message: code,
+      });
     }
   });
 

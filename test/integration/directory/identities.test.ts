@@ -7,7 +7,8 @@ import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deactivateAccount, deleteAccount, erasePerson, exportPerson, grantAccount } = directory.rpcs;
-const { linkIdentity, listIdentities, searchAudit, signInIdentity, suspendPerson, unlinkIdentity, verifyIdentity } = directory.rpcs;
+const { linkIdentity, listIdentities, searchAudit, signInIdentity, suspendPerson, unlinkIdentity, verifyIdentity } =
+  directory.rpcs;
 const issuer = 'https://id.example.org';
 
 let fixture: DirectoryFixture;
@@ -35,13 +36,19 @@ const verify = (subject: string, email?: string, at = byEmail) =>
   at.call(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null);
 const refusal = async (subject: string, email?: string, at = byEmail): Promise<string> =>
   (await at.refusal(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null)).code;
-const entriesOf = async (at: DirectoryFixture, action: string): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
+const entriesOf = async (
+  at: DirectoryFixture,
+  action: string,
+): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
   (await at.call(searchAudit, { action, limit: 200 })).items;
 
 describe('directory.identities.link (S2)', () => {
   it('lets only the linked identity act as the account', async () => {
     const email = await newAccount();
-    const { account, changed } = await fixture.call(linkIdentity, { email: ` ${email.toUpperCase()} `, subject: 'ada' });
+    const { account, changed } = await fixture.call(linkIdentity, {
+      email: ` ${email.toUpperCase()} `,
+      subject: 'ada',
+    });
     expect([account.email, changed]).toEqual([email, true]);
     const { actor } = await verify('ada', undefined, fixture);
     expect(actor).toEqual({
@@ -60,7 +67,9 @@ describe('directory.identities.link (S2)', () => {
       'unauthenticated',
       'unauthenticated',
     ]);
-    expect((await fixture.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
+    expect((await fixture.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe(
+      'unauthenticated',
+    );
   });
 
   it('changes nothing if already linked, and does not take over identities of other accounts', async () => {
@@ -68,7 +77,10 @@ describe('directory.identities.link (S2)', () => {
     await fixture.call(linkIdentity, { email, subject: 'ben' });
     expect((await fixture.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
     const { reason, message } = await fixture.refusal(linkIdentity, { email: other, subject: 'ben' });
-    expect([reason, message]).toEqual(['identity_linked', `The identity is linked to ${email}. Unlink it there first.`]);
+    expect([reason, message]).toEqual([
+      'identity_linked',
+      `The identity is linked to ${email}. Unlink it there first.`,
+    ]);
     expect((await verify('ben', undefined, fixture)).actor.email).toBe(email);
   });
 
@@ -85,7 +97,9 @@ describe('directory.identities.link (S2)', () => {
   });
 
   it('rejects an unknown account and an invalid subject', async () => {
-    expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe('account_not_found');
+    expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe(
+      'account_not_found',
+    );
     for (const subject of ['', 'x'.repeat(256), 'a\u0000b'])
       expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject })).code).toBe('bad_request');
   });
@@ -105,14 +119,22 @@ describe('directory.identities.unlink', () => {
 
 describe('directory.identities.sign-in (S3)', () => {
   it('shares the rate limit by address with console logins, without audit entries for throttled calls', async () => {
-    const limited = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
+    const limited = await startDirectoryFixture(import.meta.url, {
+      OIDC_ISSUER: issuer,
+      RATE_LIMIT_LOGIN_PER_MINUTE: '3',
+    });
     try {
-      const signIn = (ip: string): Promise<{ code: string }> => limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
+      const signIn = (ip: string): Promise<{ code: string }> =>
+        limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
       const codes: string[] = [];
       for (let count = 0; count < 5; count++) codes.push((await signIn('192.0.2.1')).code);
       expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'unauthenticated', 'rate_limited', 'rate_limited']);
       expect((await signIn('192.0.2.2')).code).toBe('unauthenticated');
-      const login = await limited.refusal(directory.rpcs.login, { email: 'a@example.org', password: 'x', ip: '192.0.2.1' }, null);
+      const login = await limited.refusal(
+        directory.rpcs.login,
+        { email: 'a@example.org', password: 'x', ip: '192.0.2.1' },
+        null,
+      );
       expect(login.code).toBe('unauthenticated');
       const entries = (await limited.call(searchAudit, { action: 'login', limit: 200 })).items;
       expect(entries.map(({ changes, outcome }) => [changes, outcome])).toEqual([
@@ -141,7 +163,10 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
       });
       expect(await byEmail.call(listIdentities, { email })).toEqual({ items: [], unlinked_at: expect.any(String) });
       await byEmail.call(linkIdentity, { email, subject });
-      expect([(await verify(subject)).actor.email, await refusal(`${subject}-2`, email)]).toEqual([email, 'unauthenticated']);
+      expect([(await verify(subject)).actor.email, await refusal(`${subject}-2`, email)]).toEqual([
+        email,
+        'unauthenticated',
+      ]);
       expect((await byEmail.call(listIdentities, { email })).unlinked_at).toBeNull();
       await byEmail.call(unlinkIdentity, { email, subject });
       expect(await refusal(subject, email)).toBe('unauthenticated');
@@ -222,9 +247,14 @@ describe('identities in the audit log (A1, A4)', () => {
     await byEmail.call(linkIdentity, { email, subject: 'lou-2-of-the-log' });
     await byEmail.call(unlinkIdentity, { email, subject: 'lou-2-of-the-log' });
     const target = { type: 'account', id: String(actor.accountId) };
-    const own = (await entriesOf(byEmail, 'account.link')).filter(({ target: of }) => JSON.stringify(of) === JSON.stringify(target));
+    const own = (await entriesOf(byEmail, 'account.link')).filter(
+      ({ target: of }) => JSON.stringify(of) === JSON.stringify(target),
+    );
     expect(own).toEqual([
-      expect.objectContaining({ actor: expect.objectContaining({ kind: 'cli' }), changes: { issuer, linked_by: 'operator' } }),
+      expect.objectContaining({
+        actor: expect.objectContaining({ kind: 'cli' }),
+        changes: { issuer, linked_by: 'operator' },
+      }),
       expect.objectContaining({
         actor: expect.objectContaining({ kind: 'account', account_id: actor.accountId }),
         changes: { issuer, linked_by: 'email' },
@@ -240,11 +270,16 @@ describe('identities in personal data', () => {
   it('exports identities with the account, and removes them with the account and by erasure', async () => {
     const email = await newAccount();
     const { account } = await fixture.call(linkIdentity, { email, subject: 'mia' });
-    const [row] = await fixture.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
+    const [row] = await fixture.env.sql<{ person_id: number }>(
+      'select person_id from directory.accounts where id = $1',
+      [account.id],
+    );
     const person_id = row?.person_id ?? 0;
     const { items } = await fixture.call(exportPerson, { person_id, part: 'accounts', after: 0 });
     expect(items).toEqual([
-      expect.objectContaining({ identities: [expect.objectContaining({ issuer, subject: 'mia', linked_by: 'operator' })] }),
+      expect.objectContaining({
+        identities: [expect.objectContaining({ issuer, subject: 'mia', linked_by: 'operator' })],
+      }),
     ]);
     await fixture.call(suspendPerson, { person_id });
     expect(await refusal('mia', undefined, fixture)).toBe('unauthenticated');
@@ -253,7 +288,9 @@ describe('identities in personal data', () => {
     await fixture.call(createAccount, { email: service, service_name: 'A service' });
     await fixture.call(linkIdentity, { email: service, subject: 'of-a-service' });
     await fixture.call(deleteAccount, { email: service });
-    expect(await fixture.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')")).toEqual([]);
+    expect(
+      await fixture.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')"),
+    ).toEqual([]);
   });
 });
 
@@ -264,7 +301,9 @@ describe('identities without a configured issuer', () => {
       await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });
       for (const rpc of [linkIdentity, unlinkIdentity])
         expect((await nameless.refusal(rpc, { email: 'ann@example.org', subject: 'x' })).reason).toBe('no_issuer');
-      expect((await nameless.call(linkIdentity, { email: 'ann@example.org', subject: 'x', issuer })).changed).toBe(true);
+      expect((await nameless.call(linkIdentity, { email: 'ann@example.org', subject: 'x', issuer })).changed).toBe(
+        true,
+      );
     } finally {
       await nameless.stop();
     }

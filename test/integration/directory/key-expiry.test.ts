@@ -10,8 +10,17 @@ let db: Database;
 beforeAll(async () => {
   fixture = await startDirectoryFixture(import.meta.url);
   const { DATABASE_URL: url = '' } = fixture.env.settings;
-  db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: fixture.env.logger, applicationName: 'key expiry' });
-  await fixture.apply({ people: [{ key: 'bot', name: 'Bot' }], accounts: [{ email: 'bot@example.org', person: 'bot' }] });
+  db = await createDatabase({
+    url,
+    schema: 'directory',
+    poolSize: 1,
+    logger: fixture.env.logger,
+    applicationName: 'key expiry',
+  });
+  await fixture.apply({
+    people: [{ key: 'bot', name: 'Bot' }],
+    accounts: [{ email: 'bot@example.org', person: 'bot' }],
+  });
 });
 afterAll(async () => {
   await db.close();
@@ -25,8 +34,14 @@ describe('coherence_service_keys_expiring (rules/operations#metrics, rules/acces
     const measure = async (): Promise<number> =>
       Number(/^coherence_service_keys_expiring\{.*\} (\d+)$/m.exec((await metrics.render()).text)?.[1] ?? Number.NaN);
     const issue = async (endsInDays: number | undefined): Promise<string> => {
-      const ends = endsInDays === undefined ? {} : { expires_at: new Date(Date.now() + endsInDays * 86_400_000).toISOString() };
-      const { key } = await fixture.call(directory.rpcs.issueKey, { email: 'bot@example.org', name: 'A program', scopes: ['*'], ...ends });
+      const ends =
+        endsInDays === undefined ? {} : { expires_at: new Date(Date.now() + endsInDays * 86_400_000).toISOString() };
+      const { key } = await fixture.call(directory.rpcs.issueKey, {
+        email: 'bot@example.org',
+        name: 'A program',
+        scopes: ['*'],
+        ...ends,
+      });
       return key.id;
     };
     expect(await measure()).toBe(0);

@@ -24,7 +24,13 @@ beforeAll(async () => {
   );
   const { DATABASE_URL: all = '' } = fixture.env.settings;
   const { DATABASE_URL_DIRECTORY: url = '' } = listDatabaseUrls(all, process.env['TEST_SERVICE_SECRET'] ?? '');
-  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: fixture.env.logger, applicationName: 'test' });
+  db = await createDatabase({
+    url,
+    schema: 'directory',
+    poolSize: 2,
+    logger: fixture.env.logger,
+    applicationName: 'test',
+  });
 });
 afterAll(async () => {
   await db.close();
@@ -71,9 +77,10 @@ describe('last_used_at of a continuously used key (K7)', () => {
       (second % 2 === 0 ? uses : others).note(key.id);
       if (second % 10 !== 0) continue;
       await Promise.all([uses.write(), others.write()]);
-      const [row] = await fixture.env.sql<{ at: string }>('select last_used_at::text as at from directory.service_keys where id = $1', [
-        key.id,
-      ]);
+      const [row] = await fixture.env.sql<{ at: string }>(
+        'select last_used_at::text as at from directory.service_keys where id = $1',
+        [key.id],
+      );
       const at = Date.parse(row?.at ?? '');
       expect(nowMs - at).toBeLessThanOrEqual(60_000);
       if (at !== written.at(-1)) written.push(at);
@@ -87,8 +94,11 @@ describe('last_used_at of a continuously used key (K7)', () => {
     );
     uses.note(key.id);
     await uses.write();
-    expect(await fixture.env.sql('select 1 from directory.service_keys where id = $1 and xmin::text = $2', [key.id, version])).toHaveLength(
-      1,
-    );
+    expect(
+      await fixture.env.sql('select 1 from directory.service_keys where id = $1 and xmin::text = $2', [
+        key.id,
+        version,
+      ]),
+    ).toHaveLength(1);
   });
 });

@@ -1,12 +1,17 @@
-/** Service keys in the directory: rights to create, read, rotate and revoke them, and expiry (rules/access#service-keys). */
+/**
+ * Service keys in the directory: rights to create, read, rotate and revoke them, and expiry
+ * (rules/access#service-keys).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory, maxKeys } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { createAccount, createKey, deactivateAccount, deleteAccount, erasePerson, exportPerson, getKey, getPerson } = directory.rpcs;
-const { grantAccount, issueKey, listAllKeys, listKeys, login, logout, revokeAnyKey, revokeKey, rotateAnyKey } = directory.rpcs;
+const { createAccount, createKey, deactivateAccount, deleteAccount, erasePerson, exportPerson, getKey, getPerson } =
+  directory.rpcs;
+const { grantAccount, issueKey, listAllKeys, listKeys, login, logout, revokeAnyKey, revokeKey, rotateAnyKey } =
+  directory.rpcs;
 const { rotateKey, setPassword, suspendPerson, verifyKey, verifySession, whoami } = directory.rpcs;
 const password = 'seven green parrots';
 type User = Extract<Actor, { kind: 'user' }>;
@@ -37,7 +42,11 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const wish = (request: Partial<RequestOf<typeof createKey>> = {}) => ({ name: 'A program', scopes: ['media:read'], ...request });
+const wish = (request: Partial<RequestOf<typeof createKey>> = {}) => ({
+  name: 'A program',
+  scopes: ['media:read'],
+  ...request,
+});
 const makeFor = (email: string, scopes = ['*']) => fixture.call(issueKey, { email, name: 'A program', scopes });
 const works = async (token: string): Promise<boolean> =>
   fixture.call(verifyKey, { token }, null).then(
@@ -68,19 +77,27 @@ describe('directory.keys.create (K1, K5)', () => {
       rotating_until: null,
       revoked_at: null,
     });
-    expect(await fixture.env.sql('select 1 from directory.service_keys k where position($1 in k::text) > 0', [token.slice(-43)])).toEqual(
-      [],
-    );
+    expect(
+      await fixture.env.sql('select 1 from directory.service_keys k where position($1 in k::text) > 0', [
+        token.slice(-43),
+      ]),
+    ).toEqual([]);
   });
 
   it('allows superusers to create keys of any account, and others only of their own (K10)', async () => {
     const { key } = await fixture.call(createKey, wish({ account_id: ben.accountId }), root);
-    expect(key).toMatchObject({ account: { email: 'ben@example.org' }, created_by: { account_id: root.accountId, key_id: null } });
+    expect(key).toMatchObject({
+      account: { email: 'ben@example.org' },
+      created_by: { account_id: root.accountId, key_id: null },
+    });
     const refusals = [];
     for (const account_id of [root.accountId, 999_999, 0])
       refusals.push((await fixture.refusal(createKey, wish({ account_id }), ada)).toBody());
     expect(refusals).toEqual(
-      refusals.map(() => ({ code: 'permission_denied', message: 'Only superusers can create keys of other accounts.' })),
+      refusals.map(() => ({
+        code: 'permission_denied',
+        message: 'Only superusers can create keys of other accounts.',
+      })),
     );
     for (const account_id of [999_999, -1])
       expect(await fixture.refusal(createKey, wish({ account_id }), root)).toMatchObject({ code: 'bad_request' });
@@ -102,9 +119,13 @@ describe('directory.keys.create (K1, K5)', () => {
     const actor = await actorOf(parent.token);
     const child = await fixture.call(createKey, wish(), actor);
     expect(child.key.created_by).toEqual({ account_id: root.accountId, key_id: parent.key.id });
-    expect(await fixture.refusal(createKey, wish({ scopes: ['media:write'] }), actor)).toMatchObject({ code: 'permission_denied' });
+    expect(await fixture.refusal(createKey, wish({ scopes: ['media:write'] }), actor)).toMatchObject({
+      code: 'permission_denied',
+    });
     const wider = await fixture.call(createKey, wish({ scopes: ['*'] }), ada);
-    expect(await fixture.refusal(rotateKey, { key_id: wider.key.id }, actor)).toMatchObject({ code: 'permission_denied' });
+    expect(await fixture.refusal(rotateKey, { key_id: wider.key.id }, actor)).toMatchObject({
+      code: 'permission_denied',
+    });
     await fixture.call(rotateKey, { key_id: child.key.id }, actor);
     await fixture.call(revokeKey, { key_id: parent.key.id }, root);
     expect((await fixture.call(getKey, { key_id: child.key.id }, root)).key.revoked_at).toBeNull();
@@ -120,7 +141,9 @@ describe('directory.keys.create (K1, K5)', () => {
     );
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => makeFor(email)));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    expect(refused.map(({ reason }) => (reason as { reason: string }).reason)).toEqual(Array.from({ length: 5 }, () => 'too_many_keys'));
+    expect(refused.map(({ reason }) => (reason as { reason: string }).reason)).toEqual(
+      Array.from({ length: 5 }, () => 'too_many_keys'),
+    );
     const { items, count } = await fixture.call(listAllKeys, { email, limit: 1, offset: 0 });
     expect(count).toBe(maxKeys);
     await fixture.call(revokeAnyKey, { key_id: items[0]?.id ?? '' });
@@ -151,7 +174,10 @@ describe('directory.keys.list, get and revoke (K5)', () => {
     expect([await works(token), first.key.revoked_at]).toEqual([false, expect.any(String)]);
     await waitFor(() => forgotten.includes(key.id));
     expect((await fixture.call(revokeKey, { key_id: key.id }, root)).key.revoked_at).toBe(first.key.revoked_at);
-    expect(await fixture.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({ code: 'conflict', reason: 'key_ended' });
+    expect(await fixture.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({
+      code: 'conflict',
+      reason: 'key_ended',
+    });
   });
 });
 
@@ -179,7 +205,8 @@ describe('directory.keys.rotate (K5, K10)', () => {
   it('invalidates the oldest secret at the third rotation', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const tokens = [made.token];
-    const rotate = async (): Promise<void> => void tokens.push((await fixture.call(rotateKey, { key_id: made.key.id }, ada)).token);
+    const rotate = async (): Promise<void> =>
+      void tokens.push((await fixture.call(rotateKey, { key_id: made.key.id }, ada)).token);
     await rotate();
     await rotate();
     expect(await alive(tokens)).toEqual([true, true, true]);
@@ -197,7 +224,9 @@ describe('directory.keys.rotate (K5, K10)', () => {
 
   it('returns different secrets to concurrent rotations', async () => {
     const { key } = await fixture.call(createKey, wish(), ada);
-    const rotated = await Promise.all(Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)));
+    const rotated = await Promise.all(
+      Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)),
+    );
     expect((await alive(rotated.map(({ token }) => token))).filter(Boolean)).toHaveLength(3);
   });
 
@@ -240,21 +269,28 @@ describe('directory.keys.verify (K2, K6)', () => {
   it('returns the key in whoami, and rejects it in logout', async () => {
     const { key, token } = await makeFor('ada@example.org', ['agents:read']);
     const actor = await actorOf(token);
-    expect((await fixture.call(whoami, {}, actor)).key).toEqual({ id: key.id, name: 'A program', scopes: ['agents:read'] });
+    expect((await fixture.call(whoami, {}, actor)).key).toEqual({
+      id: key.id,
+      name: 'A program',
+      scopes: ['agents:read'],
+    });
     expect((await fixture.call(whoami, {}, ada)).key).toBeNull();
     expect(await fixture.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
   });
 
   it('updates the last use at most once in fifty seconds (K7)', async () => {
     const { key, token } = await makeFor('ada@example.org');
-    const lastUse = async (): Promise<string | null> => (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
+    const lastUse = async (): Promise<string | null> =>
+      (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
     const before = Date.now();
     await works(token);
     await waitFor(async () => (await lastUse()) !== null);
     const used = await lastUse();
     expect(Math.abs(Date.parse(used ?? '') - before)).toBeLessThan(60_000);
     const version = async () =>
-      (await fixture.env.sql<{ xmin: string }>('select xmin::text from directory.service_keys where id = $1', [key.id]))[0]?.xmin;
+      (
+        await fixture.env.sql<{ xmin: string }>('select xmin::text from directory.service_keys where id = $1', [key.id])
+      )[0]?.xmin;
     const written = await version();
     for (let round = 0; round < 20; round++) await works(token);
     expect([await version(), await lastUse()]).toEqual([written, used]);
@@ -267,7 +303,9 @@ describe('keys of a deactivated or removed account (K2)', () => {
     const first = await makeFor(email);
     await fixture.call(deactivateAccount, { email });
     expect(await works(first.token)).toBe(false);
-    expect(await fixture.refusal(issueKey, { email, name: 'x', scopes: ['*'] })).toMatchObject({ reason: 'account_inactive' });
+    expect(await fixture.refusal(issueKey, { email, name: 'x', scopes: ['*'] })).toMatchObject({
+      reason: 'account_inactive',
+    });
     await fixture.call(grantAccount, { email, activate: true });
     expect(await works(first.token)).toBe(false);
     const second = await makeFor(email);
@@ -278,8 +316,13 @@ describe('keys of a deactivated or removed account (K2)', () => {
   });
 
   it('revokes keys on suspension, erasure and deletion', async () => {
-    const personOf = async (email: string): Promise<number> => (await actorOf((await makeFor(email)).token)).personId ?? 0;
-    const [suspended, erased, deleted] = [await newAccount('suspended'), await newAccount('erased'), await newAccount('deleted')];
+    const personOf = async (email: string): Promise<number> =>
+      (await actorOf((await makeFor(email)).token)).personId ?? 0;
+    const [suspended, erased, deleted] = [
+      await newAccount('suspended'),
+      await newAccount('erased'),
+      await newAccount('deleted'),
+    ];
     const keys = [await makeFor(suspended), await makeFor(erased), await makeFor(deleted)];
     await fixture.call(suspendPerson, { person_id: await personOf(suspended) });
     await fixture.call(erasePerson, { person_id: await personOf(erased), operator: 'test', dry_run: false });
@@ -321,7 +364,9 @@ describe('service accounts (K2)', () => {
   );
 
   it('does not create a person if the email is already used', async () => {
-    expect(await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' })).toMatchObject({
+    expect(
+      await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' }),
+    ).toMatchObject({
       reason: 'account_exists',
     });
     expect(await fixture.env.sql("select 1 from directory.people where name = 'Nobody at all'")).toEqual([]);

@@ -46,12 +46,18 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
   });
 
   it('returns retry_after, and counts each address separately', async () => {
-    const error = await fixture.refusal(login, { email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' });
+    const error = await fixture.refusal(login, {
+      email: 'ada@example.org',
+      password: 'of throttled ones',
+      ip: '192.0.2.7',
+    });
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     const seconds = Number(error.details['retry_after']);
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(await outcomes(fixture, [{ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.8' }])).toEqual(['ok']);
+    expect(
+      await outcomes(fixture, [{ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.8' }]),
+    ).toEqual(['ok']);
   });
 
   it('counts calls with a wrong gate key separately: ten per address, without affecting its logins (D76)', async () => {
@@ -59,7 +65,11 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     const codes = (await Promise.all(tries)).map(({ code }) => code);
     expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([10, 20]);
     expect(await fixture.refusal(refuseLogin, { ip: '192.0.2.10' })).toMatchObject({ code: 'unauthenticated' });
-    const logins = Array.from({ length: 11 }, () => ({ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.9' }));
+    const logins = Array.from({ length: 11 }, () => ({
+      email: 'ada@example.org',
+      password: 'of throttled ones',
+      ip: '192.0.2.9',
+    }));
     const outcome = await outcomes(fixture, logins);
     expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
@@ -68,7 +78,11 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '61 seconds') from unnest(attempted_at) as a(at)) where key = 'ip:192.0.2.7'`,
     );
-    const again = Array.from({ length: 12 }, () => ({ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' }));
+    const again = Array.from({ length: 12 }, () => ({
+      email: 'ada@example.org',
+      password: 'of throttled ones',
+      ip: '192.0.2.7',
+    }));
     const codes = await outcomes(fixture, again);
     expect([count(codes, 'ok'), count(codes, 'rate_limited')]).toEqual([10, 2]);
   });
@@ -78,7 +92,11 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
   let fixture: DirectoryFixture;
   beforeAll(async () => {
     fixture = await startDirectoryFixture(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' }, { replicas: 2 });
-    const accounts = ['ada', 'ben', 'eve'].map((name) => ({ email: `${name}@example.org`, person: 'ada', password: 'of throttled ones' }));
+    const accounts = ['ada', 'ben', 'eve'].map((name) => ({
+      email: `${name}@example.org`,
+      person: 'ada',
+      password: 'of throttled ones',
+    }));
     await fixture.apply({ people: [{ key: 'ada', name: 'Ada' }], accounts });
   });
   afterAll(() => fixture.stop());

@@ -50,8 +50,10 @@ async function isAlive({ token }: Login): Promise<boolean> {
     () => false,
   );
 }
-const change = (as: Login, current: string, next: string) => fixture.call(changePassword, { current, new: next, ip }, as.actor);
-const refuseChange = (as: Login, current: string, next: string) => fixture.refusal(changePassword, { current, new: next, ip }, as.actor);
+const change = (as: Login, current: string, next: string) =>
+  fixture.call(changePassword, { current, new: next, ip }, as.actor);
+const refuseChange = (as: Login, current: string, next: string) =>
+  fixture.refusal(changePassword, { current, new: next, ip }, as.actor);
 const canLogIn = (password: string): Promise<boolean> =>
   logIn(password).then(
     () => true,
@@ -61,9 +63,14 @@ const canLogIn = (password: string): Promise<boolean> =>
 describe('directory.accounts.change-password (rules/access#own-login)', () => {
   it("revokes every session of the account, including the caller's, and notifies the gateways", async () => {
     const revoked: string[] = [];
-    const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const stop = fixture.bus.subscribeEvent(
+      directory.events.sessionsRevoked,
+      ({ session_keys: keys }) => void revoked.push(...keys),
+    );
     const [own, other, third, over] = [await logIn(), await logIn(), await logIn(), await logIn()];
-    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [over.id]);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [
+      over.id,
+    ]);
     const foreign = await logIn(firstPassword, 'ben@example.org');
     expect(await change(own, firstPassword, nextPassword)).toEqual({ changed: true, revoked_sessions: 3 });
     expect(await Promise.all([own, other, third, foreign].map(isAlive))).toEqual([false, false, false, true]);
@@ -88,18 +95,24 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
 
   it('rejects a wrong current password before checking the new one', async () => {
     const [own, other] = [await logIn(), await logIn()];
-    expect(await refuseChange(own, 'wrong', 'short')).toMatchObject({ code: 'permission_denied', reason: 'wrong_password' });
+    expect(await refuseChange(own, 'wrong', 'short')).toMatchObject({
+      code: 'permission_denied',
+      reason: 'wrong_password',
+    });
     expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
   });
 
   it('counts wrong passwords as failed logins of the email from the address', async () => {
     const own = await logIn();
-    for (let n = 0; n < 5; n++) expect(await refuseChange(own, `wrong ${n}`, nextPassword)).toMatchObject({ code: 'permission_denied' });
+    for (let n = 0; n < 5; n++)
+      expect(await refuseChange(own, `wrong ${n}`, nextPassword)).toMatchObject({ code: 'permission_denied' });
     expect(await refuseChange(own, firstPassword, nextPassword)).toMatchObject({
       code: 'rate_limited',
       details: { retry_after: expect.any(Number) },
     });
-    expect(await fixture.refusal(login, { email, password: firstPassword, ip })).toMatchObject({ code: 'rate_limited' });
+    expect(await fixture.refusal(login, { email, password: firstPassword, ip })).toMatchObject({
+      code: 'rate_limited',
+    });
     ip = '198.51.100.1';
     expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
   });
@@ -166,7 +179,12 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
       limit: 50,
       offset: 0,
       has_more: false,
-      items: [third, second, first].map(({ id }) => ({ id, created_at: instant, expires_at: instant, current: id === second.id })),
+      items: [third, second, first].map(({ id }) => ({
+        id,
+        created_at: instant,
+        expires_at: instant,
+        current: id === second.id,
+      })),
     });
     expect(await fixture.call(listSessions, { limit: 1, offset: 1 }, third.actor)).toMatchObject({
       count: 3,
@@ -175,7 +193,9 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
     });
     expect(JSON.stringify(page)).not.toContain(first.token.slice(-43));
     await fixture.call(revokeSession, { session_id: first.id }, second.actor);
-    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [third.id]);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [
+      third.id,
+    ]);
     expect((await fixture.call(listSessions, {}, second.actor)).items.map(({ id }) => id)).toEqual([second.id]);
   });
 });
@@ -183,9 +203,13 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
 describe('directory.sessions.revoke (rules/access#own-login)', () => {
   it('revokes a session of the account idempotently, and notifies the gateways', async () => {
     const revoked: string[] = [];
-    const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const stop = fixture.bus.subscribeEvent(
+      directory.events.sessionsRevoked,
+      ({ session_keys: keys }) => void revoked.push(...keys),
+    );
     const [own, other] = [await logIn(), await logIn()];
-    for (let n = 0; n < 3; n++) expect(await fixture.call(revokeSession, { session_id: other.id }, own.actor)).toEqual({ revoked: true });
+    for (let n = 0; n < 3; n++)
+      expect(await fixture.call(revokeSession, { session_id: other.id }, own.actor)).toEqual({ revoked: true });
     expect([await isAlive(own), await isAlive(other)]).toEqual([true, false]);
     expect(await fixture.call(revokeSession, { session_id: own.id }, own.actor)).toEqual({ revoked: true });
     expect(await isAlive(own)).toBe(false);
@@ -196,8 +220,20 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
 
   it('returns 404 for unknown and malformed ids and sessions of other accounts, without revoking any', async () => {
     const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
-    for (const id of [foreign.id, 'a'.repeat(32), '', 'x', foreign.token, `${foreign.id}\0`, "' or true --", 'A'.repeat(32)]) {
-      expect([id, (await fixture.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
+    for (const id of [
+      foreign.id,
+      'a'.repeat(32),
+      '',
+      'x',
+      foreign.token,
+      `${foreign.id}\0`,
+      "' or true --",
+      'A'.repeat(32),
+    ]) {
+      expect([id, (await fixture.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([
+        id,
+        'not_found',
+      ]);
     }
     expect([await isAlive(own), await isAlive(foreign)]).toEqual([true, true]);
   });
@@ -213,8 +249,11 @@ describe('password hashes with a lower cost (rules/access#passwords; D40)', () =
     return weak;
   }
   const readHash = async (): Promise<string> =>
-    (await fixture.env.sql<{ hash: string }>('select password_hash as hash from directory.accounts where email = $1', [email]))[0]?.hash ??
-    '';
+    (
+      await fixture.env.sql<{ hash: string }>('select password_hash as hash from directory.accounts where email = $1', [
+        email,
+      ])
+    )[0]?.hash ?? '';
   const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
   it('rehashes a password only at a successful login', async () => {

@@ -26,7 +26,13 @@ const workspace = {
         { slug: 'held', title: 'Held', config: { anything: parseJson('12345678901234567890') } },
         { slug: 'import', title: 'Import', pipeline_job: 'transcript_import' },
         { slug: 'odd', title: 'Odd', pipeline_job: 'transcript_import', config: { advance_on_success: 'yes' } },
-        { slug: 'old', title: 'Old', pipeline_job: 'transcript_import', config: { advance_on_success: true, gone: 1 }, is_archived: true },
+        {
+          slug: 'old',
+          title: 'Old',
+          pipeline_job: 'transcript_import',
+          config: { advance_on_success: true, gone: 1 },
+          is_archived: true,
+        },
       ],
     },
   ],
@@ -78,7 +84,10 @@ describe('directory.people.get-many', () => {
 
 describe('directory.holons.get-many', () => {
   it('returns holons by id and slug, with inherited privacy and conversation events (D18d, D48)', async () => {
-    const { items } = await fixture.call(getHolons, { ids: [idOf('holons', 'spring')], slugs: ['inner', 'spring', 'unknown'] });
+    const { items } = await fixture.call(getHolons, {
+      ids: [idOf('holons', 'spring')],
+      slugs: ['inner', 'spring', 'unknown'],
+    });
     expect(items.toSorted((left, right) => left.slug.localeCompare(right.slug))).toEqual([
       expect.objectContaining({
         slug: 'inner',
@@ -115,7 +124,14 @@ describe('directory.journeys.get-many', () => {
           { id: expect.any(Number), text: 'Two?', order: 1 },
         ],
         steps: [
-          { id: idOf('steps', 'talk/held'), slug: 'held', title: 'Held', order: 0, is_archived: false, pipeline_job: null },
+          {
+            id: idOf('steps', 'talk/held'),
+            slug: 'held',
+            title: 'Held',
+            order: 0,
+            is_archived: false,
+            pipeline_job: null,
+          },
           {
             id: idOf('steps', 'talk/import'),
             slug: 'import',
@@ -124,8 +140,22 @@ describe('directory.journeys.get-many', () => {
             is_archived: false,
             pipeline_job: 'transcript_import',
           },
-          { id: idOf('steps', 'talk/odd'), slug: 'odd', title: 'Odd', order: 2, is_archived: false, pipeline_job: 'transcript_import' },
-          { id: idOf('steps', 'talk/old'), slug: 'old', title: 'Old', order: 3, is_archived: true, pipeline_job: 'transcript_import' },
+          {
+            id: idOf('steps', 'talk/odd'),
+            slug: 'odd',
+            title: 'Odd',
+            order: 2,
+            is_archived: false,
+            pipeline_job: 'transcript_import',
+          },
+          {
+            id: idOf('steps', 'talk/old'),
+            slug: 'old',
+            title: 'Old',
+            order: 3,
+            is_archived: true,
+            pipeline_job: 'transcript_import',
+          },
         ],
         owner_event_ids: [idOf('holons', 'spring')],
       },
@@ -152,7 +182,10 @@ describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
 
   it('reports the problems of an invalid configuration, and 404 for an unknown step', async () => {
     const error = await fixture.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
-    expect(error).toMatchObject({ reason: 'invalid_step_config', details: { fields: { advance_on_success: expect.any(String) } } });
+    expect(error).toMatchObject({
+      reason: 'invalid_step_config',
+      details: { fields: { advance_on_success: expect.any(String) } },
+    });
     expect(await fixture.refusal(getStepConfig, { step_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
   });
 });
@@ -246,10 +279,16 @@ describe('job directory.note-add and directory.notes.list', () => {
     const first = await add({ ...note, created_at: '2026-05-01T10:00:00.123456Z' });
     await finished(first);
     await finished(await add({ ...note, body: 'again' }));
-    await finished(await add({ key: 'n2', person_ids: [ada], body: 'by Ben', note_type: 'note', author_person_id: ben }));
+    await finished(
+      await add({ key: 'n2', person_ids: [ada], body: 'by Ben', note_type: 'note', author_person_id: ben }),
+    );
     const { items } = await fixture.call(listNotes, { person_id: ada });
     expect(items).toEqual([
-      expect.objectContaining({ body: 'by Ben', note_type: 'note', author_person: expect.objectContaining({ id: ben, name: 'Ben' }) }),
+      expect.objectContaining({
+        body: 'by Ben',
+        note_type: 'note',
+        author_person: expect.objectContaining({ id: ben, name: 'Ben' }),
+      }),
       {
         id: expect.any(Number),
         body: '  verbatim  ',
@@ -260,7 +299,9 @@ describe('job directory.note-add and directory.notes.list', () => {
     ]);
     const [newest] = items;
     await expect(fixture.call(listNotes, { person_id: ada, limit: 1 })).resolves.toEqual({ items: [newest] });
-    await expect(fixture.call(listNotes, { person_id: ada, before: newest?.id ?? 0 })).resolves.toEqual({ items: items.slice(1) });
+    await expect(fixture.call(listNotes, { person_id: ada, before: newest?.id ?? 0 })).resolves.toEqual({
+      items: items.slice(1),
+    });
     const holon = await fixture.call(listNotes, { holon_id: spring, limit: 5 });
     expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
   });

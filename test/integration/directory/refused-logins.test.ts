@@ -31,7 +31,12 @@ const guess = (refused: RefusedLogins, times: number): Promise<unknown> =>
   Promise.all(
     Array.from({ length: times }, (_, index) =>
       refused.record(
-        { subject: 'directory.login', audit: 'login', requestId: `r-${index}`, clientIp: `198.51.${index >> 8}.${index & 255}` },
+        {
+          subject: 'directory.login',
+          audit: 'login',
+          requestId: `r-${index}`,
+          clientIp: `198.51.${index >> 8}.${index & 255}`,
+        },
         null,
         'credentials',
       ),
@@ -40,10 +45,13 @@ const guess = (refused: RefusedLogins, times: number): Promise<unknown> =>
 
 /** Returns entries written since the last call, oldest first. */
 async function takeEntries(): Promise<Entry[]> {
-  const [{ last } = { last: 0 }] = await env.sql<{ last: number }>('select coalesce(max(id), 0)::integer as last from directory.audit_log');
-  const entries = await env.sql<{ changes: string; ip: string }>('select changes, ip from directory.audit_log where id > $1 order by id', [
-    taken,
-  ]);
+  const [{ last } = { last: 0 }] = await env.sql<{ last: number }>(
+    'select coalesce(max(id), 0)::integer as last from directory.audit_log',
+  );
+  const entries = await env.sql<{ changes: string; ip: string }>(
+    'select changes, ip from directory.audit_log where id > $1 order by id',
+    [taken],
+  );
   taken = last;
   return entries.map(({ changes, ip }) => ({ changes: JSON.parse(changes) as Entry['changes'], ip }));
 }

@@ -5,9 +5,16 @@ import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { login, refuseLogin, logout, verifySession, whoami, setPassword, deactivateAccount, grantAccount } = directory.rpcs;
+const { login, refuseLogin, logout, verifySession, whoami, setPassword, deactivateAccount, grantAccount } =
+  directory.rpcs;
 const people = [
-  { key: 'ada', name: 'Ada', description: 'Hosts', photo_url: 'https://example.org/a.png', contact: { email: 'ada@example.org' } },
+  {
+    key: 'ada',
+    name: 'Ada',
+    description: 'Hosts',
+    photo_url: 'https://example.org/a.png',
+    contact: { email: 'ada@example.org' },
+  },
   { key: 'ben', name: 'Ben' },
 ];
 const accounts = [
@@ -71,8 +78,12 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('ignores case and surrounding whitespace of the email, but not of the password', async () => {
-    await expect(fixture.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
-    expect(await fixture.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({ code: 'unauthenticated' });
+    await expect(fixture.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({
+      token_type: 'Bearer',
+    });
+    expect(await fixture.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({
+      code: 'unauthenticated',
+    });
   });
 
   it.each([
@@ -88,7 +99,11 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('returns the same error for an inactive account as for a wrong password', async () => {
-    await fixture.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known to somebody', person: 'ben' });
+    await fixture.call(directory.rpcs.createAccount, {
+      email: 'gone@example.org',
+      password: 'known to somebody',
+      person: 'ben',
+    });
     await fixture.call(deactivateAccount, { email: 'gone@example.org' });
     for (const password of ['known to somebody', 'unknown']) {
       expect((await fixture.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
@@ -99,14 +114,19 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('returns 403 for the correct password of an account without a person, 401 for a wrong one', async () => {
-    expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip })).toMatchObject({
+    expect(
+      await fixture.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip }),
+    ).toMatchObject({
       code: 'permission_denied',
     });
-    expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({ code: 'unauthenticated' });
+    expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({
+      code: 'unauthenticated',
+    });
   });
 
   it('does comparable work for unknown accounts, wrong passwords and a wrong gate key', async () => {
-    // CPU time of this process, which runs the service: unlike wall time it does not depend on other load of the machine.
+    // CPU time of this process, which runs the service: unlike wall time it does not depend on other load of the
+    // machine.
     const measure = async (work: () => Promise<unknown>): Promise<number> => {
       const costs: number[] = [];
       for (let round = 0; round < 9; round++) {
@@ -144,7 +164,9 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       sessionKey: token.slice(12, 44),
     });
     const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
-    await expect(fixture.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
+    await expect(fixture.call(verifySession, { token: ben.token })).resolves.toMatchObject({
+      actor: { coherenceAccess: false },
+    });
   });
 
   it('rejects malformed tokens, wrong secrets and wrong session keys', async () => {
@@ -157,7 +179,10 @@ describe('directory.sessions.verify (rules/access#login)', () => {
   });
 
   it('accepts console sessions only in the console, and other sessions only elsewhere (S3)', async () => {
-    const [api, ofConsole] = [await fixture.call(login, good), await fixture.call(login, { ...good, without_gate_key: true })];
+    const [api, ofConsole] = [
+      await fixture.call(login, good),
+      await fixture.call(login, { ...good, without_gate_key: true }),
+    ];
     await expect(fixture.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
       actor: { kind: 'user' },
     });
@@ -177,7 +202,9 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       [key],
     );
     expect(await verified(token)).toBe(true);
-    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [key]);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [
+      key,
+    ]);
     expect(await verified(token)).toBe(false);
   });
 });
@@ -186,7 +213,10 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
   const revoked: string[][] = [];
   let stopListening: () => void;
   beforeAll(() => {
-    stopListening = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(keys));
+    stopListening = fixture.bus.subscribeEvent(
+      directory.events.sessionsRevoked,
+      ({ session_keys: keys }) => void revoked.push(keys),
+    );
   });
   afterAll(() => stopListening());
   beforeEach(() => {
@@ -208,7 +238,9 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     expect(await Promise.all(ada.map(({ token }) => verified(token)))).toEqual([false, false]);
     expect(await verified(ben.token)).toBe(true);
     expect(await fixture.refusal(login, good)).toMatchObject({ code: 'unauthenticated' });
-    await expect(fixture.call(login, { ...good, password: 'the next password' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    await expect(fixture.call(login, { ...good, password: 'the next password' })).resolves.toMatchObject({
+      token_type: 'Bearer',
+    });
     await waitFor(() => revoked.flat().length >= 2);
     await fixture.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
@@ -223,7 +255,9 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
 
   it('revokes tokens through the workspace file only if the password changes', async () => {
     const { token } = await fixture.call(login, good);
-    await expect(fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
+    await expect(
+      fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] }),
+    ).resolves.toMatchObject({
       unchanged: 1,
     });
     expect(await verified(token)).toBe(true);

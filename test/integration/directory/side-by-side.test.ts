@@ -51,18 +51,30 @@ const deadlocks = async (): Promise<number> => {
 async function faultsOf(acts: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
   const outcomes = await Promise.allSettled(acts.map((act) => act()));
   return outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' || (outcome.reason instanceof AppError && outcome.reason.status < 500) ? [] : [outcome.reason],
+    outcome.status === 'fulfilled' || (outcome.reason instanceof AppError && outcome.reason.status < 500)
+      ? []
+      : [outcome.reason],
   );
 }
 
 const acts = {
   merge: (round: number) => () =>
-    fixture.call(rpcs.mergePerson, { person_id: person(3 * round + 1), into: person(3 * round) }, fixture.actor('root')),
-  erase: (round: number) => () => fixture.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
+    fixture.call(
+      rpcs.mergePerson,
+      { person_id: person(3 * round + 1), into: person(3 * round) },
+      fixture.actor('root'),
+    ),
+  erase: (round: number) => () =>
+    fixture.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
   update: (index: number, holon: number) => () =>
     fixture.call(
       rpcs.updateMembership,
-      { membership_id: membership(index, holon), note: `Note ${index}`, responsible_person_id: person(index + 2), advance_step: true },
+      {
+        membership_id: membership(index, holon),
+        note: `Note ${index}`,
+        responsible_person_id: person(index + 2),
+        advance_step: true,
+      },
       fixture.actor('root'),
     ),
   move: (index: number, holon: number, journey: string) => () =>
@@ -74,7 +86,11 @@ const acts = {
   relate: (index: number) => () =>
     fixture.call(
       rpcs.updateRelationship,
-      { relationship_id: fixture.id('relationships', 'link'), note: `Note ${index}`, step_slug: index % 2 === 0 ? 'asked' : 'agreed' },
+      {
+        relationship_id: fixture.id('relationships', 'link'),
+        note: `Note ${index}`,
+        step_slug: index % 2 === 0 ? 'asked' : 'agreed',
+      },
       fixture.actor('root'),
     ),
   bulk: (index: number, holon: string) => () => {
@@ -83,7 +99,11 @@ const acts = {
       journey_slug: 'bare',
       responsible_person_id: person(index + step),
     }));
-    return fixture.call(rpcs.bulkAddMemberships, { holon_id: fixture.id('holons', holon), memberships: items }, fixture.actor('root'));
+    return fixture.call(
+      rpcs.bulkAddMemberships,
+      { holon_id: fixture.id('holons', holon), memberships: items },
+      fixture.actor('root'),
+    );
   },
   create: (index: number) => () =>
     fixture.call(
@@ -91,7 +111,11 @@ const acts = {
       {
         name: `New ${index}`,
         contact: { email: `new${index}@example.org` },
-        membership: { holon_id: fixture.id('holons', 'hub'), journey_slug: 'join', responsible_person_id: person(index) },
+        membership: {
+          holon_id: fixture.id('holons', 'hub'),
+          journey_slug: 'join',
+          responsible_person_id: person(index),
+        },
       },
       fixture.actor('root'),
     ),
@@ -119,7 +143,13 @@ describe('bulk operations concurrent with single updates', () => {
         acts.grant(index),
         acts.create(100 * round + index),
       ]);
-      const wide = [acts.merge(round), acts.erase(round), acts.bulk(stays, 'hub'), acts.bulk(stays + 1, 'camp-one'), acts.apply(stays)];
+      const wide = [
+        acts.merge(round),
+        acts.erase(round),
+        acts.bulk(stays, 'hub'),
+        acts.bulk(stays + 1, 'camp-one'),
+        acts.apply(stays),
+      ];
       faults.push(...(await faultsOf([...single, acts.relate(round), ...wide, ...single, acts.relate(round + 1)])));
     }
     expect(faults).toEqual([]);

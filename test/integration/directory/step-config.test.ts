@@ -24,13 +24,22 @@ const videohost: PipelineJob = {
       videohost_refresh_token: Type.Optional(Type.String()),
       forgotten: Type.Boolean({ default: true }),
       upload: Type.Optional(
-        Type.Object({ title: Type.String({ default: 'Untitled' }), size: Type.Optional(Type.Integer()) }, { additionalProperties: false }),
+        Type.Object(
+          { title: Type.String({ default: 'Untitled' }), size: Type.Optional(Type.Integer()) },
+          { additionalProperties: false },
+        ),
       ),
       labels: Type.Optional(Type.Object({}, { additionalProperties: true })),
     },
     { additionalProperties: false },
   ),
-  fields: { channel: 'read_write', quota: 'read', videohost_refresh_token: 'hidden', upload: 'read_write', labels: 'read_write' },
+  fields: {
+    channel: 'read_write',
+    quota: 'read',
+    videohost_refresh_token: 'hidden',
+    upload: 'read_write',
+    labels: 'read_write',
+  },
 };
 
 let fixture: DirectoryFixture;
@@ -43,7 +52,14 @@ beforeAll(async () => {
   fixture = await startDirectoryFixture(import.meta.url);
   const applied = await fixture.apply({ accounts: [{ email: 'ada@example.org' }] });
   adaId = applied.ids['accounts']?.['ada@example.org'] ?? 0;
-  ada = { kind: 'user', accountId: adaId, personId: null, superuser: false, globalEditor: false, coherenceAccess: true };
+  ada = {
+    kind: 'user',
+    accountId: adaId,
+    personId: null,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: true,
+  };
   const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 8, logger: env.logger, applicationName: 'test' });
@@ -68,7 +84,14 @@ async function createJourney(config: unknown): Promise<void> {
         steps: [
           { slug: 'video', title: 'Video', pipeline_job: videohost.name, config },
           { slug: 'import', pipeline_job: 'transcript_import' },
-          { slug: 'later', pipeline_job: 'nobody_knows', is_archived: true, goal: 'g', success_criteria: 's', starter_message: 'm' },
+          {
+            slug: 'later',
+            pipeline_job: 'nobody_knows',
+            is_archived: true,
+            goal: 'g',
+            success_criteria: 's',
+            starter_message: 'm',
+          },
           { slug: 'free', config },
         ],
       },
@@ -78,7 +101,8 @@ async function createJourney(config: unknown): Promise<void> {
 }
 
 const { subject, audit: action } = directory.rpcs.patchStepConfig;
-const context = (actor: Actor | undefined = ada): RequestContext => ({ actor, subject, audit: action, requestId: 'r' }) as RequestContext;
+const context = (actor: Actor | undefined = ada): RequestContext =>
+  ({ actor, subject, audit: action, requestId: 'r' }) as RequestContext;
 type View = { config: JsonObject; updated_at: string };
 const read = async (step = 'video'): Promise<View> =>
   (await handlers.readStepConfig({ journey_slug: journey, step_slug: step }, context())) as unknown as View;
@@ -103,9 +127,16 @@ async function stored(slug = 'video'): Promise<{ config: string; updated_at: str
   if (row === undefined) throw new Error('no such step');
   return row;
 }
-const audit = async (step = 'video') => (await fixture.call(listConfigAudit, { journey_slug: journey, step_slug: step })).items;
+const audit = async (step = 'video') =>
+  (await fixture.call(listConfigAudit, { journey_slug: journey, step_slug: step })).items;
 
-const initial = { videohost_refresh_token: 'secret', quota: 5, forgotten: false, gone: { a: 1 }, upload: { title: 't', old: 1 } };
+const initial = {
+  videohost_refresh_token: 'secret',
+  quota: 5,
+  forgotten: false,
+  gone: { a: 1 },
+  upload: { title: 't', old: 1 },
+};
 beforeEach(() => createJourney(initial));
 
 describe('directory.steps.list (rules/steps#step-configuration)', () => {
@@ -140,7 +171,12 @@ describe('directory.steps.list (rules/steps#step-configuration)', () => {
 
 describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
   it('returns defaults, read and read_write fields and the job, but no hidden, undeclared or stateless fields', async () => {
-    expect((await read()).config).toEqual({ pipeline_job: 'test_videohost', channel: 'main', quota: 5, upload: { title: 't' } });
+    expect((await read()).config).toEqual({
+      pipeline_job: 'test_videohost',
+      channel: 'main',
+      quota: 5,
+      upload: { title: 't' },
+    });
   });
 
   it('returns the whole configuration of a step without a registered job', async () => {
@@ -160,7 +196,9 @@ describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
       { journey_slug: before, step_slug: 'own' },
     ]) {
       expect(await fixture.refusal(readStepConfig, request)).toMatchObject({ code: 'not_found', reason: undefined });
-      expect(await fixture.refusal(patchStepConfig, { ...request, write: { config: {} } })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(patchStepConfig, { ...request, write: { config: {} } })).toMatchObject({
+        code: 'not_found',
+      });
       expect(await fixture.refusal(listConfigAudit, request)).toMatchObject({ code: 'not_found' });
     }
   });
@@ -168,7 +206,12 @@ describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
 
 describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', () => {
   it('merges recursively, keeps hidden fields, and removes undeclared keys by null', async () => {
-    const reply = await patch({ channel: 'b', gone: null, upload: { size: 1, old: null }, labels: { a: [null], b: { c: null, d: 1 } } });
+    const reply = await patch({
+      channel: 'b',
+      gone: null,
+      upload: { size: 1, old: null },
+      labels: { a: [null], b: { c: null, d: 1 } },
+    });
     expect(reply.config).toEqual({
       pipeline_job: 'test_videohost',
       channel: 'b',
@@ -213,7 +256,11 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
       upload: { nope: 1 },
     };
     const error = await refusal(patch(bad));
-    expect(error).toMatchObject({ code: 'bad_request', reason: 'config_keys_not_writable', message: expect.any(String) });
+    expect(error).toMatchObject({
+      code: 'bad_request',
+      reason: 'config_keys_not_writable',
+      message: expect.any(String),
+    });
     expect(Object.keys(error.details['fields'] as object).toSorted()).toEqual(
       ['forgotten', 'nope', 'pipeline_job', 'quota', 'upload.nope', 'videohost_refresh_token'].toSorted(),
     );
@@ -225,15 +272,20 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
   });
 
   it('compares expected_updated_at with microsecond precision', async () => {
-    await fixture.env.sql(`update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`, [
-      stepId,
-    ]);
+    await fixture.env.sql(
+      `update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`,
+      [stepId],
+    );
     expect((await read()).updated_at).toBe('2026-05-01T10:00:00.000001Z');
     for (const expected of ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000002Z'])
-      expect(await refusal(patch({ channel: 'b' }, { expected_updated_at: expected }))).toMatchObject({ reason: 'stale_config' });
+      expect(await refusal(patch({ channel: 'b' }, { expected_updated_at: expected }))).toMatchObject({
+        reason: 'stale_config',
+      });
     const reply = await patch({ channel: 'b' }, { expected_updated_at: '2026-05-01T12:00:00.000001+02:00' });
     expect(reply.updated_at > '2026-05-01T10:00:00.000001Z').toBe(true);
-    expect(await refusal(patch({}, { expected_updated_at: '2026-05-01T10:00:00.000001Z' }))).toMatchObject({ reason: 'stale_config' });
+    expect(await refusal(patch({}, { expected_updated_at: '2026-05-01T10:00:00.000001Z' }))).toMatchObject({
+      reason: 'stale_config',
+    });
     await expect(patch({}, { expected_updated_at: reply.updated_at })).resolves.toEqual(reply);
     await expect(patch({}, { expected_updated_at: null })).resolves.toEqual(reply);
   });
@@ -259,7 +311,13 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     const instant = expect.stringMatching(/Z$/);
     expect(await audit()).toEqual([
       { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['channel'] },
-      { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['channel', 'labels.a.b', 'labels.c'] },
+      {
+        id: expect.any(Number),
+        changed_at: instant,
+        source: 'api',
+        account,
+        paths: ['channel', 'labels.a.b', 'labels.c'],
+      },
       { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['gone', 'upload.old'] },
     ]);
     await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', config: { channel: 'c' } }] }] });
@@ -267,15 +325,21 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
   });
 
   it('accepts all keys except pipeline_job for a step without a registered job, and preserves all digits', async () => {
-    const config = parseJson('{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}');
+    const config = parseJson(
+      '{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}',
+    );
     const reply = await patch(config, {}, 'free');
     const text = JSON.stringify(reply.config);
-    for (const part of ['"n":12345678901234567890', '"f":0.10', '"__proto__":{"x":1}', '"constructor":2']) expect(text).toContain(part);
+    for (const part of ['"n":12345678901234567890', '"f":0.10', '"__proto__":{"x":1}', '"constructor":2'])
+      expect(text).toContain(part);
     expect(reply.config).not.toHaveProperty('gone');
     expect(JSON.stringify((await patch({ other: 1 }, {}, 'free')).config)).toContain('12345678901234567890');
     for (const step of ['free', 'later']) {
       const error = await refusal(patch({ pipeline_job: null }, {}, step));
-      expect(error).toMatchObject({ reason: 'config_keys_not_writable', details: { fields: { pipeline_job: expect.any(String) } } });
+      expect(error).toMatchObject({
+        reason: 'config_keys_not_writable',
+        details: { fields: { pipeline_job: expect.any(String) } },
+      });
     }
   });
 
@@ -301,7 +365,9 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
       await patch({ [`patched${index}`]: index }, {}, 'free');
     };
     const apply = async (index: number): Promise<void> => {
-      await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'free', config: { [`applied${index}`]: index } }] }] });
+      await fixture.apply({
+        journeys: [{ slug: journey, steps: [{ slug: 'free', config: { [`applied${index}`]: index } }] }],
+      });
     };
     await Promise.all(rounds.flatMap((index) => [write(index), apply(index)]));
     const { config } = await stored('free');
@@ -312,17 +378,19 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
 
   it('accepts exactly one of many concurrent writes with the same expected_updated_at', async () => {
     const { updated_at: expected } = await read('free');
-    const writes = Array.from({ length: 10 }, (_, index) => patch({ winner: index }, { expected_updated_at: expected }, 'free'));
+    const writes = Array.from({ length: 10 }, (_, index) =>
+      patch({ winner: index }, { expected_updated_at: expected }, 'free'),
+    );
     const results = await Promise.allSettled(writes);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await audit('free')).toHaveLength(1);
   });
 
   it('returns the same configuration to the worker, without undeclared keys', async () => {
-    await fixture.env.sql(`update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`, [
-      stepId,
-      '{"gone": 1, "pipeline_job": "odd"}',
-    ]);
+    await fixture.env.sql(
+      `update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`,
+      [stepId, '{"gone": 1, "pipeline_job": "odd"}'],
+    );
     expect((await read()).config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
     await patch({ advance_on_success: true, gone: null });
     await expect(fixture.call(getStepConfig, { step_id: stepId })).resolves.toEqual({

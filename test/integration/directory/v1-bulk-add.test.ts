@@ -7,7 +7,15 @@ import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
 import { tryLockHolonForBulkAdd } from '../../../services/directory/memberships/statements/writes.ts';
-import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
+import {
+  callers,
+  startWorkflowFixture,
+  edits,
+  rpcs,
+  sees,
+  type Caller,
+  type WorkflowFixture,
+} from './workflow-fixture.ts';
 
 const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));
 
@@ -16,11 +24,20 @@ let db: Database;
 let eventOutbox: EventOutbox;
 beforeAll(async () => {
   fixture = await startWorkflowFixture(import.meta.url, {}, { BULK_ADD_WAIT_MS: '20000' });
-  await fixture.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
+  await fixture.add({
+    people: crowd,
+    memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }],
+  });
   const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
-  eventOutbox = new EventOutbox({ service: 'directory', db, bus: fixture.bus, logger: env.logger, metrics: createMetrics('bulk') });
+  eventOutbox = new EventOutbox({
+    service: 'directory',
+    db,
+    bus: fixture.bus,
+    logger: env.logger,
+    metrics: createMetrics('bulk'),
+  });
 });
 afterAll(async () => {
   await db.close();
@@ -37,9 +54,16 @@ const bulkAdd = (memberships: object[], holon = 'hub', more: object = {}, caller
   fixture.call(rpcs.bulkAddMemberships, request(memberships, holon, more), fixture.actor(caller));
 type BulkAdd = ReturnType<typeof createBulkAddHandlers>['bulkAddMemberships'];
 const edContext = () => ({ actor: fixture.actor('ed') }) as Parameters<BulkAdd>[1];
-const crowdItems = (from = 0, to = 500) => crowd.slice(from, to).map(({ key }) => ({ person_id: person(key), journey_slug: 'join' }));
+const crowdItems = (from = 0, to = 500) =>
+  crowd.slice(from, to).map(({ key }) => ({ person_id: person(key), journey_slug: 'join' }));
 const stored = (holon: string) =>
-  fixture.env.sql<{ person_id: number; journey: string; step: string | null; follow_up_after: string | null; responsible: number | null }>(
+  fixture.env.sql<{
+    person_id: number;
+    journey: string;
+    step: string | null;
+    follow_up_after: string | null;
+    responsible: number | null;
+  }>(
     `select m.person_id, j.slug as journey, s.slug as step, m.follow_up_after::text, m.responsible_person_id as responsible
      from directory.memberships m join directory.journeys j on j.id = m.journey_id left join directory.journey_steps s on s.id = m.step_id
      where m.holon_id = $1 order by m.id`,
@@ -103,12 +127,19 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     expect(await stored('hub')).toEqual(
       [
         { person_id: person('ada'), journey: 'join', step: 'joined', follow_up_after: null, responsible: null },
-        { person_id: person('ben'), journey: 'join', step: 'joined', follow_up_after: '2026-05-01', responsible: person('sam') },
+        {
+          person_id: person('ben'),
+          journey: 'join',
+          step: 'joined',
+          follow_up_after: '2026-05-01',
+          responsible: person('sam'),
+        },
         { person_id: person('dan'), journey: 'join', step: 'invited', follow_up_after: null, responsible: null },
         { person_id: person('cleo'), journey: 'bare', step: null, follow_up_after: null, responsible: null },
       ].toSorted(
         (left, right) =>
-          Number(left.person_id !== person('ada')) - Number(right.person_id !== person('ada')) || left.person_id - right.person_id,
+          Number(left.person_id !== person('ada')) - Number(right.person_id !== person('ada')) ||
+          left.person_id - right.person_id,
       ),
     );
   });
@@ -140,12 +171,14 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     expect(new Set((await stored('annex')).map(({ step }) => step))).toEqual(new Set(['invited']));
   });
 
-  it.each([[[]], [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))], [[{ journey_slug: 'join' }]], [[{ person_id: '1' }]]])(
-    'rejects an invalid request, case %#',
-    async (items) => {
-      expect(await fixture.attempt(() => bulkAdd(items))).toBe('bad_request');
-    },
-  );
+  it.each([
+    [[]],
+    [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))],
+    [[{ journey_slug: 'join' }]],
+    [[{ person_id: '1' }]],
+  ])('rejects an invalid request, case %#', async (items) => {
+    expect(await fixture.attempt(() => bulkAdd(items))).toBe('bad_request');
+  });
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
     'lets %s add to %s as the policy allows',
@@ -162,14 +195,20 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
 
   it('returns 404 for an unknown holon', async () => {
     const unknown = { holon_id: 2_000_000_000, memberships: [{ person_id: 1 }] };
-    expect(await fixture.refusal(rpcs.bulkAddMemberships, unknown, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.bulkAddMemberships, unknown, fixture.actor('root'))).toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
 describe('concurrent bulk writes of one holon (D45)', () => {
   it('serializes concurrent bulk writes: each membership is created once, and every call gets a response', async () => {
-    const replies = await Promise.all(Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')));
-    const created = replies.flatMap(({ items }) => items.filter(({ outcome }) => outcome === 'created').map(({ person_id: id }) => id));
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')),
+    );
+    const created = replies.flatMap(({ items }) =>
+      items.filter(({ outcome }) => outcome === 'created').map(({ person_id: id }) => id),
+    );
     expect(created).toHaveLength(310);
     expect(new Set(created).size).toBe(310);
     expect(replies.every(({ failed }) => failed === 0)).toBe(true);
@@ -180,14 +219,22 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      const row = await tryLockHolonForBulkAdd(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
+      const row = await tryLockHolonForBulkAdd(tx, {
+        holonId: fixture.id('holons', 'vault'),
+        seesAll: true,
+        accountId: null,
+      });
       expect(row?.locked).toBe(true);
       held.resolve();
       await turn.promise;
     });
     await held.promise;
     // Replaces the handlers of the service, which have a longer timeout.
-    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), eventOutbox, config: { BULK_ADD_WAIT_MS: 1_000 } });
+    const impatient = createBulkAddHandlers({
+      idempotency: new IdempotencyStore(db),
+      eventOutbox,
+      config: { BULK_ADD_WAIT_MS: 1_000 },
+    });
     try {
       // More calls than connections: a waiting call must not occupy a connection.
       const waiting = Array.from({ length: 8 }, () =>
@@ -196,7 +243,9 @@ describe('concurrent bulk writes of one holon (D45)', () => {
           (error: unknown) => error,
         ),
       );
-      expect(await impatient.bulkAddMemberships(request(crowdItems(0, 1), 'cell'), edContext())).toMatchObject({ created: 1 });
+      expect(await impatient.bulkAddMemberships(request(crowdItems(0, 1), 'cell'), edContext())).toMatchObject({
+        created: 1,
+      });
       const list = { holon_id: fixture.id('holons', 'vault') };
       expect(await fixture.call(rpcs.listHolonMemberships, list, fixture.actor('ed'))).toMatchObject({ count: 0 });
       for (const refusal of await Promise.all(waiting)) {
@@ -259,7 +308,9 @@ describe('concurrent bulk writes of one holon (D45)', () => {
             db.transaction((tx) =>
               work(
                 Object.create(tx, {
-                  query: { value: (...call: Parameters<typeof tx.query>) => (seen.push(call[0].name), tx.query(...call)) },
+                  query: {
+                    value: (...call: Parameters<typeof tx.query>) => (seen.push(call[0].name), tx.query(...call)),
+                  },
                 }),
               ),
             ),
@@ -270,7 +321,10 @@ describe('concurrent bulk writes of one holon (D45)', () => {
         eventOutbox,
         config: { BULK_ADD_WAIT_MS: 3_000 },
       });
-      const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, edContext());
+      const reply = await bulkAddMemberships(
+        { holon_id: holon, memberships: items as { person_id: number }[] },
+        edContext(),
+      );
       expect(reply).toMatchObject({ created: items.length });
       return seen.length;
     };

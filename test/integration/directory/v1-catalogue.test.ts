@@ -60,7 +60,9 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
       'video',
       'slideshow',
     ]);
-    expect((await fixture.call(getClass, { object_kind: 'holon', slug: 'domain' })).config).toEqual({ info_field_groups: [] });
+    expect((await fixture.call(getClass, { object_kind: 'holon', slug: 'domain' })).config).toEqual({
+      info_field_groups: [],
+    });
     expect((await fixture.call(getClass, { object_kind: 'person', slug: 'topic' })).config).toEqual({});
   });
 
@@ -96,7 +98,11 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
         usage: { holon_direct_count: 0, membership_count: 3, relationship_count: 0 },
       },
     ]);
-    expect((await list({ q: 'hosting' })).items[0]?.usage).toEqual({ holon_direct_count: 1, membership_count: 0, relationship_count: 2 });
+    expect((await list({ q: 'hosting' })).items[0]?.usage).toEqual({
+      holon_direct_count: 1,
+      membership_count: 0,
+      relationship_count: 2,
+    });
     expect((await list({ q: 'open-talk' })).items[0]?.usage).toMatchObject({ holon_direct_count: 3 });
   });
 
@@ -149,7 +155,9 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
       usage: { membership_count: 1, relationship_count: 0 },
     });
     expect(await usage()).toEqual([3, 1, 0, 1]);
-    await fixture.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
+    await fixture.apply({
+      memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }],
+    });
     expect(await usage()).toEqual([3, 0, 0, 2]);
     await fixture.env.sql(foldUsageCounts.prepared.text);
     expect(await usage()).toEqual([3, 0, 0, 2]);
@@ -167,7 +175,9 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
       [second, first],
     ]) {
       await fixture.apply({ journeys: [{ slug: 'turned', name: 'Turned', steps }] });
-      expect((await fixture.call(getJourney, { slug: 'turned' })).steps.map(({ slug }) => slug)).toEqual(steps.map(({ slug }) => slug));
+      expect((await fixture.call(getJourney, { slug: 'turned' })).steps.map(({ slug }) => slug)).toEqual(
+        steps.map(({ slug }) => slug),
+      );
     }
     expect(await fixture.refusal(getJourney, { slug: 'unknown' })).toMatchObject({ code: 'not_found' });
   });

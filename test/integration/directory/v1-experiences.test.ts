@@ -14,7 +14,8 @@ const wish = (change: Partial<NewExperience> = {}): NewExperience => ({
   description: '<p onclick="x">By moonlight.</p>',
   ...change,
 });
-const create = (change?: Partial<NewExperience>, actor = fixture.host) => fixture.directory.call(createExperience, wish(change), actor);
+const create = (change?: Partial<NewExperience>, actor = fixture.host) =>
+  fixture.directory.call(createExperience, wish(change), actor);
 const refusal = (change: Partial<NewExperience>, actor: typeof fixture.host | null = fixture.host) =>
   fixture.directory.refusal(createExperience, wish(change), actor);
 const countHolons = async (): Promise<unknown> =>
@@ -38,7 +39,10 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
   it('uses the named class and validates its info fields', async () => {
     expect((await create({ svc_class: 'workshop' })).experience.type).toBe('workshop');
     const { experience } = await create({ svc_class: 'walk', info_fields: { km: 12 } });
-    const [row] = await fixture.directory.env.sql<{ infos: string }>('select infos from directory.holons where id = $1', [experience.id]);
+    const [row] = await fixture.directory.env.sql<{ infos: string }>(
+      'select infos from directory.holons where id = $1',
+      [experience.id],
+    );
     expect(JSON.parse(row?.infos ?? '')).toEqual({ km: 12 });
     expect(await refusal({ svc_class: 'workshop', info_fields: { km: 12 } })).toMatchObject({ code: 'bad_request' });
     expect(await refusal({ info_fields: { km: 'twelve' } })).toMatchObject({ code: 'bad_request' });
@@ -63,16 +67,21 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
       { svc_class: 'nowhere' },
       { parent_id: fixture.holons['hike'] ?? 0 }, // its class does not allow children
     ];
-    for (const change of bad) expect(await refusal(change, fixture.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
+    for (const change of bad)
+      expect(await refusal(change, fixture.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
     expect(await countHolons()).toEqual(before);
   });
 
   it('returns 403 without rights on the parent and 404 for an unknown or invisible parent, before other checks', async () => {
     const bad = { name: ' ' };
     expect(await refusal(bad, fixture.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
-    expect(await refusal({ ...bad, parent_id: fixture.holons['root'] ?? 0 })).toMatchObject({ code: 'permission_denied' });
+    expect(await refusal({ ...bad, parent_id: fixture.holons['root'] ?? 0 })).toMatchObject({
+      code: 'permission_denied',
+    });
     for (const actor of [fixture.host, fixture.guest])
-      expect(await refusal({ ...bad, parent_id: fixture.holons['hidden'] ?? 0 }, actor)).toMatchObject({ code: 'not_found' });
+      expect(await refusal({ ...bad, parent_id: fixture.holons['hidden'] ?? 0 }, actor)).toMatchObject({
+        code: 'not_found',
+      });
     for (const parent_id of [999_999, 0, -1, 3e9])
       expect(await refusal({ parent_id }, fixture.editor)).toMatchObject({ code: 'not_found' });
     await expect(create({ parent_id: fixture.holons['hidden'] ?? 0 }, fixture.editor)).resolves.toMatchObject({
@@ -91,9 +100,11 @@ describe('experiences.check-logo and set-logo (D51)', () => {
       code: 'permission_denied',
     });
     for (const id of [fixture.holons['tent'] ?? 0, 999_999, 0, 3e9]) {
-      expect(await fixture.directory.refusal(checkExperienceLogo, { experience_id: id }, fixture.editor)).toMatchObject({
-        code: 'not_found',
-      });
+      expect(await fixture.directory.refusal(checkExperienceLogo, { experience_id: id }, fixture.editor)).toMatchObject(
+        {
+          code: 'not_found',
+        },
+      );
     }
   });
 
@@ -105,7 +116,9 @@ describe('experiences.check-logo and set-logo (D51)', () => {
     expect(await set(4, '/media/logos/4')).toBe('/media/logos/5');
     expect(await set(5, '/media/logos/other')).toBe('/media/logos/5');
     expect(await set(6, '/media/logos/6')).toBe('/media/logos/6');
-    expect(await fixture.directory.refusal(setExperienceLogo, { experience_id: 999_999, blob_id: 1, logo_url: '/x' })).toMatchObject({
+    expect(
+      await fixture.directory.refusal(setExperienceLogo, { experience_id: 999_999, blob_id: 1, logo_url: '/x' }),
+    ).toMatchObject({
       code: 'not_found',
     });
   });

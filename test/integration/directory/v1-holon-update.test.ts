@@ -15,19 +15,27 @@ afterAll(() => fixture.directory.stop());
 /** A new holon below the camp that the host can edit. */
 async function fresh(values: Record<string, unknown> = {}, objectClass = 'place'): Promise<number> {
   const slug = `fresh-${++count}`;
-  const { ids } = await fixture.directory.apply({ holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }] });
+  const { ids } = await fixture.directory.apply({
+    holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }],
+  });
   return ids['holons']?.[slug] ?? 0;
 }
 const update = (id: number, fields: HolonUpdate, actor = fixture.host) =>
   fixture.directory.call(updateHolon, { holon_id: id, ...fields }, actor);
-const refusal = (id: number, fields: HolonUpdate | RequestOf<typeof updateHolon>, actor: typeof fixture.host | null = fixture.host) =>
-  fixture.directory.refusal(updateHolon, { ...fields, holon_id: id }, actor);
+const refusal = (
+  id: number,
+  fields: HolonUpdate | RequestOf<typeof updateHolon>,
+  actor: typeof fixture.host | null = fixture.host,
+) => fixture.directory.refusal(updateHolon, { ...fields, holon_id: id }, actor);
 const row = async (id: number) =>
   (
-    await fixture.directory.env.sql<{ name: string; description: string; links: string; infos: string; updated_at: string }>(
-      'select name, description, links, infos, updated_at from directory.holons where id = $1',
-      [id],
-    )
+    await fixture.directory.env.sql<{
+      name: string;
+      description: string;
+      links: string;
+      infos: string;
+      updated_at: string;
+    }>('select name, description, links, infos, updated_at from directory.holons where id = $1', [id])
   )[0];
 const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id))?.infos ?? '');
 
@@ -90,7 +98,9 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
   });
 
   it('sanitises the description', async () => {
-    const reply = await update(await fresh(), { description: '<p style="x">a<script>b</script><a href="javascript:c">d</a></p>' });
+    const reply = await update(await fresh(), {
+      description: '<p style="x">a<script>b</script><a href="javascript:c">d</a></p>',
+    });
     expect(reply.changes).toEqual({ description: { old: '', new: '<p>a<a>d</a></p>' } });
   });
 
@@ -123,10 +133,16 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
 
   it('keeps all digits of a number', async () => {
     const id = await fresh();
-    await update(id, { info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object });
+    await update(id, {
+      info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object,
+    });
     expect((await row(id))?.infos).toContain('12345678901234567890.50');
     expect(
-      (await update(id, { info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object })).changes,
+      (
+        await update(id, {
+          info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object,
+        })
+      ).changes,
     ).toEqual({});
   });
 
@@ -145,11 +161,16 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
   it('replaces the journeys in order, only with global edit access', async () => {
     const id = await fresh({ journeys: ['other'] });
     const { joining = 0, other = 0 } = fixture.journeys;
-    expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({ code: 'permission_denied', reason: undefined });
+    expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({
+      code: 'permission_denied',
+      reason: undefined,
+    });
     const reply = await update(id, { journey_ids: [joining, other, joining] }, fixture.editor);
     expect(reply.changes).toEqual({ journey_ids: { old: [other], new: [joining, other] } });
     expect((await update(id, { journey_ids: [joining, other] }, fixture.editor)).changes).toEqual({});
-    expect((await update(id, { journey_ids: [] }, fixture.editor)).changes).toEqual({ journey_ids: { old: [joining, other], new: [] } });
+    expect((await update(id, { journey_ids: [] }, fixture.editor)).changes).toEqual({
+      journey_ids: { old: [joining, other], new: [] },
+    });
     for (const bad of [999_999, 0, -1, 3e9])
       expect(await refusal(id, { journey_ids: [joining, bad] }, fixture.editor)).toMatchObject({ code: 'bad_request' });
   });
@@ -160,7 +181,9 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
       code: 'bad_request',
       message: expect.stringContaining('name'),
     });
-    expect((await update(law, { description: 'Rules' }, fixture.editor)).changes).toEqual({ description: { old: '', new: 'Rules' } });
+    expect((await update(law, { description: 'Rules' }, fixture.editor)).changes).toEqual({
+      description: { old: '', new: 'Rules' },
+    });
   });
 
   it('changes nothing if one field is invalid', async () => {
@@ -212,9 +235,13 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     for (const actor of [fixture.guest, fixture.host])
       expect(await refusal(root, fields, actor)).toMatchObject({ code: 'permission_denied' });
     expect(await refusal(tent, fields, fixture.guest)).toMatchObject({ code: 'permission_denied' });
-    for (const actor of [fixture.guest, fixture.host]) expect(await refusal(hidden, fields, actor)).toMatchObject({ code: 'not_found' });
-    for (const id of [999_999, 0, -5, 3e9]) expect(await refusal(id, fields, fixture.editor)).toMatchObject({ code: 'not_found' });
-    await expect(update(hidden, { description: 'Seen' }, fixture.editor)).resolves.toMatchObject({ holon: { id: hidden } });
+    for (const actor of [fixture.guest, fixture.host])
+      expect(await refusal(hidden, fields, actor)).toMatchObject({ code: 'not_found' });
+    for (const id of [999_999, 0, -5, 3e9])
+      expect(await refusal(id, fields, fixture.editor)).toMatchObject({ code: 'not_found' });
+    await expect(update(hidden, { description: 'Seen' }, fixture.editor)).resolves.toMatchObject({
+      holon: { id: hidden },
+    });
     await expect(update(tent, { description: 'Below' }, fixture.host)).resolves.toMatchObject({ holon: { id: tent } });
   });
 
@@ -235,7 +262,13 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     const replies = await Promise.all(writes.map((fields) => update(id, fields, fixture.editor)));
     expect(replies.map(({ changes }) => Object.keys(changes).length)).toEqual(writes.map(() => 1));
     expect(await row(id)).toMatchObject({ name: 'Parallel', description: 'Parallel' });
-    expect(await infosOf(id)).toEqual({ motto: 'm', seats: 1, theme: ['care'], locations: ['DE'], spheres: [fixture.spheres['health']] });
+    expect(await infosOf(id)).toEqual({
+      motto: 'm',
+      seats: 1,
+      theme: ['care'],
+      locations: ['DE'],
+      spheres: [fixture.spheres['health']],
+    });
   });
 
   it('returns the correct old value to each concurrent update of a field', async () => {

@@ -17,10 +17,14 @@ function createRandom(seed: number): (limit: number) => number {
   };
 }
 const random = createRandom(7);
-const pick = (length: number, code: () => number): string => Array.from({ length }, () => String.fromCodePoint(code())).join('');
+const pick = (length: number, code: () => number): string =>
+  Array.from({ length }, () => String.fromCodePoint(code())).join('');
 const words = (length: number): string => pick(length, () => (random(6) === 0 ? 32 : 97 + random(26)));
 
-/** Texts of a given length that are expensive to compare: many distinct trigrams, a single one, expanding characters, combining marks. */
+/**
+ * Texts of a given length that are expensive to compare: many distinct trigrams, a single one, expanding characters,
+ * combining marks.
+ */
 const kinds: Readonly<Record<string, (length: number) => string>> = {
   'random words': words,
   'one letter': (length) => 'a'.repeat(length),
@@ -31,7 +35,10 @@ const kinds: Readonly<Record<string, (length: number) => string>> = {
   'marks that are out of order': (length) => `a${'\u0591'.repeat(length / 2)}${'\u05b0'.repeat(length / 2 - 1)}`,
 };
 
-/** Benchmark of PostgreSQL on this machine: more than twice the cost of the most expensive description within the horizon. */
+/**
+ * Benchmark of PostgreSQL on this machine: more than twice the cost of the most expensive description within the
+ * horizon.
+ */
 const yardstick = `select count(md5(n::text)) from generate_series(1, 200000) n`;
 /** Quadratic work took 35 yardsticks; work within the horizon takes at most one or two on any machine. */
 const maxYardsticks = 10;
@@ -39,23 +46,35 @@ const tries = 10;
 
 /** Milliseconds that PostgreSQL reports for a statement, index maintenance included. */
 async function explain(sql: string, values: readonly unknown[] = []): Promise<number> {
-  const [row] = await fixture.directory.env.sql<{ 'QUERY PLAN': string }>(`explain (analyze, timing off, format json) ${sql}`, values);
+  const [row] = await fixture.directory.env.sql<{ 'QUERY PLAN': string }>(
+    `explain (analyze, timing off, format json) ${sql}`,
+    values,
+  );
   const [plan] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as { 'Execution Time': number }[];
   return plan?.['Execution Time'] ?? Infinity;
 }
 
 describe('long texts (rules/people#search; docs/performance-notes.md#search-limits-per-row)', () => {
-  it.each(Object.entries(kinds))('a person and a holon can have 100,000 characters of description: %s', async (_name, make) => {
-    const description = make(100_000).trim();
-    const { person } = await fixture.directory.call(createPerson, { name: 'Long', description }, fixture.editor);
-    expect(person.description).toBe(description);
-    const { holon } = await fixture.directory.call(updateHolon, { holon_id: fixture.holons['summer'] ?? 0, description }, fixture.editor);
-    expect(holon.description).toBe(description);
-  });
+  it.each(Object.entries(kinds))(
+    'a person and a holon can have 100,000 characters of description: %s',
+    async (_name, make) => {
+      const description = make(100_000).trim();
+      const { person } = await fixture.directory.call(createPerson, { name: 'Long', description }, fixture.editor);
+      expect(person.description).toBe(description);
+      const { holon } = await fixture.directory.call(
+        updateHolon,
+        { holon_id: fixture.holons['summer'] ?? 0, description },
+        fixture.editor,
+      );
+      expect(holon.description).toBe(description);
+    },
+  );
 
   it.each(Object.entries(kinds))('accepts the longest names and channels: %s', async (_name, make) => {
     const name = make(500).trim();
-    const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
+    const contact = Object.fromEntries(
+      Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
+    );
     const { person } = await fixture.directory.call(createPerson, { name, contact }, fixture.editor);
     expect([person.name, person.contact]).toEqual([name, contact]);
     const { items } = await fixture.directory.call(listPeople, { q: name.slice(0, 30) }, fixture.editor);
@@ -63,9 +82,15 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
   });
 
   it.each(Object.entries(kinds))('search indexes a bounded part of the longest of each: %s', async (_name, make) => {
-    const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
+    const contact = Object.fromEntries(
+      Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
+    );
     const name = make(500).trim();
-    const { person } = await fixture.directory.call(createPerson, { name, contact, description: make(100_000).trim() }, fixture.editor);
+    const { person } = await fixture.directory.call(
+      createPerson,
+      { name, contact, description: make(100_000).trim() },
+      fixture.editor,
+    );
     const kept = `char_length(search_name) <= 600 and char_length(search_text) <= 600 + 1 + 4000 and char_length(search_description) <= 10000`;
     const searched = `(search_text || E'\\n' || search_description) collate "C"`;
     const shortPieces = `cardinality(directory.short_grams(${searched})) <= 2 * (600 + 1 + 4000 + 1 + 10000)`;
@@ -79,31 +104,50 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     expect(row).toEqual({ texts: true, short: true, long: true, channels: true });
   });
 
-  it.each(Object.entries(kinds))("PostgreSQL's work is proportional to the length of a text: %s", async (_name, make) => {
-    const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000)]));
-    const writes: Readonly<Record<string, [sql: string, ...values: unknown[]]>> = {
-      "a person's description": ['insert into directory.people (name, description) values ($1, $2)', 'Long', make(100_000)],
-      "a person's name and contact": ['insert into directory.people (name, contact) values ($1, $2)', make(500), JSON.stringify(contact)],
-      "a holon's description": ['update directory.holons set description = $1 where id = $2', make(100_000), fixture.holons['summer']],
-    };
-    for (const [what, [sql, ...values]] of Object.entries(writes)) {
-      // Other load only increases both values, so the minimum of each is used.
-      let [workMs, yardstickMs, isWithin] = [Infinity, Infinity, false];
-      for (let left = tries; left > 0 && !isWithin; left--) {
-        workMs = Math.min(workMs, await explain(sql, values));
-        yardstickMs = Math.min(yardstickMs, await explain(yardstick));
-        isWithin = workMs <= maxYardsticks * yardstickMs;
+  it.each(Object.entries(kinds))(
+    "PostgreSQL's work is proportional to the length of a text: %s",
+    async (_name, make) => {
+      const contact = Object.fromEntries(
+        Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000)]),
+      );
+      const writes: Readonly<Record<string, [sql: string, ...values: unknown[]]>> = {
+        "a person's description": [
+          'insert into directory.people (name, description) values ($1, $2)',
+          'Long',
+          make(100_000),
+        ],
+        "a person's name and contact": [
+          'insert into directory.people (name, contact) values ($1, $2)',
+          make(500),
+          JSON.stringify(contact),
+        ],
+        "a holon's description": [
+          'update directory.holons set description = $1 where id = $2',
+          make(100_000),
+          fixture.holons['summer'],
+        ],
+      };
+      for (const [what, [sql, ...values]] of Object.entries(writes)) {
+        // Other load only increases both values, so the minimum of each is used.
+        let [workMs, yardstickMs, isWithin] = [Infinity, Infinity, false];
+        for (let left = tries; left > 0 && !isWithin; left--) {
+          workMs = Math.min(workMs, await explain(sql, values));
+          yardstickMs = Math.min(yardstickMs, await explain(yardstick));
+          isWithin = workMs <= maxYardsticks * yardstickMs;
+        }
+        expect([what, isWithin ? 'within the bound' : { workMs, yardstickMs }]).toEqual([what, 'within the bound']);
       }
-      expect([what, isWithin ? 'within the bound' : { workMs, yardstickMs }]).toEqual([what, 'within the bound']);
-    }
-  });
+    },
+  );
 
   it('search covers the first 10,000 characters of a description and the whole name', async () => {
     const description = `${words(9_980)} zanzibarene ${words(20)} quicksilvery`;
     await fixture.directory.call(createPerson, { name: `${words(480)} lighthousekeeper`, description }, fixture.editor);
     const count = async (q: string): Promise<number> =>
       (await fixture.directory.call(searchDirectory, { q, types: 'person,holon' }, fixture.editor)).count;
-    expect([await count('zanzibarene'), await count('quicksilvery'), await count('lighthousekeeper')]).toEqual([1, 0, 1]);
+    expect([await count('zanzibarene'), await count('quicksilvery'), await count('lighthousekeeper')]).toEqual([
+      1, 0, 1,
+    ]);
     expect([await count('banzibar'), await count('zanzibar')]).toEqual([0, 1]);
   });
 });

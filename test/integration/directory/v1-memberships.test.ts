@@ -1,11 +1,27 @@
 /** Lists and updates of memberships with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
+import {
+  callers,
+  startWorkflowFixture,
+  edits,
+  rpcs,
+  sees,
+  type Caller,
+  type WorkflowFixture,
+} from './workflow-fixture.ts';
 
 const today = '2026-03-01';
 const clock = { now: () => BigInt(Date.parse(`${today}T12:00:00Z`)) * 1_000n };
 const memberships = [
-  { key: 'ada-hub', person: 'ada', holon: 'hub', journey: 'join', step: 'invited', follow_up_after: '2020-01-01', responsible: 'sam' },
+  {
+    key: 'ada-hub',
+    person: 'ada',
+    holon: 'hub',
+    journey: 'join',
+    step: 'invited',
+    follow_up_after: '2020-01-01',
+    responsible: 'sam',
+  },
   { key: 'ada-hub-steward', person: 'ada', holon: 'hub', journey: 'steward', follow_up_after: '2999-01-01' },
   { key: 'ada-hub-none', person: 'ada', holon: 'hub', journey: null },
   { key: 'ben-hub', person: 'ben', holon: 'hub', journey: 'join', step: 'joined', follow_up_after: today },
@@ -28,7 +44,11 @@ const id = (key: string): number => fixture.id('memberships', key);
 const keysOf = (items: readonly { membership_id: number }[]): (string | undefined)[] =>
   items.map((item) => memberships.find(({ key }) => id(key) === item.membership_id)?.key);
 const ofPerson = (query: object = {}, caller: Caller = 'root', person = 'ada') =>
-  fixture.call(rpcs.listPersonMemberships, { person_id: fixture.id('people', person), ...query }, fixture.actor(caller));
+  fixture.call(
+    rpcs.listPersonMemberships,
+    { person_id: fixture.id('people', person), ...query },
+    fixture.actor(caller),
+  );
 const ofHolon = (query: object = {}, caller: Caller = 'root', holon = 'hub') =>
   fixture.call(rpcs.listHolonMemberships, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const update = (key: string, request: object, caller: Caller = 'ed') =>
@@ -47,7 +67,15 @@ async function fresh(key: string, more: object = {}): Promise<string> {
 describe('memberships of a person (rules/memberships#membership-lists; D48)', () => {
   it("lists a person's memberships by journey name and holon name, each with its holon, without timestamps", async () => {
     const reply = await ofPerson();
-    expect(keysOf(reply.items)).toEqual(['ada-cell', 'ada-hub-steward', 'ada-annex', 'ada-camp', 'ada-hub', 'ada-vault', 'ada-hub-none']);
+    expect(keysOf(reply.items)).toEqual([
+      'ada-cell',
+      'ada-hub-steward',
+      'ada-annex',
+      'ada-camp',
+      'ada-hub',
+      'ada-vault',
+      'ada-hub-none',
+    ]);
     expect({ ...reply, items: [] }).toEqual({ count: 7, limit: 50, offset: 0, has_more: false, items: [] });
     expect(reply.items.find(({ membership_id: own }) => own === id('ada-hub'))).toEqual({
       membership_id: id('ada-hub'),
@@ -75,7 +103,12 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
         contact: {},
       },
     });
-    expect(reply.items.at(-1)).toMatchObject({ journey_name: null, journey_slug: null, step_title: null, step_slug: null });
+    expect(reply.items.at(-1)).toMatchObject({
+      journey_name: null,
+      journey_slug: null,
+      step_title: null,
+      step_slug: null,
+    });
   });
 
   it("pages a person's memberships, with a total count", async () => {
@@ -94,7 +127,9 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
 
   it('returns 404 for an unknown person', async () => {
     const request = { person_id: 2_000_000_000 };
-    expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
@@ -119,7 +154,9 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     ['-person_created', ['ada-hub-none', 'ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub']],
   ] as const)('sorts memberships by %s', async (sort, expected) => {
     // The latest member has the oldest record.
-    await fixture.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`);
+    await fixture.env.sql(
+      `update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`,
+    );
     const { items } = await ofHolon({ sort });
     const undated = (key: string | undefined) => key === 'ada-hub-none' || key === 'cleo-hub';
     if (!sort.endsWith('follow_up_after')) return expect(keysOf(items)).toEqual(expected);
@@ -150,7 +187,10 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     const reply = await ofHolon(query);
     expect(keysOf(reply.items)).toEqual(expected);
     expect(reply.count).toBe(expected.length);
-    expect(await ofHolon({ ...query, limit: 1 })).toMatchObject({ count: expected.length, has_more: expected.length > 1 });
+    expect(await ofHolon({ ...query, limit: 1 })).toMatchObject({
+      count: expected.length,
+      has_more: expected.length > 1,
+    });
   });
 
   it('filters memberships by responsible person', async () => {
@@ -158,10 +198,15 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     expect((await ofHolon({ responsible_person_id: fixture.id('people', 'ben') })).items).toEqual([]);
   });
 
-  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('rejects %j with 400', async (query) => {
-    const request = { holon_id: fixture.id('holons', 'hub'), ...query };
-    expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
-  });
+  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])(
+    'rejects %j with 400',
+    async (query) => {
+      const request = { holon_id: fixture.id('holons', 'hub'), ...query };
+      expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({
+        code: 'bad_request',
+      });
+    },
+  );
 
   it.each(callers.flatMap((caller) => ['vault', 'cell', 'hub'].map((holon) => [caller, holon] as const)))(
     'applies the policy to %s listing memberships in %s',
@@ -204,7 +249,9 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
       changes: { current_step: { old: 'invited', new: 'alumni' }, follow_up_after: { old: null, new: '2026-09-01' } },
     });
     const cleared = await update(key, { follow_up_after: null, responsible_person_id: null });
-    expect(cleared).toMatchObject({ membership: { follow_up_after: null, responsible_person: null, step_slug: 'alumni' } });
+    expect(cleared).toMatchObject({
+      membership: { follow_up_after: null, responsible_person: null, step_slug: 'alumni' },
+    });
     expect(cleared.changes).toEqual({ follow_up_after: { old: '2026-09-01', new: null } });
   });
 
@@ -213,7 +260,11 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     const { note, changes } = await update(key, { note: 'Only a note' });
     expect(changes).toEqual({});
     const actor = fixture.actor('sam');
-    const person = await fixture.call(rpcs.listNotesOfPerson, { person_id: fixture.id('people', 'person-feeds') }, actor);
+    const person = await fixture.call(
+      rpcs.listNotesOfPerson,
+      { person_id: fixture.id('people', 'person-feeds') },
+      actor,
+    );
     const holon = await fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', 'camp-one') }, actor);
     expect(person).toEqual({ count: 1, limit: 50, items: [note] });
     expect(holon.items[0]).toEqual(note);
@@ -227,7 +278,11 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('omits unchanged values and the responsible person from changes', async () => {
     const key = await fresh('same', { follow_up_after: '2026-01-01' });
-    const request = { step_slug: 'invited', follow_up_after: '2026-01-01', responsible_person_id: fixture.id('people', 'sam') };
+    const request = {
+      step_slug: 'invited',
+      follow_up_after: '2026-01-01',
+      responsible_person_id: fixture.id('people', 'sam'),
+    };
     const { membership, changes } = await update(key, request);
     expect(changes).toEqual({});
     expect(membership.responsible_person).toMatchObject({ name: 'Sam Stranger' });
@@ -261,7 +316,9 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('rejects a second membership on the same journey, without adding the note', async () => {
     const key = await fresh('twice');
-    await fixture.add({ memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }] });
+    await fixture.add({
+      memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }],
+    });
     const error = await refusal(key, { journey_slug: 'steward', step_slug: 'asked', follow_up_after: '2026-01-01' });
     expect(error).toMatchObject({ code: 'bad_request', message: expect.stringContaining('already') });
     const reply = await ofPerson({}, 'root', 'person-twice');
@@ -269,7 +326,11 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
       ['steward', null],
       ['join', null],
     ]);
-    const notes = await fixture.call(rpcs.listNotesOfPerson, { person_id: fixture.id('people', 'person-twice') }, fixture.actor('root'));
+    const notes = await fixture.call(
+      rpcs.listNotesOfPerson,
+      { person_id: fixture.id('people', 'person-twice') },
+      fixture.actor('root'),
+    );
     expect(notes.count).toBe(0);
   });
 
@@ -292,7 +353,9 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
   });
 
   it('rejects a responsible person without an account', async () => {
-    expect(await refusal('ada-camp', { responsible_person_id: fixture.id('people', 'ben') })).toMatchObject({ code: 'bad_request' });
+    expect(await refusal('ada-camp', { responsible_person_id: fixture.id('people', 'ben') })).toMatchObject({
+      code: 'bad_request',
+    });
   });
 
   it('rejects steps for a membership without a journey', async () => {
@@ -319,7 +382,9 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('returns 404 for an unknown membership', async () => {
     const request = { membership_id: 2_000_000_000, note: ' ' };
-    expect(await fixture.refusal(rpcs.updateMembership, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.updateMembership, request, fixture.actor('root'))).toMatchObject({
+      code: 'not_found',
+    });
   });
 
   it('omits the author if the account has no person', async () => {
@@ -329,9 +394,14 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('serializes 50 concurrent updates of one membership', async () => {
     const steps = Array.from({ length: 60 }, (_, index) => ({ slug: `s${index}`, title: `S${index}` }));
-    await fixture.add({ journeys: [{ slug: 'long', name: 'Long', steps }], classes: [{ slug: 'camp', journeys: ['build', 'long'] }] });
+    await fixture.add({
+      journeys: [{ slug: 'long', name: 'Long', steps }],
+      classes: [{ slug: 'camp', journeys: ['build', 'long'] }],
+    });
     const key = await fresh('parallel', { journey: 'long', step: 's0' });
-    const replies = await Promise.all(Array.from({ length: 50 }, (_, index) => update(key, { note: `${index}`, advance_step: true })));
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => update(key, { note: `${index}`, advance_step: true })),
+    );
     const moves = replies.map(({ changes }) => `${changes.current_step?.old} ${changes.current_step?.new}`);
     expect(moves.toSorted()).toEqual(Array.from({ length: 50 }, (_, index) => `s${index} s${index + 1}`).toSorted());
     const request = { person_id: fixture.id('people', 'person-parallel'), limit: 200 };

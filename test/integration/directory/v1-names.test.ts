@@ -1,6 +1,6 @@
 /**
- * Names in lists and search: the same order everywhere, independent of the database locale, and Greek names (rules/people#people; D42,
- * D47).
+ * Names in lists and search: the same order everywhere, independent of the database locale, and Greek names
+ * (rules/people#people; D42, D47).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OnlineMigration } from '#libs/orm/migrations';
@@ -11,7 +11,8 @@ import { Migration20261130100000_one_folding } from '../../../services/directory
 import { Migration20261128090000_folded_names } from '../../../services/directory/migrations/Migration20261128090000_folded_names.ts';
 import { startReadsFixture, names, type ReadsFixture } from './reads-fixture.ts';
 
-const { listPeople, listHolons, listHolonMemberships, listPersonMemberships, listJourneys, searchDirectory } = directory.rpcs;
+const { listPeople, listHolons, listHolonMemberships, listPersonMemberships, listJourneys, searchDirectory } =
+  directory.rpcs;
 /** Expected order: case and accents are ignored, and the id breaks ties. */
 const inOrder = ['zz ada', 'ZZ bob', 'zz Émile', 'zz emile', 'zz Zoe'];
 const greek = 'ΟΣΜΗ ΚΟΣΜΑΣ';
@@ -29,7 +30,10 @@ beforeAll(async () => {
     ],
     journeys: shuffled.map((name, index) => ({ slug: `zz-${index}`, name, steps: [{ slug: 'in', title: 'In' }] })),
     classes: [{ slug: 'choir', label: 'Choir', plural_label: 'Choirs' }],
-    holons: [...shuffled.map((name, index) => ({ slug: `zz-${index}`, name, class: 'choir' })), { slug: 'greek', ...kept, class: 'choir' }],
+    holons: [
+      ...shuffled.map((name, index) => ({ slug: `zz-${index}`, name, class: 'choir' })),
+      { slug: 'greek', ...kept, class: 'choir' },
+    ],
     memberships: shuffled.flatMap((_name, index) => [
       { key: `same-journey-${index}`, person: `zz${index}`, holon: 'greek', journey: 'zz-0', step: 'in' },
       { key: `same-person-${index}`, person: 'greek', holon: `zz-${index}`, journey: 'zz-0', step: 'in' },
@@ -73,13 +77,25 @@ describe('lists by name', () => {
 
   it('sorts memberships by journey, then by the other side', async () => {
     const holonId = ids['holons']?.['greek'] ?? 0;
-    const ofHolon = async (sort: string) => (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
+    const ofHolon = async (sort: string) =>
+      (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
     const shown = (await ofHolon('name')).map(({ journey_name: journey, person }) => [journey, person.name]);
-    const wanted = inOrder.flatMap((name) => (name === 'zz Zoe' ? [...inOrder, greek].map((person) => [name, person]) : [[name, greek]]));
+    const wanted = inOrder.flatMap((name) =>
+      name === 'zz Zoe' ? [...inOrder, greek].map((person) => [name, person]) : [[name, greek]],
+    );
     expect(shown).toEqual(wanted);
-    expect((await ofHolon('-name')).map(({ journey_name: journey, person }) => [journey, person.name])).toEqual(shown.toReversed());
-    const { items } = await fixture.call(listPersonMemberships, { person_id: ids['people']?.['greek'] ?? 0, limit: 200 }, root());
-    expect(items.filter(({ journey_name: journey }) => journey === 'zz Zoe').map(({ holon }) => holon.name)).toEqual(['Greek', ...inOrder]);
+    expect((await ofHolon('-name')).map(({ journey_name: journey, person }) => [journey, person.name])).toEqual(
+      shown.toReversed(),
+    );
+    const { items } = await fixture.call(
+      listPersonMemberships,
+      { person_id: ids['people']?.['greek'] ?? 0, limit: 200 },
+      root(),
+    );
+    expect(items.filter(({ journey_name: journey }) => journey === 'zz Zoe').map(({ holon }) => holon.name)).toEqual([
+      'Greek',
+      ...inOrder,
+    ]);
   });
 });
 
@@ -97,7 +113,9 @@ describe('folded texts (D87)', () => {
   ] as const;
   const contact = { email: 'mailto:Doris.U@Bücher.example.', phone: '+49 (0)30 123-456' };
   beforeAll(() =>
-    fixture.apply({ people: written.map((name, index) => ({ key: `fold${index}`, name, ...(index === 0 && { contact }) })) }),
+    fixture.apply({
+      people: written.map((name, index) => ({ key: `fold${index}`, name, ...(index === 0 && { contact }) })),
+    }),
   );
 
   const [unger, lukasz, street, yilmaz, aesa, li, anna, zero, rene] = written;
@@ -152,8 +170,9 @@ describe('folded texts (D87)', () => {
     expect(await found(q)).toEqual([unger]);
   });
 
-  it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])('%s does not match as the start of an address or words of a name', async (q) =>
-    expect(await people(q)).toEqual([]),
+  it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])(
+    '%s does not match as the start of an address or words of a name',
+    async (q) => expect(await people(q)).toEqual([]),
   );
 
   it('are folded identically by database and process, for each character', async () => {
@@ -166,20 +185,35 @@ describe('folded texts (D87)', () => {
        from unnest($1::integer[]) as code where code <> 10 and code not between 7296 and 7359 and code <> 11311`,
       [sent],
     );
-    const wrong = rows.filter(({ code, folded, start }) => folded !== fold(`a${String.fromCodePoint(code)}b`) || start !== folded);
+    const wrong = rows.filter(
+      ({ code, folded, start }) => folded !== fold(`a${String.fromCodePoint(code)}b`) || start !== folded,
+    );
     expect(wrong.map(({ code, folded }) => [code.toString(16), folded])).toEqual([]);
   });
 
   it('finds folded texts stored by an earlier release', async () => {
     await runAll(foldsOf(Migration20260404090000_release_0_1_0, Migration20261128090000_folded_names));
-    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
-    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
+    await runAll(
+      ['people', 'holons'].map(
+        (table) => `update directory.${table} set name = name || ' ', description = description || ' '`,
+      ),
+    );
+    await runAll(
+      ['people', 'holons'].map(
+        (table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`,
+      ),
+    );
     expect(await people('hauptstrasse')).toEqual([]);
-    await runAll(statementsOf(Migration20261130100000_one_folding).filter((sql) => !/create (function|index)/.test(sql)));
+    await runAll(
+      statementsOf(Migration20261130100000_one_folding).filter((sql) => !/create (function|index)/.test(sql)),
+    );
     for (const q of ["d'unger", 'd´unger', 'hauptstrasse', 'yilmaz', 'wu li', 'anna-lena'])
       expect([q, (await found(q)).length]).toEqual([q, 1]);
     const values = await fixture.env.sql('select * from directory.people_channel_values order by 1, 2');
-    await runAll(['delete from directory.people_channel_values', `update directory.people set contact = contact || '{"again": "x"}'`]);
+    await runAll([
+      'delete from directory.people_channel_values',
+      `update directory.people set contact = contact || '{"again": "x"}'`,
+    ]);
     await runAll([`update directory.people set contact = contact - 'again'`]);
     expect(await fixture.env.sql('select * from directory.people_channel_values order by 1, 2')).toEqual(values);
   });
@@ -201,11 +235,20 @@ describe('a Greek name', () => {
       'alter table directory.journeys drop column search_name',
       'drop index directory.holons__class_id_search_name__order',
     ]);
-    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
-    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
+    await runAll(
+      ['people', 'holons'].map(
+        (table) => `update directory.${table} set name = name || ' ', description = description || ' '`,
+      ),
+    );
+    await runAll(
+      ['people', 'holons'].map(
+        (table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`,
+      ),
+    );
     expect(await people('ΟΣ')).toEqual([]);
     await runAll(statementsOf(Migration20261128090000_folded_names));
-    for (const part of parts) expect([part, await isFound(part)]).toEqual([part, [[greek], ['Greek'], ['Greek', greek]]]);
+    for (const part of parts)
+      expect([part, await isFound(part)]).toEqual([part, [[greek], ['Greek'], ['Greek', greek]]]);
     const values = `select search_name || value as text from directory.people_channel_values where search_name || value like '%ς%'`;
     expect(await fixture.env.sql(values)).toEqual([]);
   });

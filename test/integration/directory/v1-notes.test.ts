@@ -49,7 +49,11 @@ afterAll(() => fixture.stop());
 async function write(note: (typeof notes)[number]): Promise<void> {
   const actor = fixture.actor('ed');
   if ('membership' in note) {
-    await fixture.call(rpcs.updateMembership, { membership_id: fixture.id('memberships', note.membership), note: note.body }, actor);
+    await fixture.call(
+      rpcs.updateMembership,
+      { membership_id: fixture.id('memberships', note.membership), note: note.body },
+      actor,
+    );
     return;
   }
   if ('relationship' in note) {
@@ -62,7 +66,13 @@ async function write(note: (typeof notes)[number]): Promise<void> {
   }
   const { env, bus } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
-  const db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: env.logger, applicationName: 'test' });
+  const db = await createDatabase({
+    url,
+    schema: 'directory',
+    poolSize: 1,
+    logger: env.logger,
+    applicationName: 'test',
+  });
   const jobs = createJobs({ contract: directory, db, bus, logger: env.logger });
   await jobs.transaction((tx) =>
     jobs.enqueue(tx, directory.jobs.noteAdd, {
@@ -74,7 +84,10 @@ async function write(note: (typeof notes)[number]): Promise<void> {
       holon_ids: note.holons.map((key) => fixture.id('holons', key)),
     }),
   );
-  await waitFor(async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1, {});
+  await waitFor(
+    async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1,
+    {},
+  );
   await db.close();
 }
 
@@ -84,7 +97,9 @@ const ofHolon = (holon: string, caller: Caller, query: object = {}) =>
   fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[] =>
   notes
-    .filter((note) => (note[feed] as readonly string[]).includes(key) && note.holons.every((holon) => sees(caller, holon)))
+    .filter(
+      (note) => (note[feed] as readonly string[]).includes(key) && note.holons.every((holon) => sees(caller, holon)),
+    )
     .map(({ body }) => body as string)
     .toReversed();
 
@@ -112,7 +127,9 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
   });
 
   it('returns 404 for an unknown person and an empty list for a person without notes', async () => {
-    expect(await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root'))).toMatchObject({
+    expect(
+      await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root')),
+    ).toMatchObject({
       code: 'not_found',
     });
     expect(await ofPerson('cleo', 'sam')).toEqual({ count: 0, limit: 50, items: [] });

@@ -16,7 +16,10 @@ afterAll(() => fixture.directory.stop());
 const create = (request: Request) => fixture.directory.call(createPerson, request, fixture.editor);
 const refusal = (request: Request, actor = fixture.editor) => fixture.directory.refusal(createPerson, request, actor);
 const count = async (): Promise<number> =>
-  Number((await fixture.directory.env.sql<{ count: number }>('select count(*)::integer as count from directory.people'))[0]?.count);
+  Number(
+    (await fixture.directory.env.sql<{ count: number }>('select count(*)::integer as count from directory.people'))[0]
+      ?.count,
+  );
 const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
   (await fixture.directory.call(listNotes, owner)).items.map(({ body }) => body);
 
@@ -82,7 +85,11 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
       follow_up_after: '2026-07-01',
       responsible_person: { id: fixture.people['hana'] },
     });
-    expect(reply.note).toMatchObject({ body: 'Met at the lake.', note_type: 'note', author_person: { id: fixture.people['ed'] } });
+    expect(reply.note).toMatchObject({
+      body: 'Met at the lake.',
+      note_type: 'note',
+      author_person: { id: fixture.people['ed'] },
+    });
     expect(await notesOf({ person_id: reply.person.id })).toEqual(['Met at the lake.']);
     expect(await notesOf({ holon_id: summer })).toContain('Met at the lake.');
   });
@@ -135,7 +142,8 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
       { membership: { holon_id, journey_slug, responsible_person_id: fixture.people['known'] ?? 0 } },
       { membership: { holon_id, journey_slug, responsible_person_id: 999_999 }, note: 'lost' },
     ];
-    for (const change of bad) expect(await refusal({ name: 'Never', ...change })).toMatchObject({ code: 'bad_request', reason: undefined });
+    for (const change of bad)
+      expect(await refusal({ name: 'Never', ...change })).toMatchObject({ code: 'bad_request', reason: undefined });
     expect(await count()).toBe(before);
     expect(await notesOf({ holon_id })).not.toContain('lost');
   });
@@ -143,7 +151,10 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
 
 describe('people.create, duplicates (D44)', () => {
   it('compares emails ignoring case and surrounding whitespace, and lists all matching people', async () => {
-    const error = await refusal({ name: 'X', contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' } });
+    const error = await refusal({
+      name: 'X',
+      contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' },
+    });
     expect(error.toBody()).toEqual({
       code: 'conflict',
       reason: 'duplicate_person',
@@ -151,7 +162,9 @@ describe('people.create, duplicates (D44)', () => {
       details: {
         match_field: 'contact.email',
         match_value: ' KNOWN@example.org',
-        existing_person_ids: [fixture.people['known'], fixture.people['twin']].toSorted((left, right) => Number(left) - Number(right)),
+        existing_person_ids: [fixture.people['known'], fixture.people['twin']].toSorted(
+          (left, right) => Number(left) - Number(right),
+        ),
       },
     });
   });
@@ -189,16 +202,23 @@ describe('people.create, duplicates (D44)', () => {
     'linkedin.com/in/known%3Fa',
     'linkedin.com/mwlite/company/known',
   ])('rejects %s', async (linkedin) => {
-    await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
+    await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({
+      person: { contact: { linkedin } },
+    });
   });
 
   it('treats a LinkedIn address and its percent-encoded form as equal', async () => {
     const { person } = await create({ name: 'Jörg', contact: { linkedin: 'https://www.linkedin.com/in/jörg-müller' } });
-    for (const slug of ['j%C3%B6rg-m%C3%BCller', 'j%c3%b6rg-m%c3%bcller/', 'jo\u0308rg-mu\u0308ller', 'jo%CC%88rg%2Dm%C3%9Cller/de?x=1'])
-      expect([slug, (await refusal({ name: 'X', contact: { linkedin: `https://www.linkedin.com/in/${slug}` } })).details]).toMatchObject([
+    for (const slug of [
+      'j%C3%B6rg-m%C3%BCller',
+      'j%c3%b6rg-m%c3%bcller/',
+      'jo\u0308rg-mu\u0308ller',
+      'jo%CC%88rg%2Dm%C3%9Cller/de?x=1',
+    ])
+      expect([
         slug,
-        { existing_person_ids: [person.id] },
-      ]);
+        (await refusal({ name: 'X', contact: { linkedin: `https://www.linkedin.com/in/${slug}` } })).details,
+      ]).toMatchObject([slug, { existing_person_ids: [person.id] }]);
     const encoded = await create({ name: 'Zoë', contact: { linkedin: 'linkedin.com/in/zo%C3%AB-%F0%9F%98%80' } });
     expect((await refusal({ name: 'X', contact: { linkedin: 'linkedin.com/in/zoë-😀' } })).details).toMatchObject({
       existing_person_ids: [encoded.person.id],
@@ -239,7 +259,10 @@ describe('people.create, duplicates (D44)', () => {
     ['@', '@'],
     [' \u200b ', ''],
   ])('compares the email %j as %j, in the process and in the database', async (email, key) => {
-    const [row] = await fixture.directory.env.sql<{ key: string }>(`select coalesce(directory.email_key($1), '') as key`, [email]);
+    const [row] = await fixture.directory.env.sql<{ key: string }>(
+      `select coalesce(directory.email_key($1), '') as key`,
+      [email],
+    );
     expect([emailKey(email), row?.key]).toEqual([key, key]);
   });
 
@@ -252,16 +275,23 @@ describe('people.create, duplicates (D44)', () => {
     ['٠١٢٣٤٥', ''],
     ['1'.repeat(60), '1'.repeat(50)],
   ])('compares the phone number %j as %j, in the process and in the database', async (phone, digits) => {
-    const [row] = await fixture.directory.env.sql<{ digits: string }>(`select coalesce(directory.phone_digits($1), '') as digits`, [phone]);
+    const [row] = await fixture.directory.env.sql<{ digits: string }>(
+      `select coalesce(directory.phone_digits($1), '') as digits`,
+      [phone],
+    );
     expect([phoneDigits(phone), row?.digits]).toEqual([digits, digits]);
   });
 
   it('finds an email in all its forms (D44, D87)', async () => {
     const { person } = await create({ name: 'Renée', contact: { email: 'mailto:Renée@Bücher.example.' } });
     for (const email of ['rene\u0301e@xn--bcher-kva.example', 'RENÉE@bücher.example', 'renée\u200b@bücher.example..'])
-      expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({ existing_person_ids: [person.id] });
+      expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({
+        existing_person_ids: [person.id],
+      });
     const attendees = [{ name: 'R', email: 'renée@xn--bcher-kva.example' }];
-    expect(await fixture.directory.call(resolveAttendees, { attendees, create: false, key: 'k' })).toEqual({ person_ids: [person.id] });
+    expect(await fixture.directory.call(resolveAttendees, { attendees, create: false, key: 'k' })).toEqual({
+      person_ids: [person.id],
+    });
     const twin = { name: 'Twin', email: 'TWIN@exämple.org' };
     const both = await fixture.directory.call(resolveAttendees, {
       attendees: [twin, { ...twin, email: 'mailto:twin@xn--exmple-cua.org' }],
@@ -275,7 +305,10 @@ describe('people.create, duplicates (D44)', () => {
     const calls = Array.from({ length: 49 }, (_, index) =>
       create({
         name: `P${index}`,
-        contact: { email: index % 2 === 0 ? 'race@example.org' : 'RACE@example.org ', linkedin: `linkedin.com/in/r${index}` },
+        contact: {
+          email: index % 2 === 0 ? 'race@example.org' : 'RACE@example.org ',
+          linkedin: `linkedin.com/in/r${index}`,
+        },
       }),
     );
     const booking = fixture.directory.call(resolveAttendees, {
@@ -298,7 +331,10 @@ describe('people.create, duplicates (D44)', () => {
     const calls = Array.from({ length: 20 }, (_, index) =>
       create({
         name: 'L',
-        contact: { email: `l${index}@example.org`, linkedin: index % 2 === 0 ? 'linkedin.com/in/one' : 'https://www.linkedin.com/in/one/' },
+        contact: {
+          email: `l${index}@example.org`,
+          linkedin: index % 2 === 0 ? 'linkedin.com/in/one' : 'https://www.linkedin.com/in/one/',
+        },
       }),
     );
     const results = await Promise.allSettled(calls);

@@ -1,4 +1,7 @@
-/** Reads of people and holons on the fixture network: shapes, filters, order, counts, and objects that the caller cannot see. */
+/**
+ * Reads of people and holons on the fixture network: shapes, filters, order, counts, and objects that the caller cannot
+ * see.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { foldUsageCounts } from '../../../services/directory/journeys/statements.ts';
@@ -74,7 +77,8 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(names(latest)[0]).toBe('Ada Lovelace');
     const updated = await list({ q: '', sort: 'updated' });
     expect(names(updated)[0]).toBe('Ada Lovelace');
-    for (const { items } of [latest, updated]) expect(restOf(items)).toEqual(restOf(items).toSorted((left, right) => left - right));
+    for (const { items } of [latest, updated])
+      expect(restOf(items)).toEqual(restOf(items).toSorted((left, right) => left - right));
     expect(names(await list({ q: '', created_after: moment }))).toEqual(['Ada Lovelace']);
     expect((await list({ q: '', created_after: '2026-01-01T10:00:00Z' })).count).toBe(latest.count);
     expect(names(await list({ q: '', updated_after: '2026-01-02T00:00:00' }))).toEqual(['Ada Lovelace']);
@@ -88,7 +92,9 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
 
 describe('directory.people.get (rules/people#people)', () => {
   it('returns a person without timestamps, and 404 for an unknown id', async () => {
-    expect(await fixture.call(getPerson, { person_id: fixture.idOf('people', 'scribe') }, fixture.actors['stranger'])).toEqual({
+    expect(
+      await fixture.call(getPerson, { person_id: fixture.idOf('people', 'scribe') }, fixture.actors['stranger']),
+    ).toEqual({
       id: fixture.idOf('people', 'scribe'),
       name: 'Scribe',
       description: '',
@@ -132,7 +138,13 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   });
 
   it('includes the whole subtree of a class, including retired descendants', async () => {
-    expect(await list({ class: 'community' })).toMatchObject({ query: null, class: 'community', parent: null, count: 4, has_more: false });
+    expect(await list({ class: 'community' })).toMatchObject({
+      query: null,
+      class: 'community',
+      parent: null,
+      count: 4,
+      has_more: false,
+    });
     expect(slugs(await list({ class: 'community' }))).toEqual(['attic', 'harbour', 'kitchen', 'village']);
     expect(slugs(await list({ class: 'experience' }))).toEqual(['bread']);
     expect(slugs(await list({ class: 'community', q: 'e' }))).toEqual(['kitchen', 'village']);
@@ -151,10 +163,17 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
 
   it('filters by parent; an unknown or invisible parent has no children', async () => {
     expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
-    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }, 'host'))).toEqual(['cellar', 'camp', 'village']);
+    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }, 'host'))).toEqual([
+      'cellar',
+      'camp',
+      'village',
+    ]);
     expect(await list({ q: '', parent: 0 })).toMatchObject({ parent: 0, count: 0, items: [] });
     expect((await list({ q: '', parent: fixture.idOf('holons', 'council') })).count).toBe(0);
-    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'council') }, 'keeper'))).toEqual(['core', 'open-house']);
+    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'council') }, 'keeper'))).toEqual([
+      'core',
+      'open-house',
+    ]);
   });
 
   it.each([
@@ -188,7 +207,9 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     await fixture.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
     expect(await count()).toBe(before);
     await fixture.env.sql(`delete from directory.holons where slug = 'mining'`);
-    expect((await list({ class: 'gathering' }, 'root')).count).toBe(slugs(await list({ class: 'gathering' }, 'root')).length);
+    expect((await list({ class: 'gathering' }, 'root')).count).toBe(
+      slugs(await list({ class: 'gathering' }, 'root')).length,
+    );
   });
 });
 
@@ -209,16 +230,18 @@ describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () =
       type: 'gathering',
       parent_id: null,
     });
-    expect(await fixture.call(getHolon, { holon_id: house }, fixture.actors['keeper'])).toMatchObject({ parent_id: council });
+    expect(await fixture.call(getHolon, { holon_id: house }, fixture.actors['keeper'])).toMatchObject({
+      parent_id: council,
+    });
   });
 
   it.each(['stranger', 'former', 'neighbour'])('returns 404 for a private holon to %s', async (who) => {
     const absent = await fixture.refusal(getHolonBySlug, { slug: 'nothing' }, fixture.actors[who]);
     for (const slug of ['council', 'core', 'cellar']) {
       expect((await fixture.refusal(getHolonBySlug, { slug }, fixture.actors[who])).toBody()).toEqual(absent.toBody());
-      expect((await fixture.refusal(getHolon, { holon_id: fixture.idOf('holons', slug) }, fixture.actors[who])).toBody()).toEqual(
-        absent.toBody(),
-      );
+      expect(
+        (await fixture.refusal(getHolon, { holon_id: fixture.idOf('holons', slug) }, fixture.actors[who])).toBody(),
+      ).toEqual(absent.toBody());
     }
   });
 });

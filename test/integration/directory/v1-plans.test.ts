@@ -1,6 +1,6 @@
 /**
- * Every operation of `/api/v1/` on a large directory: its statements, their number, and that no plan scans a large table
- * (rules/memberships#lists). The statements are captured at PostgreSQL.
+ * Every operation of `/api/v1/` on a large directory: its statements, their number, and that no plan scans a large
+ * table (rules/memberships#lists). The statements are captured at PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
@@ -11,7 +11,14 @@ import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { fillDatabase } from '../../../lab/scale/fill.ts';
-import { networkSeed, personTarget, plantedPair, plantedWord, responsibleTarget, targetHolonId } from '../../../lab/scale/network-sql.ts';
+import {
+  networkSeed,
+  personTarget,
+  plantedPair,
+  plantedWord,
+  responsibleTarget,
+  targetHolonId,
+} from '../../../lab/scale/network-sql.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 interface PlanNode {
@@ -65,13 +72,20 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
   for (const sql of accounts) await client.query(sql);
-  for (const table of ['directory.people', 'directory.holons']) await waitFor(() => isVacuumed(table), { what: `vacuum of ${table}` });
+  for (const table of ['directory.people', 'directory.holons'])
+    await waitFor(() => isVacuumed(table), { what: `vacuum of ${table}` });
 });
 
-/** A count is an index-only scan where all rows are visible to everyone; VACUUM cannot mark rows that an older transaction may not see. */
+/**
+ * A count is an index-only scan where all rows are visible to everyone; VACUUM cannot mark rows that an older
+ * transaction may not see.
+ */
 async function isVacuumed(table: string): Promise<boolean> {
   await client.query(`vacuum ${table}`);
-  const { rows } = await client.query(`select relallvisible = relpages as done from pg_class where oid = $1::regclass`, [table]);
+  const { rows } = await client.query(
+    `select relallvisible = relpages as done from pg_class where oid = $1::regclass`,
+    [table],
+  );
   return (rows as { done: boolean }[])[0]?.done === true;
 }
 afterAll(async () => {
@@ -84,10 +98,22 @@ interface Case {
   readonly rpc: Rpc;
   readonly requests: readonly object[];
 }
-const ask = (operation: keyof typeof rpcs, ...requests: object[]): Case => ({ operation, rpc: rpcs[operation], requests });
+const ask = (operation: keyof typeof rpcs, ...requests: object[]): Case => ({
+  operation,
+  rpc: rpcs[operation],
+  requests,
+});
 
 const word = (kind: 'name' | 'description' | 'channel'): string => plantedWord(kind, 1).toLowerCase();
-const texts = [word('name'), word('description'), word('channel'), plantedPair(1), `ada ${word('name')}`, 'nobody of that name', '%_'];
+const texts = [
+  word('name'),
+  word('description'),
+  word('channel'),
+  plantedPair(1),
+  `ada ${word('name')}`,
+  'nobody of that name',
+  '%_',
+];
 /** Match a large share of all rows; the empty text matches every name. */
 const frequentTexts = ['', 'carla', 'meadow'];
 const sorts = ['name', 'latest', 'updated'];
@@ -116,13 +142,22 @@ const reads: readonly Case[] = [
   ask('getHolonBySlug', { slug: 'holon-77' }),
   ask('listClasses', {}, { object_kind: 'holon' }),
   ask('getClass', { object_kind: 'holon', slug: 'place' }),
-  ask('listJourneys', {}, { q: 'journey 7' }, { q: 'j', limit: 200 }, { applies_to: 'place', is_conversation: true, svc_app: 'x' }),
+  ask(
+    'listJourneys',
+    {},
+    { q: 'journey 7' },
+    { q: 'j', limit: 200 },
+    { applies_to: 'place', is_conversation: true, svc_app: 'x' },
+  ),
   ask('getJourney', { slug: 'journey-1' }),
   ask('listPersonMemberships', person, { ...person, limit: 200, offset: 1 }),
   ask(
     'listHolonMemberships',
     ...places.flatMap((place) => [
-      ...['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'].map((sort) => ({ ...place, sort })),
+      ...['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'].map((sort) => ({
+        ...place,
+        sort,
+      })),
       ...['ada', 'a', 'person77'].map((q) => ({ ...place, q })),
       { ...place, journey: 'journey-2', step_slug: 'step-1', responsible_person_id: 7, follow_up: 'overdue' },
       { ...place, follow_up: 'none', limit: 200 },
@@ -153,14 +188,26 @@ const writes: readonly Case[] = [
     { name: 'New', contact: { email: 'new@example.org', linkedin: 'https://linkedin.com/in/new' }, note: 'x' },
     { name: 'New', membership: { ...places[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
   ),
-  ask('updateHolon', { holon_id: 60, name: 'Other', links: { a: 'https://example.org' }, journey_ids: [1, 2], locations: ['DE'] }),
+  ask('updateHolon', {
+    holon_id: 60,
+    name: 'Other',
+    links: { a: 'https://example.org' },
+    journey_ids: [1, 2],
+    locations: ['DE'],
+  }),
   ask('createExperience', { parent_id: 60, name: 'Walk', description: 'Out' }),
   ask('bulkAddMemberships', {
     ...places[1],
     journey_slug: 'journey-1',
     memberships: Array.from({ length: 300 }, (_, index) => ({ person_id: index + 1, responsible_person_id: 2 })),
   }),
-  ask('updateMembership', { membership_id: 77, note: 'x', advance_step: true, follow_up_after: '2026-05-01', responsible_person_id: 2 }),
+  ask('updateMembership', {
+    membership_id: 77,
+    note: 'x',
+    advance_step: true,
+    follow_up_after: '2026-05-01',
+    responsible_person_id: 2,
+  }),
   ask('updateMembership', { membership_id: 78, note: 'x', journey_slug: 'journey-3', step_slug: 'step-2' }),
   ask('updateRelationship', { relationship_id: 77, note: 'x', advance_step: true }),
   ask('checkExperienceLogo', { experience_id: 77 }),
@@ -188,7 +235,10 @@ async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
   }
 }
 
-/** Large tables that a plan of the statement scans completely: with its values, and without them where a generic plan is possible. */
+/**
+ * Large tables that a plan of the statement scans completely: with its values, and without them where a generic plan is
+ * possible.
+ */
 async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   const plans = [await client.query(`explain (format json) ${text}`, values)];
   if (name !== undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
@@ -212,7 +262,8 @@ async function findIndexes({ text, values }: Sent): Promise<string[]> {
 
 function listTableScans(node: PlanNode): string[] {
   const table = node['Relation Name'];
-  const own = node['Node Type'].endsWith('Seq Scan') && table !== undefined && largeTables.includes(table) ? [table] : [];
+  const own =
+    node['Node Type'].endsWith('Seq Scan') && table !== undefined && largeTables.includes(table) ? [table] : [];
   return [...own, ...(node.Plans ?? []).flatMap(listTableScans)];
 }
 
@@ -224,7 +275,13 @@ async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): 
       for (const one of sent) {
         const scans = await findTableScans(one);
         if (scans.length > 0)
-          found.push({ operation: rpc.subject, request, account: actor.kind === 'user' ? actor.accountId : 0, name: one.name, scans });
+          found.push({
+            operation: rpc.subject,
+            request,
+            account: actor.kind === 'user' ? actor.accountId : 0,
+            name: one.name,
+            scans,
+          });
       }
     }
   }
@@ -238,7 +295,9 @@ const ofDirectory = v1Routes.filter(({ rpc }) => rpc?.subject.startsWith('events
 describe('the plans of the open API in a large directory (rules/memberships#lists)', () => {
   it('the query plans cover every operation of the route table, and detect a sequential scan', async () => {
     const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
-    expect(ofDirectory.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject)))).toEqual([]);
+    expect(
+      ofDirectory.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject))),
+    ).toEqual([]);
     const text = `select n.id from directory.notes n where n.body = $1`;
     expect(await findTableScans({ name: 'x', text, values: ['x'] })).toEqual(['notes', 'notes']);
   });
@@ -251,18 +310,21 @@ describe('indexes used by lists with a text (rules/people#people, rules/holons#h
   it.each([
     ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
-  ] as const)('uses the index of long grams for %s from five characters on, of trigrams below', async (operation, longGrams, trigrams) => {
-    const indexesFor = async (q: string): Promise<string[]> => {
-      const sent = await listSent(() => fixture.call(rpcs[operation], { q }, stranger));
-      return (await Promise.all(sent.map(findIndexes))).flat();
-    };
-    for (const q of [word('name'), `ada ${word('name')}`, word('name').slice(0, 5)]) {
-      const indexes = await indexesFor(q);
-      expect([q, indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([q, true, false]);
-    }
-    const indexes = await indexesFor(word('name').slice(0, 4));
-    expect([indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([false, true]);
-  });
+  ] as const)(
+    'uses the index of long grams for %s from five characters on, of trigrams below',
+    async (operation, longGrams, trigrams) => {
+      const indexesFor = async (q: string): Promise<string[]> => {
+        const sent = await listSent(() => fixture.call(rpcs[operation], { q }, stranger));
+        return (await Promise.all(sent.map(findIndexes))).flat();
+      };
+      for (const q of [word('name'), `ada ${word('name')}`, word('name').slice(0, 5)]) {
+        const indexes = await indexesFor(q);
+        expect([q, indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([q, true, false]);
+      }
+      const indexes = await indexesFor(word('name').slice(0, 4));
+      expect([indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([false, true]);
+    },
+  );
 });
 
 describe('indexes used by search (rules/people#search)', () => {
@@ -296,7 +358,8 @@ describe('the work of a list (rules/http#limits)', () => {
     ['listPersonMemberships', { ...person, limit: 1 }, { ...person, limit: 200 }],
     ['listNotesOfPerson', { ...person, limit: 1 }, { ...person, limit: 200 }],
     ...(['listHolonMemberships', 'listHolonRelationships', 'listNotesOfHolon'] as const).map(
-      (operation) => [operation, { ...known[1], limit: 1 }, { ...known[0], limit: 200 }] as [keyof typeof rpcs, object, object],
+      (operation) =>
+        [operation, { ...known[1], limit: 1 }, { ...known[0], limit: 200 }] as [keyof typeof rpcs, object, object],
     ),
     ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
   ];
@@ -309,19 +372,22 @@ describe('the work of a list (rules/http#limits)', () => {
     expect(listed.map(({ operationId }) => operationId).filter((id) => !covered.has(id))).toEqual([]);
   });
 
-  it.each(pairs)('%s needs the same statements and no other service, independent of the number of rows', async (operation, few, many) => {
-    const read = (request: object) => fixture.call(rpcs[operation], request, host);
-    const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
-    const calls = jest.spyOn(Object.getPrototypeOf(fixture.bus) as Bus, 'call');
-    try {
-      const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
-      expect(namesOf(ofFew)).toEqual(namesOf(ofMany));
-      expect(ofMany.length).toBeLessThanOrEqual(mostStatements);
-      // Merges of earlier tests retry their calls to other services.
-      const asked = (calls.mock.calls as unknown as [Rpc][]).filter(([rpc]) => !/merge/i.test(rpc.subject));
-      expect(asked.map(([rpc]) => rpc.subject)).toEqual([rpcs[operation].subject, rpcs[operation].subject]);
-    } finally {
-      calls.mockRestore();
-    }
-  });
+  it.each(pairs)(
+    '%s needs the same statements and no other service, independent of the number of rows',
+    async (operation, few, many) => {
+      const read = (request: object) => fixture.call(rpcs[operation], request, host);
+      const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
+      const calls = jest.spyOn(Object.getPrototypeOf(fixture.bus) as Bus, 'call');
+      try {
+        const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
+        expect(namesOf(ofFew)).toEqual(namesOf(ofMany));
+        expect(ofMany.length).toBeLessThanOrEqual(mostStatements);
+        // Merges of earlier tests retry their calls to other services.
+        const asked = (calls.mock.calls as unknown as [Rpc][]).filter(([rpc]) => !/merge/i.test(rpc.subject));
+        expect(asked.map(([rpc]) => rpc.subject)).toEqual([rpcs[operation].subject, rpcs[operation].subject]);
+      } finally {
+        calls.mockRestore();
+      }
+    },
+  );
 });

@@ -1,9 +1,25 @@
 /** Holon relationships and their updates with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
+import {
+  callers,
+  startWorkflowFixture,
+  edits,
+  rpcs,
+  sees,
+  type Caller,
+  type WorkflowFixture,
+} from './workflow-fixture.ts';
 
 const relationships = [
-  { key: 'hub-camp', from: 'hub', to: 'camp-one', journey: 'hosting', step: 'asked', follow_up_after: '2026-05-01', responsible: 'sam' },
+  {
+    key: 'hub-camp',
+    from: 'hub',
+    to: 'camp-one',
+    journey: 'hosting',
+    step: 'asked',
+    follow_up_after: '2026-05-01',
+    responsible: 'sam',
+  },
   { key: 'annex-hub', from: 'annex', to: 'hub', journey: 'hosting', step: 'agreed' },
   { key: 'hub-empty', from: 'hub', to: 'empty', journey: null },
   { key: 'hub-hub', from: 'hub', to: 'hub', journey: 'bare' },
@@ -22,13 +38,19 @@ const id = (key: string): number => fixture.id('relationships', key);
 const ofHolon = (query: object = {}, caller: Caller = 'root', holon = 'hub') =>
   fixture.call(rpcs.listHolonRelationships, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const update = (key: string, request: object, caller: Caller = 'ed') =>
-  fixture.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
+  fixture.call(
+    rpcs.updateRelationship,
+    { relationship_id: id(key), note: 'A note', ...request },
+    fixture.actor(caller),
+  );
 
 describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
   it('lists relationships from and to the holon, by journey name, name of the other side and id', async () => {
     const { count, items } = await ofHolon();
     expect(count).toBe(5);
-    expect(items.map((item) => item.relationship_id)).toEqual(['hub-hub', 'annex-hub', 'hub-camp', 'hub-vault', 'hub-empty'].map(id));
+    expect(items.map((item) => item.relationship_id)).toEqual(
+      ['hub-hub', 'annex-hub', 'hub-camp', 'hub-vault', 'hub-empty'].map(id),
+    );
     expect(items[2]).toEqual({
       relationship_id: id('hub-camp'),
       from_holon: expect.objectContaining({ slug: 'hub', type: 'group', parent_id: null }),
@@ -38,7 +60,12 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
       follow_up_after: '2026-05-01',
       responsible_person: expect.objectContaining({ name: 'Sam Stranger' }),
     });
-    expect(items[4]).toMatchObject({ journey_name: null, step_title: null, follow_up_after: null, responsible_person: null });
+    expect(items[4]).toMatchObject({
+      journey_name: null,
+      step_title: null,
+      follow_up_after: null,
+      responsible_person: null,
+    });
   });
 
   it('counts all relationships regardless of the limit', async () => {
@@ -63,7 +90,9 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
   it('omits a parent that the caller cannot see', async () => {
     const { items } = await ofHolon({}, 'sam', 'annex');
     expect(items[0]?.from_holon).toMatchObject({ slug: 'annex', parent_id: null });
-    expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({ parent_id: fixture.id('holons', 'vault') });
+    expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({
+      parent_id: fixture.id('holons', 'vault'),
+    });
   });
 });
 
@@ -71,20 +100,41 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
   it('updates step and date, with a note in the feeds of both sides', async () => {
     const reply = await update('hub-camp', { note: ' Agreed ', step_slug: 'agreed', follow_up_after: '2026-06-01' });
     expect(reply).toEqual({
-      relationship: expect.objectContaining({ relationship_id: id('hub-camp'), step_title: 'Agreed', follow_up_after: '2026-06-01' }),
-      note: expect.objectContaining({ body: 'Agreed', note_type: 'note', author_person: expect.objectContaining({ name: 'Ed Editor' }) }),
-      changes: { current_step: { old: 'asked', new: 'agreed' }, follow_up_after: { old: '2026-05-01', new: '2026-06-01' } },
+      relationship: expect.objectContaining({
+        relationship_id: id('hub-camp'),
+        step_title: 'Agreed',
+        follow_up_after: '2026-06-01',
+      }),
+      note: expect.objectContaining({
+        body: 'Agreed',
+        note_type: 'note',
+        author_person: expect.objectContaining({ name: 'Ed Editor' }),
+      }),
+      changes: {
+        current_step: { old: 'asked', new: 'agreed' },
+        follow_up_after: { old: '2026-05-01', new: '2026-06-01' },
+      },
     });
     for (const holon of ['hub', 'camp-one']) {
-      const notes = await fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', holon) }, fixture.actor('sam'));
+      const notes = await fixture.call(
+        rpcs.listNotesOfHolon,
+        { holon_id: fixture.id('holons', holon) },
+        fixture.actor('sam'),
+      );
       expect(notes.items.filter(({ id: note }) => note === reply.note.id)).toEqual([reply.note]);
     }
   });
 
   it('advances from no step to the first and up to the last, then returns 400', async () => {
-    await fixture.add({ relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }] });
-    expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: null, new: 'asked' } });
-    expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: 'asked', new: 'agreed' } });
+    await fixture.add({
+      relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }],
+    });
+    expect((await update('advance', { advance_step: true })).changes).toEqual({
+      current_step: { old: null, new: 'asked' },
+    });
+    expect((await update('advance', { advance_step: true })).changes).toEqual({
+      current_step: { old: 'asked', new: 'agreed' },
+    });
     expect(await fixture.attempt(() => update('advance', { advance_step: true }))).toBe('bad_request');
   });
 
@@ -96,7 +146,9 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
   ])('rejects %s with 400 without changes', async (_what, request) => {
     const read = async () => (await ofHolon()).items.find((item) => item.relationship_id === id('annex-hub'));
     const before = await read();
-    expect(await fixture.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe('bad_request');
+    expect(await fixture.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe(
+      'bad_request',
+    );
     expect(await read()).toEqual(before);
   });
 
@@ -109,12 +161,16 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     const visible = sees(caller, from) && sees(caller, to);
     const editable = edits(caller, from) || edits(caller, to);
     const answer = await fixture.attempt(() => update(key, {}, caller));
-    expect(answer).toEqual(visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found');
+    expect(answer).toEqual(
+      visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found',
+    );
   });
 
   it('returns 404 for an unknown relationship', async () => {
     const request = { relationship_id: 2_000_000_000, note: 'x' };
-    expect(await fixture.refusal(rpcs.updateRelationship, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.updateRelationship, request, fixture.actor('root'))).toMatchObject({
+      code: 'not_found',
+    });
   });
 
   it('serializes concurrent updates of one relationship', async () => {
@@ -124,6 +180,8 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
       relationships: [{ key: 'parallel', from: 'empty', to: 'camp-one', journey: 'long', step: 's0' }],
     });
     const replies = await Promise.all(Array.from({ length: 20 }, () => update('parallel', { advance_step: true })));
-    expect(new Set(replies.map(({ changes }) => changes.current_step?.new))).toEqual(new Set(steps.slice(1).map(({ slug }) => slug)));
+    expect(new Set(replies.map(({ changes }) => changes.current_step?.new))).toEqual(
+      new Set(steps.slice(1).map(({ slug }) => slug)),
+    );
   });
 });

@@ -12,11 +12,26 @@ const memberships = [
   { key: 'due', person: 'ben', holon: 'hub', journey: 'join', follow_up_after: '2026-05-05', responsible: 'sam' },
   { key: 'later', person: 'cleo', holon: 'hub', journey: 'join', follow_up_after: '2026-05-06' },
   { key: 'undated', person: 'dan', holon: 'hub', journey: null, responsible: 'sam' },
-  { key: 'secret-late', person: 'ada', holon: 'vault', journey: 'join', follow_up_after: '2026-05-01', responsible: 'sam' },
+  {
+    key: 'secret-late',
+    person: 'ada',
+    holon: 'vault',
+    journey: 'join',
+    follow_up_after: '2026-05-01',
+    responsible: 'sam',
+  },
   { key: 'secret-undated', person: 'ben', holon: 'cell', journey: 'join' },
 ] as const;
 const relationships = [
-  { key: 'r-late', from: 'hub', to: 'camp-one', journey: 'hosting', step: 'agreed', follow_up_after: '2026-05-04', responsible: 'sam' },
+  {
+    key: 'r-late',
+    from: 'hub',
+    to: 'camp-one',
+    journey: 'hosting',
+    step: 'agreed',
+    follow_up_after: '2026-05-04',
+    responsible: 'sam',
+  },
   { key: 'r-old', from: 'camp-old', to: 'empty', journey: 'hosting', follow_up_after: '2026-05-05' },
   { key: 'r-undated', from: 'empty', to: 'hub', journey: null },
   { key: 'r-secret', from: 'hub', to: 'vault', journey: 'hosting', follow_up_after: '2026-05-05', responsible: 'sam' },
@@ -24,7 +39,10 @@ const relationships = [
 ] as const;
 /** All items in list order; items with the same date are ordered by id. */
 const dates = new Map<string, string>(
-  [...memberships, ...relationships].map((item) => [item.key, 'follow_up_after' in item ? item.follow_up_after : '9999-99-99']),
+  [...memberships, ...relationships].map((item) => [
+    item.key,
+    'follow_up_after' in item ? item.follow_up_after : '9999-99-99',
+  ]),
 );
 
 let fixture: WorkflowFixture;
@@ -39,14 +57,17 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const idOf = (key: string): number => fixture.id(key.startsWith('r-') ? 'relationships' : 'memberships', key);
-const list = (query: object = {}, caller: Caller = 'root') => fixture.call(rpcs.listResponsible, query, fixture.actor(caller));
+const list = (query: object = {}, caller: Caller = 'root') =>
+  fixture.call(rpcs.listResponsible, query, fixture.actor(caller));
 type Item = Awaited<ReturnType<typeof list>>['items'][number];
 const keyOf = ({ kind, id }: Item): string | undefined =>
   (kind === 'person' ? memberships : relationships).map(({ key }) => key).find((key) => idOf(key) === id);
 const inOrder = (keys: readonly string[]): string[] =>
   keys.toSorted(
     (left, right) =>
-      (dates.get(left) ?? '').localeCompare(dates.get(right) ?? '') || idOf(left) - idOf(right) || (left.startsWith('r-') ? 1 : -1),
+      (dates.get(left) ?? '').localeCompare(dates.get(right) ?? '') ||
+      idOf(left) - idOf(right) ||
+      (left.startsWith('r-') ? 1 : -1),
   );
 const visible = (caller: Caller): string[] => [
   ...memberships.filter(({ holon }) => sees(caller, holon)).map(({ key }) => key),
@@ -98,31 +119,34 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     });
   });
 
-  it.each(callers)('returns to %s exactly what the policy allows, in items and counts, with every filter (D48)', async (caller) => {
-    const all = visible(caller);
-    await expectList({}, all, caller);
-    await expectList(
-      { type: 'person' },
-      all.filter((key) => !key.startsWith('r-')),
-      caller,
-    );
-    await expectList(
-      { when: 'overdue,future,today' },
-      all.filter((key) => dates.get(key) !== '9999-99-99'),
-      caller,
-    );
-    const sam = ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'];
-    await expectList(
-      { responsible: fixture.id('people', 'sam') },
-      all.filter((key) => sam.includes(key)),
-      caller,
-    );
-    await expectList(
-      { type: 'closed' },
-      all.filter((key) => ['r-secret', 'r-both'].includes(key)),
-      caller,
-    );
-  });
+  it.each(callers)(
+    'returns to %s exactly what the policy allows, in items and counts, with every filter (D48)',
+    async (caller) => {
+      const all = visible(caller);
+      await expectList({}, all, caller);
+      await expectList(
+        { type: 'person' },
+        all.filter((key) => !key.startsWith('r-')),
+        caller,
+      );
+      await expectList(
+        { when: 'overdue,future,today' },
+        all.filter((key) => dates.get(key) !== '9999-99-99'),
+        caller,
+      );
+      const sam = ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'];
+      await expectList(
+        { responsible: fixture.id('people', 'sam') },
+        all.filter((key) => sam.includes(key)),
+        caller,
+      );
+      await expectList(
+        { type: 'closed' },
+        all.filter((key) => ['r-secret', 'r-both'].includes(key)),
+        caller,
+      );
+    },
+  );
 
   it.each([
     ['overdue', ['late', 'very-late', 'secret-late', 'r-late']],
@@ -158,7 +182,9 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
   it.each([{ type: 'nowhere' }, { type: 'person,Camp' }, { when: 'soon' }, { when: 'today,none' }])(
     'rejects %j with 400',
     async (query) => {
-      expect(await fixture.refusal(rpcs.listResponsible, query, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
+      expect(await fixture.refusal(rpcs.listResponsible, query, fixture.actor('root'))).toMatchObject({
+        code: 'bad_request',
+      });
     },
   );
 });
@@ -182,7 +208,9 @@ describe('the counts of the worklist', () => {
     expect(await countAll('sam')).toBe(before + 3);
     expect((await list({ when: 'future' }, 'sam')).count).toBe(2);
     await fixture.add({
-      memberships: [{ key: 'temp-brief', person: 'temp', holon: 'brief', journey: 'join', follow_up_after: '2026-05-05' }],
+      memberships: [
+        { key: 'temp-brief', person: 'temp', holon: 'brief', journey: 'join', follow_up_after: '2026-05-05' },
+      ],
     });
     expect((await list({ when: 'future' }, 'sam')).count).toBe(1);
 
@@ -192,7 +220,9 @@ describe('the counts of the worklist', () => {
     expect((await list({ type: 'closed' }, 'above')).count).toBe(3);
     await fixture.add({ holons: [{ slug: 'brief', class: 'camp' }] });
     expect(await countAll('sam')).toBe(before + 3);
-    expect((await list({ type: 'camp' }, 'sam')).items.map(({ id }) => id)).toContain(fixture.id('relationships', 'brief-hub'));
+    expect((await list({ type: 'camp' }, 'sam')).items.map(({ id }) => id)).toContain(
+      fixture.id('relationships', 'brief-hub'),
+    );
 
     await fixture.env.sql(`delete from directory.people where key = 'temp'`);
     expect(await countAll('sam')).toBe(before + 1);
@@ -223,7 +253,9 @@ describe('the counts of the worklist', () => {
 
   it('folding tallies does not change the worklist counts', async () => {
     const rows = async () =>
-      Number((await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n);
+      Number(
+        (await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n,
+      );
     const [before, counts] = [await rows(), await Promise.all(callers.map(countAll))];
     const db = await createDatabase({
       url: fixture.env.settings['DATABASE_URL'] ?? '',

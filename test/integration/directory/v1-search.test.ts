@@ -26,7 +26,12 @@ describe('directory.search.find (rules/people#search; D42)', () => {
   const search = (request: Parameters<typeof fixture.call<typeof searchDirectory>>[1], who = 'stranger') =>
     fixture.call(searchDirectory, request, fixture.actors[who]);
   const shown = (body: Awaited<ReturnType<typeof search>>) =>
-    body.items.map((item) => [item.kind, item.kind === 'person' ? item.person.name : item.holon.name, item.score, item.matched_field]);
+    body.items.map((item) => [
+      item.kind,
+      item.kind === 'person' ? item.person.name : item.holon.name,
+      item.score,
+      item.matched_field,
+    ]);
 
   beforeAll(async () => {
     const person = (key: string, name: string, more: Record<string, unknown> = {}) => ({ key, name, ...more });
@@ -91,7 +96,8 @@ describe('directory.search.find (rules/people#search; D42)', () => {
        where strpos(directory.fold(h.name || E'\\n' || directory.channel_text(h.links) || E'\\n' || h.description), $1) > 0`,
       [q],
     );
-    const keys = (rows: { kind: string; id: number }[]): string[] => rows.map(({ kind, id }) => `${kind} ${id}`).toSorted();
+    const keys = (rows: { kind: string; id: number }[]): string[] =>
+      rows.map(({ kind, id }) => `${kind} ${id}`).toSorted();
     expect(keys(body.items)).toEqual(keys(all));
   });
 
@@ -100,7 +106,8 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     for (const limit of [1, 2, 3, 5, 8]) {
       const body = await search({ q: 'ze', limit_per_type: limit });
       for (const kind of ['person', 'holon']) {
-        const of = (items: typeof all.items) => items.filter((item) => item.kind === kind).map(({ id, score }) => [id, score]);
+        const of = (items: typeof all.items) =>
+          items.filter((item) => item.kind === kind).map(({ id, score }) => [id, score]);
         expect(of(body.items)).toEqual(of(all.items).slice(0, limit));
       }
       expect(body.count).toBe(body.items.length);
@@ -130,7 +137,12 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     for (const who of ['stranger', 'keeper', 'root']) {
       for (const limit of [1, 3, 50]) {
         const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(fixture.actors[who]) };
-        const inFew = { inManyPeople: false, inManyPeopleDescriptions: false, inManyHolons: false, inManyHolonDescriptions: false };
+        const inFew = {
+          inManyPeople: false,
+          inManyPeopleDescriptions: false,
+          inManyHolons: false,
+          inManyHolonDescriptions: false,
+        };
         const [rare, tiers] = [await searchRare(db, asked), await searchTiers(db, { ...asked, ...inFew })];
         expect(JSON.parse(rare.body)).toEqual(JSON.parse(tiers.body));
       }
@@ -147,7 +159,10 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     expect((await search({ q: 'zephyr', types: 'holon' })).items.every(({ kind }) => kind === 'holon')).toBe(true);
     expect(await search({ q: 'zephyr', types: 'person, person' })).toMatchObject({ types: ['person'], count: 10 });
     for (const types of ['people', 'person,', '', 'person;holon']) {
-      expect([types, (await fixture.refusal(searchDirectory, { q: 'zephyr', types })).code]).toEqual([types, 'bad_request']);
+      expect([types, (await fixture.refusal(searchDirectory, { q: 'zephyr', types })).code]).toEqual([
+        types,
+        'bad_request',
+      ]);
     }
   });
 
@@ -160,8 +175,10 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     ['editor', true],
     ['root', true],
   ])('returns a private holon to %s: %s', async (who, visible) => {
-    const found = async (q: string) => shown(await search({ q, types: 'holon' }, who)).some((row) => row[1] === 'Zephyr council');
-    for (const q of ['zephyr', 'zephyr council', 'council', 'ze', 'phyr co']) expect([q, await found(q)]).toEqual([q, visible]);
+    const found = async (q: string) =>
+      shown(await search({ q, types: 'holon' }, who)).some((row) => row[1] === 'Zephyr council');
+    for (const q of ['zephyr', 'zephyr council', 'council', 'ze', 'phyr co'])
+      expect([q, await found(q)]).toEqual([q, visible]);
     expect((await search({ q: 'https://council.example.org' }, who)).count).toBe(visible ? 1 : 0);
   });
 

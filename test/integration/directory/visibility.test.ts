@@ -4,7 +4,8 @@ import type { Actor } from '#libs/contract';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { holonSubtree, visibleHolons, listConversationEvents, listEventJourneys, browseHolon, lookUpHolons } = directory.rpcs;
+const { holonSubtree, visibleHolons, listConversationEvents, listEventJourneys, browseHolon, lookUpHolons } =
+  directory.rpcs;
 
 const classes = [
   { slug: 'open', label: 'Open' },
@@ -84,14 +85,27 @@ beforeAll(async () => {
     ],
     holons: slugs.map((slug) => {
       const [objectClass, parent] = tree[slug];
-      return { slug, name: `Name of ${slug}`, class: objectClass, parent, journeys: isEvent(slug) ? ['hosting', 'talk'] : [] };
+      return {
+        slug,
+        name: `Name of ${slug}`,
+        class: objectClass,
+        parent,
+        journeys: isEvent(slug) ? ['hosting', 'talk'] : [],
+      };
     }),
     accounts,
   });
   for (const [slug, id] of Object.entries(applied.ids['holons'] ?? {})) ids.set(slug, id);
   for (const [index, name] of names.entries()) {
     const accountId = applied.ids['accounts']?.[accounts[index]?.email ?? ''] ?? 0;
-    const user = { kind: 'user', accountId, personId: null, superuser: false, globalEditor: false, coherenceAccess: true } as const;
+    const user = {
+      kind: 'user',
+      accountId,
+      personId: null,
+      superuser: false,
+      globalEditor: false,
+      coherenceAccess: true,
+    } as const;
     actors.set(name, { ...user, superuser: name === 'superuser', globalEditor: name === 'global editor' });
   }
   actors.set('shared token', { kind: 'shared' });
@@ -121,13 +135,19 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     expect(await fixture.call(visibleHolons, { account_id: accountOf(actor), ids: [id] })).toEqual({
       items: visible ? [{ id, slug }] : [],
     });
-    expect((await fixture.call(lookUpHolons, { ids: [id] }, actor)).map((holon) => holon.slug)).toEqual(visible ? [slug] : []);
+    expect((await fixture.call(lookUpHolons, { ids: [id] }, actor)).map((holon) => holon.slug)).toEqual(
+      visible ? [slug] : [],
+    );
 
     if (!visible) {
       expect(await fixture.refusal(browseHolon, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
       if (!isPerson(actor)) return;
-      expect(await fixture.refusal(listConversationEvents, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
-      expect(await fixture.refusal(listEventJourneys, { event_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(listConversationEvents, { holon_slug: slug }, actor)).toMatchObject({
+        code: 'not_found',
+      });
+      expect(await fixture.refusal(listEventJourneys, { event_slug: slug }, actor)).toMatchObject({
+        code: 'not_found',
+      });
       return;
     }
     const browsed = await fixture.call(browseHolon, { holon_slug: slug }, actor);
@@ -154,10 +174,13 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     const byId = visible.map((slug) => ({ id: idOf(slug), slug })).toSorted((left, right) => left.id - right.id);
     const all = [...slugs.map(idOf), 0, -1, 2_000_000_000];
     expect((await fixture.call(visibleHolons, { account_id: accountOf(actor), ids: all })).items).toEqual(byId);
-    expect((await fixture.call(visibleHolons, { account_id: accountOf(actor), slugs: [...slugs, 'unknown'], ids: all })).items).toEqual(
-      byId,
+    expect(
+      (await fixture.call(visibleHolons, { account_id: accountOf(actor), slugs: [...slugs, 'unknown'], ids: all }))
+        .items,
+    ).toEqual(byId);
+    expect((await fixture.call(lookUpHolons, { ids: all }, actor)).map((holon) => holon.slug).toSorted()).toEqual(
+      sorted(visible),
     );
-    expect((await fixture.call(lookUpHolons, { ids: all }, actor)).map((holon) => holon.slug).toSorted()).toEqual(sorted(visible));
     if (!isPerson(actor)) return;
     const events = await fixture.call(listConversationEvents, {}, actor);
     expect(events.map((event) => event.slug)).toEqual(sorted(visible.filter(isEvent)));
@@ -170,15 +193,24 @@ describe('visibility of holons (D18f, D48, D49)', () => {
       await fixture.refusal(browseHolon, { holon_slug: 'vault' }, null),
       await fixture.refusal(lookUpHolons, { ids: [idOf('vault')] }, null),
     ];
-    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'internal', message: 'The caller cannot be verified' });
+    for (const refusal of refusals)
+      expect(refusal).toMatchObject({ code: 'internal', message: 'The caller cannot be verified' });
   });
 
   it('applies changes when a class becomes private or team authority ends', async () => {
     const team = actors.get('authority beside');
-    expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toHaveLength(1);
-    await fixture.apply({ accounts: [{ email: 'authority-beside@example.org', teams: [{ holon: 'beside', active: false }] }] });
-    expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toEqual([]);
+    expect(
+      (await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items,
+    ).toHaveLength(1);
+    await fixture.apply({
+      accounts: [{ email: 'authority-beside@example.org', teams: [{ holon: 'beside', active: false }] }],
+    });
+    expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toEqual(
+      [],
+    );
     await fixture.apply({ classes: [{ slug: 'open-event', private: true }] });
-    expect((await fixture.call(listConversationEvents, {}, actors.get('stranger'))).map((event) => event.slug)).toEqual([]);
+    expect((await fixture.call(listConversationEvents, {}, actors.get('stranger'))).map((event) => event.slug)).toEqual(
+      [],
+    );
   });
 });

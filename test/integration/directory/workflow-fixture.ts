@@ -1,4 +1,7 @@
-/** A small network with public and private memberships and relationships, and callers with each right; for tests of workflow operations. */
+/**
+ * A small network with public and private memberships and relationships, and callers with each right; for tests of
+ * workflow operations.
+ */
 import type { Actor } from '#libs/contract';
 import type { Clock } from '#libs/time';
 import { directory } from '#services/directory';
@@ -121,7 +124,9 @@ export async function startWorkflowFixture(
   };
   await add({ ...network, ...document });
   const accountIds = new Map(
-    (await fixture.env.sql<{ id: number; email: string }>('select id, email from directory.accounts')).map(({ id, email }) => [email, id]),
+    (await fixture.env.sql<{ id: number; email: string }>('select id, email from directory.accounts')).map(
+      ({ id, email }) => [email, id],
+    ),
   );
   const id: WorkflowFixture['id'] = (list, key) => {
     const found = ids[list]?.[key];

@@ -14,7 +14,9 @@ export const document = {
       name_read_only: true,
       journeys: ['open-circle'],
       config: {
-        info_field_groups: [{ key: 'about', label: 'About', fields: [{ key: 'theme', type: 'select', label: 'Theme', options: ['a'] }] }],
+        info_field_groups: [
+          { key: 'about', label: 'About', fields: [{ key: 'theme', type: 'select', label: 'Theme', options: ['a'] }] },
+        ],
       },
     },
     { slug: 'retreat', parent: 'event', private: true },
@@ -40,13 +42,29 @@ export const document = {
     { key: 'ben', name: 'Ben' },
   ],
   holons: [
-    { slug: 'spring', name: 'Spring', class: 'event', parent: 'host', journeys: ['open-circle'], spheres: ['health'], locations: ['de'] },
+    {
+      slug: 'spring',
+      name: 'Spring',
+      class: 'event',
+      parent: 'host',
+      journeys: ['open-circle'],
+      spheres: ['health'],
+      locations: ['de'],
+    },
     { slug: 'host', name: 'Host', class: 'group', parent: null, links: { site: 'https://example.org' } },
   ],
   accounts: [
-    { email: 'ada@example.org', person: 'ada', password: 'the very first one', groups: ['coherence_users'], teams: [{ holon: 'spring' }] },
+    {
+      email: 'ada@example.org',
+      person: 'ada',
+      password: 'the very first one',
+      groups: ['coherence_users'],
+      teams: [{ holon: 'spring' }],
+    },
   ],
-  memberships: [{ person: 'ada', holon: 'spring', journey: 'open-circle', follow_up_after: '2026-06-01', responsible: 'ben' }],
+  memberships: [
+    { person: 'ada', holon: 'spring', journey: 'open-circle', follow_up_after: '2026-06-01', responsible: 'ben' },
+  ],
   relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
 };
 
@@ -65,6 +83,8 @@ export async function snapshot(fixture: DirectoryFixture): Promise<unknown> {
     'holon_journeys',
   ];
   return Promise.all(
-    tables.map((table) => fixture.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`)),
+    tables.map((table) =>
+      fixture.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`),
+    ),
   );
 }

@@ -78,7 +78,11 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
     ['a slug with a slash', { holons: [{ slug: 'a/b', name: 'N', class: 'event' }] }],
     [
       'an unknown type of a custom field',
-      { classes: [{ slug: 'event', config: { info_field_groups: [{ key: 'g', fields: [{ key: 'f', type: 'colour' }] }] } }] },
+      {
+        classes: [
+          { slug: 'event', config: { info_field_groups: [{ key: 'g', fields: [{ key: 'f', type: 'colour' }] }] } },
+        ],
+      },
     ],
     ['conversations', { conversations: [] }],
     ['a link that a browser runs', { holons: [{ slug: 'spring', links: { site: 'javascript:x' } }] }],

@@ -28,7 +28,9 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
       'steps',
     ]);
     expect(reply.ids['memberships']).toEqual({ 'ada/spring/open-circle': expect.any(Number) });
-    const [holon] = await fixture.env.sql('select name, infos::text, parent_id from directory.holons where slug = $1', ['spring']);
+    const [holon] = await fixture.env.sql('select name, infos::text, parent_id from directory.holons where slug = $1', [
+      'spring',
+    ]);
     expect(holon).toEqual({
       name: 'Spring',
       infos: `{"spheres": [${reply.ids['spheres']?.['health']}], "locations": ["DE"]}`,
@@ -56,26 +58,40 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
 describe('workspace apply: present and absent fields', () => {
   it('keeps fields, rows and lists that are absent from the file', async () => {
     const before = await snapshot(fixture);
-    await expect(fixture.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
+    await expect(
+      fixture.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] }),
+    ).resolves.toMatchObject({
       created: 0,
       updated: 1,
       unchanged: 1,
-      diff: [{ list: 'holons', key: 'spring', action: 'update', fields: [{ field: 'description', old: '', new: 'New' }] }],
+      diff: [
+        { list: 'holons', key: 'spring', action: 'update', fields: [{ field: 'description', old: '', new: 'New' }] },
+      ],
     });
     await fixture.apply({ holons: [{ slug: 'spring', description: '' }] });
     expect(await snapshot(fixture)).toEqual(before);
   });
 
   it('merges objects by key, removes null keys, and keeps large integers', async () => {
-    await fixture.apply({ people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }] });
-    await fixture.apply({ people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }] });
+    await fixture.apply({
+      people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }],
+    });
+    await fixture.apply({
+      people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }],
+    });
     const [row] = await fixture.env.sql(`select contact::text, infos::text from directory.people where key = 'ada'`);
     expect(row).toEqual({
       contact: '{"phone": "1"}',
       infos: '{"big": 9007199254740993, "nested": {"a": 1, "b": [null]}, "__proto__": {"constructor": 1}}',
     });
     await fixture.apply({
-      people: [{ key: 'ada', contact: { phone: null, email: 'Ada@example.org' }, infos: parseJson('{"nested": null, "__proto__": null}') }],
+      people: [
+        {
+          key: 'ada',
+          contact: { phone: null, email: 'Ada@example.org' },
+          infos: parseJson('{"nested": null, "__proto__": null}'),
+        },
+      ],
     });
   });
 
@@ -87,22 +103,27 @@ describe('workspace apply: present and absent fields', () => {
     const [now, next] = await questionsOf();
     await fixture.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What next?' }, { text: 'And?' }] }] });
     expect(await questionsOf()).toEqual([next, ['And?', expect.any(Number)]]);
-    await fixture.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What matters now?' }, { text: 'What next?' }] }] });
+    await fixture.apply({
+      journeys: [{ slug: 'open-circle', questions: [{ text: 'What matters now?' }, { text: 'What next?' }] }],
+    });
     expect(await questionsOf()).toEqual([now, next]);
   });
 
   it('keeps steps that are absent from the file, and changes updated_at only with the configuration (D16b)', async () => {
-    const stepsOf = () => fixture.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
+    const stepsOf = () =>
+      fixture.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
     const before = await stepsOf();
     await fixture.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held!', config: {} }] }] });
     const after = await stepsOf();
     expect(after).toEqual([{ ...before[0], title: 'Held!' }, before[1]]);
-    await fixture.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held', config: { a: { b: 1 } } }] }] });
+    await fixture.apply({
+      journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held', config: { a: { b: 1 } } }] }],
+    });
     const [held] = await stepsOf();
     expect(String(held?.['updated_at']) > String(before[0]?.['updated_at'])).toBe(true);
-    await expect(fixture.env.sql('select source, paths, account_id from directory.step_config_audit')).resolves.toEqual([
-      { source: 'workspace', paths: ['a'], account_id: null },
-    ]);
+    await expect(fixture.env.sql('select source, paths, account_id from directory.step_config_audit')).resolves.toEqual(
+      [{ source: 'workspace', paths: ['a'], account_id: null }],
+    );
   });
 
   it('uses the order of attached journeys as catalogue order', async () => {
@@ -120,9 +141,11 @@ describe('workspace apply: present and absent fields', () => {
 
   it('moves a membership to another step; absent keeps it, null removes it', async () => {
     const stepOf = async (): Promise<unknown> =>
-      (await fixture.env.sql('select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id'))[0]?.[
-        'slug'
-      ];
+      (
+        await fixture.env.sql(
+          'select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id',
+        )
+      )[0]?.['slug'];
     const membership = { person: 'ada', holon: 'spring', journey: 'open-circle' };
     await fixture.apply({ memberships: [{ ...membership, step: 'import' }] });
     expect(await stepOf()).toBe('import');
@@ -134,7 +157,9 @@ describe('workspace apply: present and absent fields', () => {
 
   it('inherits `private` and `name_read_only` when a class moves (D48)', async () => {
     const flags = () =>
-      fixture.env.sql(`select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`);
+      fixture.env.sql(
+        `select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`,
+      );
     await fixture.apply({
       classes: [
         { slug: 'retreat', parent: null, private: false },
@@ -191,7 +216,10 @@ describe('workspace apply: events', () => {
       fixture.bus.subscribeEvent(directory.events.holonsChanged, ({ ids }) => void told.push(['holons', ids])),
       fixture.bus.subscribeEvent(directory.events.journeysChanged, ({ ids }) => void told.push(['journeys', ids])),
     ];
-    const { ids } = await fixture.apply({ people: [{ key: 'eve', name: 'Eve' }], holons: [{ slug: 'spring', journeys: ['empty'] }] });
+    const { ids } = await fixture.apply({
+      people: [{ key: 'eve', name: 'Eve' }],
+      holons: [{ slug: 'spring', journeys: ['empty'] }],
+    });
     await waitFor(() => told.length >= 3);
     const journeys = await fixture.env.sql<{ id: number }>('select id from directory.journeys order by id');
     expect(told).toHaveLength(3);

@@ -1,4 +1,7 @@
-/** Delivery queries and retention read a few rows by an index each, independent of the number of endpoints and deliveries (V7). */
+/**
+ * Delivery queries and retention read a few rows by an index each, independent of the number of endpoints and
+ * deliveries (V7).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -97,7 +100,8 @@ async function readsOf(
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       const rows = (node['Actual Rows'] + removed) * loops;
       reads.rows += rows;
-      // Scans of small tables are legitimate: future days are empty, and the first day has only minutes when this runs after midnight.
+      // Scans of small tables are legitimate: future days are empty, and the first day has only minutes when this runs
+      // after midnight.
       if (type.endsWith('Seq Scan') && rows > fewRows) reads.scans.push(table);
     }
     Plans.forEach(visit);
@@ -127,7 +131,10 @@ const newDeliveries = {
 
 describe('query plans of deliveries (V7)', () => {
   it('readsOf detects a sequential scan', async () => {
-    const statement = { prepared: { name: 'x', text: `select * from events.webhook_deliveries where attempts = '[1]'` }, order: [] };
+    const statement = {
+      prepared: { name: 'x', text: `select * from events.webhook_deliveries where attempts = '[1]'` },
+      order: [],
+    };
     const { scans, rows } = await readsOf(statement, {});
     expect(scans).toEqual(['webhook_deliveries']);
     expect(rows).toBeGreaterThan(endpointCount * each);
@@ -135,7 +142,12 @@ describe('query plans of deliveries (V7)', () => {
 
   it.each([
     ['scheduling an endpoint', queue.scheduleEndpoint, { id: busyId }, 4],
-    ['scheduling endpoints that subscribe to the last events', queue.scheduleSubscribed, { after: last - 10, upTo: last }, 400],
+    [
+      'scheduling endpoints that subscribe to the last events',
+      queue.scheduleSubscribed,
+      { after: last - 10, upTo: last },
+      400,
+    ],
     ['acquiring leases of due endpoints', queue.acquireLeases, { limit: 10 }, 60],
     ['renewing a lease', queue.renewLeases, { ids: [busyId], holders: [holder] }, 4],
     ['reading a leased endpoint', queue.readLeased, one, 4],
@@ -167,7 +179,8 @@ describe('query plans of deliveries (V7)', () => {
 
   it('deletes old deliveries and all deliveries of deleted endpoints, and no others', async () => {
     const count = async (where: string): Promise<number> =>
-      (await env.sql<{ n: number }>(`select count(*)::integer n from events.webhook_deliveries d where ${where}`))[0]?.n ?? 0;
+      (await env.sql<{ n: number }>(`select count(*)::integer n from events.webhook_deliveries d where ${where}`))[0]
+        ?.n ?? 0;
     const remaining = await count(`created_at >= '${before}' and endpoint_id <> ${deletedId}`);
     expect(await count(`created_at < '${before}' or endpoint_id = ${deletedId}`)).toBeGreaterThan(0);
     const { prepared, order } = log.deleteOldDeliveries;
@@ -179,6 +192,9 @@ describe('query plans of deliveries (V7)', () => {
       );
       deleted = Number(rows[0]?.count);
     }
-    expect([await count('true'), await count(`created_at < '${before}' or endpoint_id = ${deletedId}`)]).toEqual([remaining, 0]);
+    expect([await count('true'), await count(`created_at < '${before}' or endpoint_id = ${deletedId}`)]).toEqual([
+      remaining,
+      0,
+    ]);
   });
 });

@@ -43,7 +43,9 @@ async function now(): Promise<string> {
 }
 /** Publishes an event that marks the end of the test's events, so that missing ones are detected. */
 async function close(): Promise<number> {
-  const { person } = (await fixture.call(rpcs.createPerson, { name: 'The last one' }, as('root'))) as { person: { id: number } };
+  const { person } = (await fixture.call(rpcs.createPerson, { name: 'The last one' }, as('root'))) as {
+    person: { id: number };
+  };
   return person.id;
 }
 /** Types of all events after the cursor, up to the closing event. */
@@ -64,14 +66,21 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     const after = await now();
     const holonId = fixture.id('holons', 'hub');
     const wish = { holon_id: holonId, journey_slug: 'join', step_slug: 'invited' };
-    const made = (await fixture.call(rpcs.createPerson, { name: 'Nora', note: 'Met her.', membership: wish }, as('ed'))) as {
+    const made = (await fixture.call(
+      rpcs.createPerson,
+      { name: 'Nora', note: 'Met her.', membership: wish },
+      as('ed'),
+    )) as {
       person: { id: number };
       membership: { membership_id: number };
     };
     const { id } = made.person;
     expect(await feed.told(3, { after })).toEqual([
       ['person.created', {}],
-      ['membership.created', { person_id: id, holon_id: holonId, journey_id: fixture.id('journeys', 'join'), journey: 'join' }],
+      [
+        'membership.created',
+        { person_id: id, holon_id: holonId, journey_id: fixture.id('journeys', 'join'), journey: 'join' },
+      ],
       [
         'note.created',
         {
@@ -89,7 +98,8 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
 
   it('emits the change of a membership before its note, and only the note when nothing else changed', async () => {
     const { subject: id, data } = membership('ada-hub', 'ada', 'hub');
-    const update = (request: object) => fixture.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
+    const update = (request: object) =>
+      fixture.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
     const after = await now();
     await update({});
     await update({ step_slug: 'invited' });
@@ -115,10 +125,20 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     const after = await now();
     const id = fixture.id('relationships', 'hub-camp');
     const [from, to] = [fixture.id('holons', 'hub'), fixture.id('holons', 'camp-one')];
-    await fixture.call(rpcs.updateRelationship, { relationship_id: id, note: 'Agreed.', step_slug: 'agreed' }, as('ed'));
+    await fixture.call(
+      rpcs.updateRelationship,
+      { relationship_id: id, note: 'Agreed.', step_slug: 'agreed' },
+      as('ed'),
+    );
     expect(await feed.told(2, { after })).toEqual([
-      ['relationship.updated', { from_holon_id: from, to_holon_id: to, journey_id: fixture.id('journeys', 'hosting'), journey: 'hosting' }],
-      ['note.created', expect.objectContaining({ relationship_id: id, holon_id: null, holon_ids: [from, to], person_id: null })],
+      [
+        'relationship.updated',
+        { from_holon_id: from, to_holon_id: to, journey_id: fixture.id('journeys', 'hosting'), journey: 'hosting' },
+      ],
+      [
+        'note.created',
+        expect.objectContaining({ relationship_id: id, holon_id: null, holon_ids: [from, to], person_id: null }),
+      ],
     ]);
   });
 
@@ -223,8 +243,12 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
   it('emits nothing for rejected and repeated requests (V9)', async () => {
     const after = await now();
     const actor = as('ed');
-    await fixture.attempt(() => fixture.call(rpcs.createPerson, { name: 'X', contact: { email: 'ada@example.org' } }, actor));
-    await fixture.attempt(() => fixture.call(rpcs.updateHolon, { holon_id: fixture.id('holons', 'hub'), name: ' ' }, actor));
+    await fixture.attempt(() =>
+      fixture.call(rpcs.createPerson, { name: 'X', contact: { email: 'ada@example.org' } }, actor),
+    );
+    await fixture.attempt(() =>
+      fixture.call(rpcs.updateHolon, { holon_id: fixture.id('holons', 'hub'), name: ' ' }, actor),
+    );
     expect(await typesSince(after, 0)).toEqual([]);
   });
 });
@@ -233,15 +257,30 @@ describe('visibility of directory events (V4, V10, D48)', () => {
   it('an event is visible to callers who can see all of its holons now', async () => {
     const after = await now();
     const update = { note: 'Quietly.', follow_up_after: '2030-02-01' };
-    await fixture.call(rpcs.updateMembership, { membership_id: fixture.id('memberships', 'ada-vault'), ...update }, as('vera'));
-    await fixture.call(rpcs.updateRelationship, { relationship_id: fixture.id('relationships', 'hub-vault'), ...update }, as('vera'));
-    await fixture.call(rpcs.updateHolon, { holon_id: fixture.id('holons', 'vault'), description: '<p>Deep</p>' }, as('vera'));
+    await fixture.call(
+      rpcs.updateMembership,
+      { membership_id: fixture.id('memberships', 'ada-vault'), ...update },
+      as('vera'),
+    );
+    await fixture.call(
+      rpcs.updateRelationship,
+      { relationship_id: fixture.id('relationships', 'hub-vault'), ...update },
+      as('vera'),
+    );
+    await fixture.call(
+      rpcs.updateHolon,
+      { holon_id: fixture.id('holons', 'vault'), description: '<p>Deep</p>' },
+      as('vera'),
+    );
     await close();
     await feed.told(6, { after });
-    const seen = async (caller: Caller) => (await feed.read({ after, limit: 500 }, as(caller))).items.map(({ type }) => type);
+    const seen = async (caller: Caller) =>
+      (await feed.read({ after, limit: 500 }, as(caller))).items.map(({ type }) => type);
     const secret = ['membership.updated', 'note.created', 'relationship.updated', 'note.created', 'holon.updated'];
-    for (const caller of ['vera', 'above', 'ed', 'root'] as const) expect(await seen(caller)).toEqual([...secret, 'person.created']);
-    for (const caller of ['sam', 'below', 'beside', 'ended'] as const) expect(await seen(caller)).toEqual(['person.created']);
+    for (const caller of ['vera', 'above', 'ed', 'root'] as const)
+      expect(await seen(caller)).toEqual([...secret, 'person.created']);
+    for (const caller of ['sam', 'below', 'beside', 'ended'] as const)
+      expect(await seen(caller)).toEqual(['person.created']);
     // This change publishes no event: the class of everything above is no longer private.
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: false }] });
     expect(await seen('sam')).toEqual([...secret, 'person.created']);
@@ -264,7 +303,9 @@ describe('visibility of directory events (V4, V10, D48)', () => {
     await close();
     await feed.told(1, { after: first.next, types: 'person.*' });
     for (const types of [undefined, 'person.*', 'person.created,membership.updated'])
-      expect((await feed.read({ after: first.next, limit: 500, ...(types !== undefined && { types }) }, sam)).items).toHaveLength(1);
+      expect(
+        (await feed.read({ after: first.next, limit: 500, ...(types !== undefined && { types }) }, sam)).items,
+      ).toHaveLength(1);
   });
 });
 

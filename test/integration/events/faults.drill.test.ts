@@ -1,6 +1,6 @@
 /**
- * The feed while its dependencies are killed: events are not lost, duplicated or reordered, and no gap appears after a read (V2). The full
- * form kills every process, NATS and PostgreSQL; the smoke form the database and the feed writer.
+ * The feed while its dependencies are killed: events are not lost, duplicated or reordered, and no gap appears after a
+ * read (V2). The full form kills every process, NATS and PostgreSQL; the smoke form the database and the feed writer.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,16 @@ const { changes, writers, replicas, killed } = sized({
     changes: 1_600,
     writers: 8,
     replicas: 2,
-    killed: ['PostgreSQL', 'NATS', 'directory', 'directory#2', 'conversations', 'conversations#2', 'events', 'events#2'],
+    killed: [
+      'PostgreSQL',
+      'NATS',
+      'directory',
+      'directory#2',
+      'conversations',
+      'conversations#2',
+      'events',
+      'events#2',
+    ],
   },
 });
 let environment: FaultEnvironment;
@@ -31,7 +40,14 @@ describe('the feed under faults (V2)', () => {
   it('contains all committed changes in order for a follower and a later reader while processes are killed', async () => {
     expect(environment.names).toEqual(expect.arrayContaining(killed));
     const table = await runFaults(environment, { changes, writers, rounds: 1, names: killed, log: () => {} });
-    expect(table).toEqual({ changes: expect.any(Number), kills: killed.length, lost: 0, doubled: 0, outOfOrder: 0, gaps: 0 });
+    expect(table).toEqual({
+      changes: expect.any(Number),
+      kills: killed.length,
+      lost: 0,
+      doubled: 0,
+      outOfOrder: 0,
+      gaps: 0,
+    });
     expect(table.changes).toBeGreaterThanOrEqual(changes);
   }, 400_000);
 });

@@ -27,7 +27,8 @@ const user = (personId: number | null): User => ({
   globalEditor: false,
   coherenceAccess: false,
 });
-const read = (request: RequestOf<typeof readFeed> = {}, actor: Actor = superuser): Promise<Page> => fixture.call(readFeed, request, actor);
+const read = (request: RequestOf<typeof readFeed> = {}, actor: Actor = superuser): Promise<Page> =>
+  fixture.call(readFeed, request, actor);
 const latest = async (): Promise<string> => (await read({ after: 'latest' })).next;
 const refusal = (request: RequestOf<typeof readFeed>, actor?: Actor): Promise<unknown> =>
   read(request, actor).catch((error: unknown) => error);
@@ -57,7 +58,11 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(page.items.map(({ type, data }) => [type, data])).toEqual([
       [
         'conversation.created',
-        { journey_id: fixture.ids['journeys']?.['open-circle'], journey: 'open-circle', event_id: fixture.ids['holons']?.['spring'] },
+        {
+          journey_id: fixture.ids['journeys']?.['open-circle'],
+          journey: 'open-circle',
+          event_id: fixture.ids['holons']?.['spring'],
+        },
       ],
       ['conversation.step_entered', expect.objectContaining({ journey: 'open-circle', step: 'held' })],
       ['conversation.updated', {}],
@@ -66,7 +71,10 @@ describe('events.feed.read (rules/events#feed)', () => {
       ['conversation.step_entered', expect.objectContaining({ journey: 'open-circle' })],
     ]);
     for (const item of page.items) {
-      expect(item).toMatchObject({ id: expect.stringMatching(/^evt_[0-9a-f]{32}$/), subject: { type: 'conversation', id } });
+      expect(item).toMatchObject({
+        id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+        subject: { type: 'conversation', id },
+      });
       expect(Math.abs(Date.parse(item.occurred_at) - Date.now())).toBeLessThan(60_000);
     }
     expect(new Set(page.items.map((item) => item.id)).size).toBe(page.items.length);
@@ -96,7 +104,11 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(pages.map(({ items }) => items.length)).toEqual([4, 2]);
     expect(pages.flatMap(({ items }) => items)).toEqual(whole.items);
     const end = pages.at(-1)?.next ?? '';
-    expect(await read({ after: end, subject_type: 'conversation', subject_id: id })).toEqual({ items: [], next: end, has_more: false });
+    expect(await read({ after: end, subject_type: 'conversation', subject_id: id })).toEqual({
+      items: [],
+      next: end,
+      has_more: false,
+    });
     expect((await read({ limit: 1 })).items).toHaveLength(1);
   });
 
@@ -113,7 +125,13 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect((await read({ after, types: 'conversation.*' })).items.length).toBe(3);
     expect((await read({ after, types: 'question.*' })).items).toEqual([]);
     expect((await read({ after, subject_type: 'person' })).items).toEqual([]);
-    for (const request of [{ types: 'conversation.eaten' }, { types: '' }, { types: 'nothing.*' }, { types: '*' }, { subject_id: id }])
+    for (const request of [
+      { types: 'conversation.eaten' },
+      { types: '' },
+      { types: 'nothing.*' },
+      { types: '*' },
+      { subject_id: id },
+    ])
       expect(await refusal(request)).toMatchObject({ code: 'bad_request' });
   });
 
@@ -166,9 +184,13 @@ describe('visibility of events (V4, V10)', () => {
       (await read({ after, subject_type: 'conversation', subject_id: id }, actor)).items.length;
     expect(await of(user(fixture.personId('ada')))).toBe(2);
     expect(await of({ ...user(null), coherenceAccess: true })).toBe(2);
-    for (const actor of [user(fixture.personId('ben')), user(null), { ...user(null), globalEditor: true }]) expect(await of(actor)).toBe(0);
+    for (const actor of [user(fixture.personId('ben')), user(null), { ...user(null), globalEditor: true }])
+      expect(await of(actor)).toBe(0);
     // No event was published for this: the owning service is queried for each page.
-    await fixture.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [[fixture.personId('ben')], id]);
+    await fixture.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [
+      [fixture.personId('ben')],
+      id,
+    ]);
     expect(await of(user(fixture.personId('ada')))).toBe(0);
   });
 
@@ -181,7 +203,11 @@ describe('visibility of events (V4, V10)', () => {
       typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
     expect(await seen(user(fixture.personId('ada')))).toEqual(['conversation.deleted']);
     expect(await seen(user(fixture.personId('ben')))).toEqual([]);
-    expect(await seen(superuser)).toEqual(['conversation.created', 'conversation.step_entered', 'conversation.deleted']);
+    expect(await seen(superuser)).toEqual([
+      'conversation.created',
+      'conversation.step_entered',
+      'conversation.deleted',
+    ]);
     await fixture.call(conversations.rpcs.adminRestore, { conversation_id: id, operator: 'test' });
     await told(after, id, 4);
     expect((await seen(user(fixture.personId('ada')))).at(-1)).toBe('conversation.updated');
@@ -193,9 +219,17 @@ describe('visibility of events (V4, V10)', () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'cleo');
     await told(after, id, 2, gone);
-    await fixture.call(conversations.rpcs.mergePerson, { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 });
+    await fixture.call(conversations.rpcs.mergePerson, {
+      gone_id: gone.personId ?? 0,
+      into_id: stays.personId ?? 0,
+      after: 0,
+    });
     const { next } = await told(after, id, 3, stays);
-    expect(await read({ after, subject_type: 'conversation', subject_id: id }, gone)).toEqual({ items: [], next: after, has_more: false });
+    expect(await read({ after, subject_type: 'conversation', subject_id: id }, gone)).toEqual({
+      items: [],
+      next: after,
+      has_more: false,
+    });
     await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
     expect(typesOf(await told(next, id, 1, stays))).toEqual(['conversation.room_updated']);
     const { items } = await read({ after }, stays);
@@ -310,10 +344,10 @@ describe('cursors of idle readers (V3)', () => {
     const { id } = await fixture.create('open-circle', 'ada');
     const { next } = await told(begin, id, 2, ada);
     expect((await read({ after: next }, ada)).next).toBe(next);
-    await fixture.env.sql(`update events.feed set occurred_at = occurred_at - make_interval(hours => $1) where subject_id = $2`, [
-      hoursAgo,
-      id,
-    ]);
+    await fixture.env.sql(
+      `update events.feed set occurred_at = occurred_at - make_interval(hours => $1) where subject_id = $2`,
+      [hoursAgo, id],
+    );
     const old = kind === 'of now' ? await aged(next) : next;
     const page = await read({ after: old }, ada);
     expect([page.items, page.has_more, page.next === old]).toEqual([[], false, false]);

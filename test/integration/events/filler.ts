@@ -10,7 +10,11 @@ export interface Filled {
 }
 
 /** Adds events of conversations that do not exist, as the feed writer would. */
-export async function fillFeed({ sql }: Pick<TestEnvironment, 'sql'>, count: number, { first, subjects, person }: Filled): Promise<void> {
+export async function fillFeed(
+  { sql }: Pick<TestEnvironment, 'sql'>,
+  count: number,
+  { first, subjects, person }: Filled,
+): Promise<void> {
   await sql(
     `with head as (select last_position from events.feed_head), added as (
       insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)

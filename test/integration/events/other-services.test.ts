@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from '../conversations/booking-simulator.ts';
+import {
+  createBookingSimulator,
+  createChain,
+  type BookingSimulator,
+  type Chain,
+} from '../conversations/booking-simulator.ts';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { atSeconds, startRecordingFixture, type RecordingFixture } from '../media/recording-fixture.ts';
 import { makeClock } from '../media/talking-clock.ts';
@@ -45,10 +50,14 @@ describe('events of bookings', () => {
     const receipt = await desk.settle(refused, { person: String(fixture.personId('cleo')) });
     expect(kindOf('booking', await feed.told(2, cleo))).toEqual([['booking.refused', { reason: 'journey_error' }]]);
     expect(await feed.told(1, { types: 'note.created' })).toEqual([
-      ['note.created', expect.objectContaining({ note_type: 'booking_error', person_id: fixture.personId('cleo'), holon_ids: [] })],
+      [
+        'note.created',
+        expect.objectContaining({ note_type: 'booking_error', person_id: fixture.personId('cleo'), holon_ids: [] }),
+      ],
     ]);
 
-    const settledAt = async (): Promise<unknown> => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
+    const settledAt = async (): Promise<unknown> =>
+      (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
     const before = await settledAt();
     await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await settledAt()) !== before);
@@ -59,7 +68,9 @@ describe('events of bookings', () => {
     const id = booked.conversation_id ?? 0;
     await fixture.patch(id, { infos: { closes: 'the test' } });
     await waitFor(async () => (await feed.told(1, conversation(id))).at(-1)?.[0] === 'conversation.updated');
-    expect(kindOf('booking', await feed.told(1, conversation(id)))).toEqual([['booking.applied', { change: 'booked' }]]);
+    expect(kindOf('booking', await feed.told(1, conversation(id)))).toEqual([
+      ['booking.applied', { change: 'booked' }],
+    ]);
     expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
   });
 
@@ -70,7 +81,10 @@ describe('events of bookings', () => {
     const moved = createChain();
     const { conversation_id: id } = await desk.settle(moved.envelope('BOOKING_RESCHEDULED', 5));
     await desk.settle(late(moved), cleo);
-    expect(await feed.told(4, conversation(id ?? 0), reader(fixture.personId('cleo')))).toContainEqual(['conversation.updated', {}]);
+    expect(await feed.told(4, conversation(id ?? 0), reader(fixture.personId('cleo')))).toContainEqual([
+      'conversation.updated',
+      {},
+    ]);
 
     const chain = createChain();
     const { conversation_id: kept } = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [] }));
@@ -98,7 +112,8 @@ describe('events of transcripts', () => {
     const importNow = async (): Promise<void> => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
       const { job_id: jobId } = await recording.bus.call(rpc, { conversation_id: id }, newContext());
-      const ended = () => recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      const ended = () =>
+        recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
       await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
     };
     await importNow();
@@ -123,13 +138,21 @@ describe('events of transcripts', () => {
 
   it('emits an event when rows of the same artifact change, as for a speaker who is identified later', async () => {
     const participants = [{ customParticipantId: 'cpi-late' }];
-    const { id, writeRoom } = await recording.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
+    const { id, writeRoom } = await recording.meet({
+      artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] },
+      participants,
+    });
     await recording.becomes(id, 'imported');
     const told = async () => kindOf('transcript', await feed.told(1, conversation(id)));
     await waitFor(async () => (await told()).length === 1);
     const again = async (): Promise<void> => {
-      const { job_id: jobId } = await recording.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
-      const ended = () => recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      const { job_id: jobId } = await recording.bus.call(
+        conversations.rpcs.adminImportTranscript,
+        { conversation_id: id },
+        newContext(),
+      );
+      const ended = () =>
+        recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
       await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
     };
     await again();

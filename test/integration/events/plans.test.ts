@@ -26,7 +26,14 @@ let large: ReadonlySet<string>;
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
   const seen = Array.from({ length: 20 }, (_, index) => index + 1);
-  await fillFeed((text, params) => env.sql(text, params), { days, eventsPerDay, hiddenSubjects: 10_000, seen, hiddenHolon, personId });
+  await fillFeed((text, params) => env.sql(text, params), {
+    days,
+    eventsPerDay,
+    hiddenSubjects: 10_000,
+    seen,
+    hiddenHolon,
+    personId,
+  });
   await env.sql(
     `insert into events.subjects (type, id, known, holons, people, gone, last_position)
      select kind.type, n, true, case when kind.type = 'holon' then array[$1::integer] else '{}' end, '{}', false, n
@@ -82,7 +89,11 @@ describe('query plans of the feed (V3, V4)', () => {
 
   it.each([
     ['a window of everything', reading.findWindowEnd, { ...page, window: 20_000 }],
-    ['a window of some types', reading.findWindowEnd, { ...page, types: ['membership.created', 'conversation.created'], window: 20_000 }],
+    [
+      'a window of some types',
+      reading.findWindowEnd,
+      { ...page, types: ['membership.created', 'conversation.created'], window: 20_000 },
+    ],
     ['a page for a superuser', reading.scanFeed, { ...everything, ...page }],
     ['a page for a member', reading.scanFeed, { ...member, ...page, upTo: 5_000 }],
     ['a page of a type', reading.scanFeed, { ...member, ...page, types: ['membership.created'] }],
@@ -96,7 +107,14 @@ describe('query plans of the feed (V3, V4)', () => {
     [
       'what a member sees of holons and people',
       reading.listSeenSubjects,
-      { ...member, accountId: null, after: 1_000, subjectTypes: ['holon', 'person', 'membership'], maxSets: 5_000, limit: 2_001 },
+      {
+        ...member,
+        accountId: null,
+        after: 1_000,
+        subjectTypes: ['holon', 'person', 'membership'],
+        maxSets: 5_000,
+        limit: 2_001,
+      },
     ],
     ['a page of a few subjects', reading.scanSubjects, { ...member, ...page, ...few }],
     ['subjects without an event', writing.deleteSubjects, { types: ['conversation', 'membership'], limit: 1_000 }],

@@ -1,4 +1,7 @@
-/** The receivers of docs/guides/webhooks-out.md, run as a reader would run them; signatures are made by the reference library (V6, V8). */
+/**
+ * The receivers of docs/guides/webhooks-out.md, run as a reader would run them; signatures are made by the reference
+ * library (V6, V8).
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
@@ -50,7 +53,9 @@ const languages: Readonly<Record<string, () => Promise<[program: string, ...args
   go: async () => {
     const { program, env } = await provideGoProgram();
     const built = join(folder, 'receiver');
-    await run(program, ['build', '-o', built, await write('go', 'receiver.go')], { env: { ...env, GO111MODULE: 'off' } });
+    await run(program, ['build', '-o', built, await write('go', 'receiver.go')], {
+      env: { ...env, GO111MODULE: 'off' },
+    });
     return [built];
   },
 };
@@ -77,7 +82,11 @@ async function start(language: string): Promise<Running> {
 
 function sign(at = new Date(), by = secret): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1_000));
-  return { 'webhook-id': 'evt_1', 'webhook-timestamp': timestamp, 'webhook-signature': new Webhook(by).sign('evt_1', at, body) };
+  return {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': timestamp,
+    'webhook-signature': new Webhook(by).sign('evt_1', at, body),
+  };
 }
 
 describe('the receivers of docs/guides/webhooks-out.md', () => {
@@ -86,7 +95,10 @@ describe('the receivers of docs/guides/webhooks-out.md', () => {
     async (language) => {
       const { post, printed } = await start(language);
       const other = `whsec_${randomBytes(32).toString('base64')}`;
-      const rotating = { ...sign(), 'webhook-signature': `${sign(new Date(), other)['webhook-signature']} ${sign()['webhook-signature']}` };
+      const rotating = {
+        ...sign(),
+        'webhook-signature': `${sign(new Date(), other)['webhook-signature']} ${sign()['webhook-signature']}`,
+      };
       expect([await post(sign()), await post(sign()), await post(rotating)]).toEqual([204, 204, 204]);
       expect(await post(sign(new Date(), other))).toBe(400);
       expect(await post(sign(), `${body} `)).toBe(400);

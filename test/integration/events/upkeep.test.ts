@@ -28,7 +28,8 @@ describe('queue of endpoints (V7)', () => {
     );
     return row?.id ?? 0;
   };
-  const acquire = async (): Promise<queue.EndpointLease | undefined> => (await queue.acquireLeases(db, { limit: 10 }))[0];
+  const acquire = async (): Promise<queue.EndpointLease | undefined> =>
+    (await queue.acquireLeases(db, { limit: 10 }))[0];
 
   it('leases an endpoint to one process at a time, and to another one after the lease expires', async () => {
     const id = await insertEndpoint();
@@ -36,12 +37,17 @@ describe('queue of endpoints (V7)', () => {
     const first = await acquire();
     expect(first).toEqual({ id, holder: expect.any(String) });
     expect(await acquire()).toBeUndefined();
-    await env.sql(`update events.webhook_dispatches set held_until = now() - interval '1 second' where endpoint_id = $1`, [id]);
+    await env.sql(
+      `update events.webhook_dispatches set held_until = now() - interval '1 second' where endpoint_id = $1`,
+      [id],
+    );
     const second = await acquire();
     expect(second).toEqual({ id, holder: expect.not.stringMatching(first?.holder ?? '') });
     expect(await queue.readLeased(db, first ?? { id, holder: '' })).toBeUndefined();
     expect(await queue.releaseLease(db, { id, holder: first?.holder ?? '', retryMs: 0 })).toBeUndefined();
-    expect(await queue.releaseLease(db, { id, holder: second?.holder ?? '', retryMs: null })).toEqual({ is_due: false });
+    expect(await queue.releaseLease(db, { id, holder: second?.holder ?? '', retryMs: null })).toEqual({
+      is_due: false,
+    });
     expect(await acquire()).toBeUndefined();
   });
 
@@ -71,7 +77,8 @@ describe('queue of endpoints (V7)', () => {
 
 const dayMs = 86_400_000;
 /** Midnight of the day `days` after today. */
-const midnight = (days: number): string => `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
+const midnight = (days: number): string =>
+  `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
 
 /** Runs `work` while a transaction holds the locks of the statements. */
 async function whileLocked(statements: readonly string[], work: () => Promise<void>): Promise<void> {
@@ -117,17 +124,20 @@ describe('day tables of the feed (V2, V3)', () => {
     await env.sql(eventAt(midnight(-20), 9_003));
     await addDays({ db, logger: env.logger });
     expect(await readDaysAhead()).toBe('7');
-    expect(await env.sql(`select conname from pg_constraint where conrelid = 'events.feed_other'::regclass and contype = 'c'`)).toEqual([]);
+    expect(
+      await env.sql(
+        `select conname from pg_constraint where conrelid = 'events.feed_other'::regclass and contype = 'c'`,
+      ),
+    ).toEqual([]);
   });
 
   it('removes old events from day tables and the default partition', async () => {
     await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
     await env.sql(eventAt(midnight(-40), 9_004));
     await removeOldEvents({ db, config: { EVENTS_RETENTION_DAYS: 10 } });
-    expect(await env.sql('select number::integer as number from events.feed where number > 9000 order by number')).toEqual([
-      { number: 9_001 },
-      { number: 9_002 },
-    ]);
+    expect(
+      await env.sql('select number::integer as number from events.feed where number > 9000 order by number'),
+    ).toEqual([{ number: 9_001 }, { number: 9_002 }]);
     expect(await env.sql('select floor_position::integer as floor from events.feed_head')).toEqual([{ floor: 9_004 }]);
     await env.sql('delete from events.feed');
     await env.sql('update events.feed_head set floor_position = 0');
@@ -138,11 +148,17 @@ describe('day tables of the feed (V2, V3)', () => {
     await env.sql(`drop table events.feed_${late}`);
     await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
     const lines: string[] = [];
-    const logger = createLogger({ service: 'events', level: 'warn', destination: { write: (line) => void lines.push(line) } });
+    const logger = createLogger({
+      service: 'events',
+      level: 'warn',
+      destination: { write: (line) => void lines.push(line) },
+    });
     await whileLocked(['select count(*) from events.feed'], async () => {
       const service = await startService('events', env, {}, { logger });
       await waitFor(() => lines.some((line) => line.includes('adding day tables failed')), { what: 'the failed day' });
-      await waitFor(() => lines.some((line) => line.includes('removing old events failed')), { what: 'the failed drop' });
+      await waitFor(() => lines.some((line) => line.includes('removing old events failed')), {
+        what: 'the failed drop',
+      });
       // Readers are not blocked.
       expect(await env.sql('select count(*)::integer as n from events.feed')).toEqual([{ n: 0 }]);
       await env.sql(eventAt(midnight(5), 9_005));
@@ -156,9 +172,9 @@ describe('day tables of the feed (V2, V3)', () => {
     await addDays({ db, logger: env.logger });
     await removeHiddenEvents(db, midnight(-30));
     expect(await readDaysAhead()).toBe('7');
-    expect(await env.sql(`select to_regclass('events.feed_${midnight(-40).slice(0, 10).replaceAll('-', '')}') as day`)).toEqual([
-      { day: null },
-    ]);
+    expect(
+      await env.sql(`select to_regclass('events.feed_${midnight(-40).slice(0, 10).replaceAll('-', '')}') as day`),
+    ).toEqual([{ day: null }]);
   });
 });
 
@@ -169,7 +185,8 @@ describe('subjects without events (V3)', () => {
        select 'conversation', n, true, '{}', '{}', false, case when n <= 25000 then 0 else 7 end from generate_series(1, 25100) n`,
     );
     await startService('events', env);
-    const count = async (): Promise<unknown> => (await env.sql('select count(*)::integer n from events.subjects'))[0]?.['n'];
+    const count = async (): Promise<unknown> =>
+      (await env.sql('select count(*)::integer n from events.subjects'))[0]?.['n'];
     await waitFor(async () => (await count()) === 100, { what: 'the removal of 25,000 subjects' });
   });
 });

@@ -1,4 +1,7 @@
-/** The feed writer (rules/events#types; V2): an unresponsive writer is replaced, and waiting requests are answered on shutdown (V3). */
+/**
+ * The feed writer (rules/events#types; V2): an unresponsive writer is replaced, and waiting requests are answered on
+ * shutdown (V3).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Service } from '#libs/lifecycle';
 import { startService } from '#libs/testing';
@@ -16,7 +19,11 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** A conversation all of whose events are in the feed. */
-async function begin(): Promise<{ id: number; after: string; about: { subject_type: 'conversation'; subject_id: number } }> {
+async function begin(): Promise<{
+  id: number;
+  after: string;
+  about: { subject_type: 'conversation'; subject_id: number };
+}> {
   const { id } = await fixture.create();
   const about = { subject_type: 'conversation', subject_id: id } as const;
   await feed.told(2, about);
@@ -37,7 +44,9 @@ describe('feed writer (V2)', () => {
 
   it('appends nothing while another process has the lease, then everything in order', async () => {
     const { id, after, about } = await begin();
-    await fixture.env.sql(`update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`);
+    await fixture.env.sql(
+      `update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`,
+    );
     await fixture.patch(id, { infos: { n: 1 } });
     await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
     expect((await feed.read({ after, ...about, wait: 2 })).items).toEqual([]);
@@ -60,7 +69,9 @@ describe('feed writer (V2)', () => {
 
   it('the feed writer continues after a stall in which its messages are redelivered, and can be stopped', async () => {
     const { id, after, about } = await begin();
-    const held = fixture.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
+    const held = fixture.env.sql(
+      'with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held',
+    );
     await fixture.patch(id, { infos: { n: 1 } });
     await held;
     expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);

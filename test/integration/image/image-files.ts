@@ -1,4 +1,7 @@
-/** The file set of the image: what the Dockerfile copies, without what .dockerignore excludes, with the production packages. */
+/**
+ * The file set of the image: what the Dockerfile copies, without what .dockerignore excludes, with the production
+ * packages.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -10,7 +13,10 @@ export function layOutImage(dir: string): void {
   for (const { sources, target } of readCopies()) {
     for (const source of sources) {
       const to = target.endsWith('/') ? join(dir, target, source.split('/').at(-1) ?? '') : join(dir, target);
-      cpSync(join(repoDir, source), to, { recursive: true, filter: (path) => !isIgnored(path.slice(repoDir.length + 1)) });
+      cpSync(join(repoDir, source), to, {
+        recursive: true,
+        filter: (path) => !isIgnored(path.slice(repoDir.length + 1)),
+      });
     }
   }
   for (const name of listProductionPackages()) linkPackage(name, join(dir, 'node_modules', name));
@@ -19,14 +25,19 @@ export function layOutImage(dir: string): void {
 /** COPY instructions of the last stage that copy from the build context. */
 function readCopies(): { sources: string[]; target: string }[] {
   const stages = readFileSync(join(repoDir, 'Dockerfile'), 'utf8').split(/^FROM /m);
-  const lines = (stages.at(-1) ?? '').split('\n').filter((line) => line.startsWith('COPY ') && !line.includes('--from='));
+  const lines = (stages.at(-1) ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from='));
   return lines.map((line) => {
     const words = line.split(/\s+/).slice(1);
     return { sources: words.slice(0, -1), target: words.at(-1) ?? '' };
   });
 }
 
-/** .dockerignore rules, the last match wins: everything is excluded except `!path` entries, and further rules exclude parts of those. */
+/**
+ * .dockerignore rules, the last match wins: everything is excluded except `!path` entries, and further rules exclude
+ * parts of those.
+ */
 function readIgnored(): (path: string) => boolean {
   const rules = readFileSync(join(repoDir, '.dockerignore'), 'utf8')
     .split('\n')
@@ -55,7 +66,9 @@ interface LockedPackage {
 
 /** Top-level packages of node_modules after `npm ci --omit=dev --omit=peer`. */
 export function listProductionPackages(): string[] {
-  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
   const reached = new Set<string>();
   const visit = (from: string, { dependencies, optionalDependencies, peerDependencies }: LockedPackage): void => {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
@@ -67,7 +80,9 @@ export function listProductionPackages(): string[] {
     }
   };
   visit('', { dependencies: packages['']?.dependencies ?? {} });
-  const names = [...reached].filter((path) => path.lastIndexOf('node_modules/') === 0).map((path) => path.slice('node_modules/'.length));
+  const names = [...reached]
+    .filter((path) => path.lastIndexOf('node_modules/') === 0)
+    .map((path) => path.slice('node_modules/'.length));
   return names.toSorted();
 }
 

@@ -72,7 +72,10 @@ describe('an attempt of a job (architecture#jobs)', () => {
         },
       },
     });
-    await expect(suite.waitForState(await enqueueStep(replica), 'succeeded')).resolves.toMatchObject({ attempts: 1, generation: 5 });
+    await expect(suite.waitForState(await enqueueStep(replica), 'succeeded')).resolves.toMatchObject({
+      attempts: 1,
+      generation: 5,
+    });
     expect(runs).toBe(6);
   });
 
@@ -100,7 +103,9 @@ describe('an attempt of a job (architecture#jobs)', () => {
     let runs = 0;
     const replica = await suite.start({ handlers: { step: async () => void runs++ }, tuning: { pollMs: 50 } });
     const id = '01900000-0000-7000-8000-000000000001';
-    await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": "spoken words"}')`, [id]);
+    await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": "spoken words"}')`, [
+      id,
+    ]);
     const row = await suite.waitForState(id, 'dead');
     expect(row).toMatchObject({ attempts: 1, error: 'The payload breaks its declaration at /n: must be integer' });
     expect(runs).toBe(0);
@@ -140,7 +145,10 @@ describe('an attempt of a job (architecture#jobs)', () => {
     const replica = await suite.start();
     const id = randomUUID();
     const headers = { 'Request-Id': 'a\0b', traceparent: 'x'.repeat(10_000) };
-    await replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id, payload: { n: 1 } }), { msgId: id, headers });
+    await replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id, payload: { n: 1 } }), {
+      msgId: id,
+      headers,
+    });
     await suite.waitForState(id, 'succeeded');
     expect(await suite.env.sql('select request_id, traceparent from shop.jobs where id = $1', [id])).toEqual([
       { request_id: expect.stringMatching(/^[0-9a-f-]{36}$/), traceparent: null },
@@ -161,7 +169,10 @@ describe('an attempt of a job (architecture#jobs)', () => {
       },
     });
     const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.brief, { n: 8 }));
-    await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ attempts: 3, error: 'The attempt did not end within 150 ms' });
+    await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({
+      attempts: 3,
+      error: 'The attempt did not end within 150 ms',
+    });
     expect(String(await late)).toMatch(/did not end within/);
     await expect(countEffects(suite.env, 8)).resolves.toBe(0);
   });

@@ -28,28 +28,39 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       `insert into media.jobs (id, type, payload, run_at) values ($1, 'media.delete-blob', '{"blob_id": 998}', now() + interval '1 day')`,
       [ids.later],
     );
-    platform = await startPlatform(env, { services: ['agents', 'directory', 'conversations', 'transcripts', 'media', 'events'] });
+    platform = await startPlatform(env, {
+      services: ['agents', 'directory', 'conversations', 'transcripts', 'media', 'events'],
+    });
   });
   afterAll(async () => {
     await env.stop();
   });
 
   const ask = (...args: string[]): Promise<unknown> => askCli(platform.cliSettings, 'jobs', ...args);
-  const stateOf = async (id: string): Promise<unknown> => (await env.sql('select state from media.jobs where id = $1', [id]))[0]?.['state'];
+  const stateOf = async (id: string): Promise<unknown> =>
+    (await env.sql('select state from media.jobs where id = $1', [id]))[0]?.['state'];
 
   it('lists the jobs of all services as an array, newest first', async () => {
     const { code, stdout } = await platform.cli('jobs', 'list', '--state', 'dead', '--json');
     const list = JSON.parse(stdout) as { id: string }[];
     expect(code).toBe(0);
     expect(list.map(({ id }) => id)).toEqual([ids.useless, ids.third, ids.other, ids.lost]);
-    expect(list[0]).toMatchObject({ service: 'media', type: 'media.delete-blob', state: 'dead', attempts: 3, error: 'The store was away' });
+    expect(list[0]).toMatchObject({
+      service: 'media',
+      type: 'media.delete-blob',
+      state: 'dead',
+      attempts: 3,
+      error: 'The store was away',
+    });
     await expect(ask('list', '--state', 'dead', '--limit', '1')).resolves.toHaveLength(1);
     await expect(ask('list', '--state', 'dead', '--limit', '2', '--before', ids.third)).resolves.toMatchObject([
       { id: ids.other },
       { id: ids.lost },
     ]);
     await expect(ask('list', '--service', 'directory')).resolves.toEqual([]);
-    await expect(ask('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([{ id: ids.later }]);
+    await expect(ask('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([
+      { id: ids.later },
+    ]);
   });
 
   it('shows a job with its payload', async () => {
@@ -79,7 +90,12 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
 
   it('prints only JSON with --json, also for errors', async () => {
     const failures = [
-      [['show', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', 'There is no job 01900000-0000-7000-8000-00000000ffff.'],
+      [
+        ['show', '01900000-0000-7000-8000-00000000ffff'],
+        1,
+        'not_found',
+        'There is no job 01900000-0000-7000-8000-00000000ffff.',
+      ],
       [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
       [['discard', ids.later], 1, 'failed', expect.stringContaining('is queued')],
       [['show', '5'], 2, 'usage', expect.stringContaining('must be a job id')],
@@ -87,17 +103,28 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     ] as const;
     for (const [args, code, kind, message] of failures) {
       const answer = await platform.cli('jobs', ...args, '--json');
-      expect([answer.code, JSON.parse(answer.stdout), answer.stderr]).toEqual([code, { error: { code: kind, message } }, '']);
+      expect([answer.code, JSON.parse(answer.stdout), answer.stderr]).toEqual([
+        code,
+        { error: { code: kind, message } },
+        '',
+      ]);
     }
   });
 
   it('discards a dead job, which no longer counts as dead, and reports the possible actions for other states', async () => {
     await expect(ask('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
-    await expect(ask('list', '--state', 'cancelled')).resolves.toMatchObject([{ id: ids.useless, error: 'The store was away' }]);
+    await expect(ask('list', '--state', 'cancelled')).resolves.toMatchObject([
+      { id: ids.useless, error: 'The store was away' },
+    ]);
     await expect(ask('list', '--state', 'dead')).resolves.toHaveLength(3);
-    await expect(ask('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({ discarded: 0 });
+    await expect(ask('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({
+      discarded: 0,
+    });
     const refused = await platform.cli('jobs', 'discard', ids.later);
-    expect([refused.code, refused.stderr.trim()]).toEqual([1, `Job ${ids.later} is queued: cancel it with \`jobs cancel\`.`]);
+    expect([refused.code, refused.stderr.trim()]).toEqual([
+      1,
+      `Job ${ids.later} is queued: cancel it with \`jobs cancel\`.`,
+    ]);
     expect((await platform.cli('jobs', 'discard')).code).toBe(2);
   });
 
@@ -109,7 +136,9 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       code: 0,
       stdout: 'No dead jobs match: nothing changed.\n',
     });
-    await expect(ask('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
+    await expect(ask('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({
+      redriven: 2,
+    });
     for (const id of [ids.other, ids.third]) await waitFor(async () => (await stateOf(id)) === 'succeeded');
     expect((await platform.cli('jobs', 'redrive', ids.lost)).code).toBe(1);
     expect((await platform.cli('jobs', 'redrive')).code).toBe(2);
@@ -119,6 +148,9 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     await expect(ask('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
     await expect(stateOf(ids.later)).resolves.toBe('cancelled');
     const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);
-    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} is cancelled: queue it again with \`jobs redrive\` and its id.`]);
+    expect([code, stderr.trim()]).toEqual([
+      1,
+      `Job ${ids.later} is cancelled: queue it again with \`jobs redrive\` and its id.`,
+    ]);
   });
 });

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { isJsonObject } from '#libs/json';
-import { createTestEnvironment, type ScriptProcess, startScriptProcess, type TestEnvironment, waitFor } from '#libs/testing';
+import {
+  createTestEnvironment,
+  type ScriptProcess,
+  startScriptProcess,
+  type TestEnvironment,
+  waitFor,
+} from '#libs/testing';
 import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 
 const script = join(import.meta.dirname, 'worker-process.ts');
@@ -39,9 +45,13 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
   const enqueue = (n: number, text: string): Promise<string> =>
     producer.jobs.transaction((tx) => producer.jobs.enqueue(tx, shop.jobs.effect, { n, text }));
   const waitForPlace = (item: ScriptProcess, id: string): Promise<string> =>
-    item.waitForMessage((message) => (isJsonObject(message) && message['id'] === id ? String(message['at']) : undefined));
+    item.waitForMessage((message) =>
+      isJsonObject(message) && message['id'] === id ? String(message['at']) : undefined,
+    );
   const waitForFailure = (item: ScriptProcess, id: string): Promise<string> =>
-    item.waitForMessage((message) => (isJsonObject(message) && message['failed'] === id ? String(message['error']) : undefined));
+    item.waitForMessage((message) =>
+      isJsonObject(message) && message['failed'] === id ? String(message['error']) : undefined,
+    );
   const waitForEnd = (id: string) =>
     waitFor(
       async () => {
@@ -113,7 +123,9 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     await waitForPlace(owner, id);
     const first = await readJob(env, id);
     const outlived = 'select 1 from shop.jobs where id = $1 and now() > $2::timestamptz';
-    await waitFor(async () => (await env.sql(outlived, [id, first?.lease_until])).length > 0, { what: 'the end of the first lease' });
+    await waitFor(async () => (await env.sql(outlived, [id, first?.lease_until])).length > 0, {
+      what: 'the end of the first lease',
+    });
     await expect(readJob(env, id)).resolves.toMatchObject({ state: 'running', lease: first?.lease, attempts: 1 });
     owner.send({ go: true });
     await waitForEnd(id);

@@ -25,7 +25,13 @@ export const shop = defineService({
   service: 'shop',
   rpcs: {},
   jobs: {
-    effect: job({ type: 'shop.effect', summary: 'Writes one row', payload, startedBy: ['office'], policy: { ...quick, maxAttempts: 100 } }),
+    effect: job({
+      type: 'shop.effect',
+      summary: 'Writes one row',
+      payload,
+      startedBy: ['office'],
+      policy: { ...quick, maxAttempts: 100 },
+    }),
     step: job({ type: 'shop.step', summary: 'Does what the test says', payload, policy: quick }),
     brief: job({ type: 'shop.brief', summary: 'Has little time', payload, policy: { ...quick, timeoutMs: 150 } }),
     aging: job({
@@ -35,7 +41,13 @@ export const shop = defineService({
       policy: { ...quick, maxAttempts: Infinity, expiresAfterMs: 300 },
     }),
   },
-  events: { sold: event({ subject: 'events.shop.thing.sold', summary: 'A thing was sold', payload: Type.Object({ n: Type.Integer() }) }) },
+  events: {
+    sold: event({
+      subject: 'events.shop.thing.sold',
+      summary: 'A thing was sold',
+      payload: Type.Object({ n: Type.Integer() }),
+    }),
+  },
 });
 
 /** Another service that only enqueues jobs for the shop. */
@@ -43,9 +55,17 @@ export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, eve
 
 class Migration20260101000000_jobs extends Migration {
   override up(): void {
-    for (const sql of [jobTables('shop'), ...jobAttempts('shop'), ...sentRemoteJobs('shop'), ...failedJobs('shop'), ...auditTables('shop')])
+    for (const sql of [
+      jobTables('shop'),
+      ...jobAttempts('shop'),
+      ...sentRemoteJobs('shop'),
+      ...failedJobs('shop'),
+      ...auditTables('shop'),
+    ])
       this.addSql(sql);
-    this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
+    this.addSql(
+      'create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)',
+    );
   }
 }
 class Migration20260101000000_office extends Migration {
@@ -112,14 +132,36 @@ export interface ReplicaOptions {
 }
 
 /** One replica of the shop. */
-export async function openReplica(env: Pick<TestEnvironment, 'settings' | 'logger'>, options: ReplicaOptions = {}): Promise<Replica> {
+export async function openReplica(
+  env: Pick<TestEnvironment, 'settings' | 'logger'>,
+  options: ReplicaOptions = {},
+): Promise<Replica> {
   const { logger } = env;
   const url = options.url ?? env.settings['DATABASE_URL'] ?? '';
-  const db = await createDatabase({ url, schema: 'shop', poolSize: 6, logger, applicationName: options.name ?? 'shop' });
+  const db = await createDatabase({
+    url,
+    schema: 'shop',
+    poolSize: 6,
+    logger,
+    applicationName: options.name ?? 'shop',
+  });
   const natsUrl = options.natsUrl ?? env.settings['NATS_URL'] ?? '';
   const bus = await connectBus({ url: natsUrl, name: 'shop', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger });
-  const jobs = createJobs({ contract: shop, db, bus, logger, tuning: { ...fast, ...options.tuning }, worker: options.name });
-  const handlers: ShopHandlers = { effect: workEffect, step: nothing, brief: nothing, aging: nothing, ...options.handlers };
+  const jobs = createJobs({
+    contract: shop,
+    db,
+    bus,
+    logger,
+    tuning: { ...fast, ...options.tuning },
+    worker: options.name,
+  });
+  const handlers: ShopHandlers = {
+    effect: workEffect,
+    step: nothing,
+    brief: nothing,
+    aging: nothing,
+    ...options.handlers,
+  };
   if (options.works !== false) await jobs.work(handlers);
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

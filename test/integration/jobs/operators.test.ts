@@ -22,11 +22,16 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     });
     const { admin } = replica.jobs;
     const ids: string[] = [];
-    for (let n = 0; n < 6; n++) ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
+    for (let n = 0; n < 6; n++)
+      ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
     for (const id of ids) await suite.waitForState(id, 'dead');
-    const { items } = JSON.parse(await admin.list({ state: 'dead', limit: 4 })) as { items: { id: string; created_at: string }[] };
+    const { items } = JSON.parse(await admin.list({ state: 'dead', limit: 4 })) as {
+      items: { id: string; created_at: string }[];
+    };
     expect(items.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4));
-    const page = JSON.parse(await admin.list({ state: 'dead', limit: 4, before: items[3]?.id })) as { items: { id: string }[] };
+    const page = JSON.parse(await admin.list({ state: 'dead', limit: 4, before: items[3]?.id })) as {
+      items: { id: string }[];
+    };
     expect(page.items.map(({ id }) => id)).toEqual([ids[1], ids[0]]);
     expect(JSON.parse((await admin.find(ids[3] ?? '')) ?? '')).toMatchObject({
       type: 'shop.step',
@@ -68,9 +73,9 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect(items.map(({ id }) => id)).toEqual([late, early]);
     for (const { id, created_at: at } of items) expect(Date.parse(at)).toBe(uuidTimeMs(id));
     const bounded = async (bounds: object) =>
-      (JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 9, ...bounds })) as { items: { id: string }[] }).items.map(
-        ({ id }) => id,
-      );
+      (
+        JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 9, ...bounds })) as { items: { id: string }[] }
+      ).items.map(({ id }) => id);
     const at = items[1]?.created_at ?? '';
     expect([await bounded({ created_before: at }), await bounded({ created_after: at })]).toEqual([[], [late, early]]);
   });
@@ -83,14 +88,15 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
          case when n % 500 = 0 then 'GET https://example.org/?token=hush-' || n || ' failed' else 'The room is closed' end, now()
        from generate_series(1, 2500) n`,
     );
-    const find = async (error: string) => (JSON.parse(await replica.jobs.admin.list({ error, limit: 500 })) as { items: unknown[] }).items;
+    const find = async (error: string) =>
+      (JSON.parse(await replica.jobs.admin.list({ error, limit: 500 })) as { items: unknown[] }).items;
     expect(await find('hush-')).toHaveLength(5);
     await redactErrors(suite.env);
     expect(await find('hush-')).toEqual([]);
     expect(await find('GET https://example.org/?token=[redacted] failed')).toHaveLength(5);
-    expect(await suite.env.sql(`select count(*)::int as kept from shop.jobs where error = 'The room is closed'`)).toEqual([
-      { kept: 2_495 },
-    ]);
+    expect(
+      await suite.env.sql(`select count(*)::int as kept from shop.jobs where error = 'The room is closed'`),
+    ).toEqual([{ kept: 2_495 }]);
   });
 
   it('discards one dead job or all matching ones: they are cancelled with their error, and redriven only by id', async () => {
@@ -104,8 +110,11 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     });
     const { admin } = replica.jobs;
     const ids: string[] = [];
-    for (let n = 0; n < 4; n++) ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
-    const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 9 }, { delayMs: 60_000 }));
+    for (let n = 0; n < 4; n++)
+      ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
+    const waiting = await replica.jobs.transaction((tx) =>
+      replica.jobs.enqueue(tx, shop.jobs.effect, { n: 9 }, { delayMs: 60_000 }),
+    );
     for (const id of ids) await suite.waitForState(id, 'dead');
 
     await expect(admin.cancel({ ids: [waiting], state: 'dead' })).resolves.toMatchObject({ changed: 0 });
@@ -164,7 +173,8 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     const last = await jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 99 }));
     gate.resolve(undefined);
     for (const id of [...ran, last]) await suite.waitForState(id, 'succeeded');
-    for (const id of held) await expect(readJob(suite.env, id)).resolves.toMatchObject({ state: 'cancelled', attempts: 0 });
+    for (const id of held)
+      await expect(readJob(suite.env, id)).resolves.toMatchObject({ state: 'cancelled', attempts: 0 });
     expect(held.filter((id) => ran.has(id))).toEqual([]);
   });
 
@@ -180,7 +190,9 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
       },
     });
     const { admin } = replica.jobs;
-    const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 15 }, { delayMs: 60_000 }));
+    const waiting = await replica.jobs.transaction((tx) =>
+      replica.jobs.enqueue(tx, shop.jobs.effect, { n: 15 }, { delayMs: 60_000 }),
+    );
     await expect(admin.cancel({ ids: [waiting] })).resolves.toMatchObject({ changed: 1 });
     await expect(readJob(suite.env, waiting)).resolves.toMatchObject({ state: 'cancelled', error: null });
     const running = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n: 1 }));

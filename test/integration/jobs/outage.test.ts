@@ -13,7 +13,10 @@ import { migrateShop, openReplica, type Replica, shop, workEffect } from './fixt
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 const count = { name: 'outage.count', text: `select count(*)::int as n from effects` };
-const states = { name: 'outage.states', text: `select state, count(*)::int as n from jobs group by state order by state` };
+const states = {
+  name: 'outage.states',
+  text: `select state, count(*)::int as n from jobs group by state order by state`,
+};
 const truncate = { name: 'outage.truncate', text: 'truncate jobs, job_attempts, outbox, effects' };
 
 describe('jobs during server outages (architecture#jobs; rules/operations#promises)', () => {
@@ -26,7 +29,13 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
 
   const openNats = async (): Promise<NatsServer> => {
     const program = await provideGoTool(natsServerTool, () => {});
-    return startNats({ program, dataDir: join(dataDir, 'nats'), logFile: join(dataDir, 'nats.log'), durable: false, port: ports.nats });
+    return startNats({
+      program,
+      dataDir: join(dataDir, 'nats'),
+      logFile: join(dataDir, 'nats.log'),
+      durable: false,
+      port: ports.nats,
+    });
   };
   const openPostgres = (): Promise<PostgresServer> =>
     startPostgres({
@@ -72,7 +81,8 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     await env.stop();
   });
 
-  const enqueue = (n: number): Promise<string> => replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n }));
+  const enqueue = (n: number): Promise<string> =>
+    replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n }));
   /** Waits until this many jobs exist and all have succeeded. @returns the number of their effects */
   const waitForEffects = async (jobs: number): Promise<number> => {
     await waitFor(
@@ -99,16 +109,20 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     const { bus } = replica;
     const filler = 'jobs.elsewhere.filler';
     await bus.ensureStreams({ JOBS: 100_000 });
-    const fill = (size: number, n: number) => bus.publishDurable(filler, Buffer.alloc(size), { msgId: `filler-${size}-${n}` });
+    const fill = (size: number, n: number) =>
+      bus.publishDurable(filler, Buffer.alloc(size), { msgId: `filler-${size}-${n}` });
     for (let n = 0; n < 9; n++) await fill(11_000, n);
     const filling = Array.from({ length: 20 }, (_value, n) => fill(10, n));
     expect((await Promise.allSettled(filling)).map(({ status }) => status)).toContain('rejected');
     for (let n = 0; n < 20; n++) await enqueue(n);
     await expect(replica.db.query(states)).resolves.toEqual([{ state: 'queued', n: 20 }]);
-    const worker = await bus.consume({ stream: 'JOBS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
-      delivery.ack();
-      return Promise.resolve();
-    });
+    const worker = await bus.consume(
+      { stream: 'JOBS', durable: 'filler', filter: filler, concurrency: 4 },
+      (delivery) => {
+        delivery.ack();
+        return Promise.resolve();
+      },
+    );
     await expect(waitForEffects(20)).resolves.toBe(20);
     await worker.stop();
     await bus.ensureStreams();
@@ -149,7 +163,8 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     const heard: number[] = [];
     const end = replica.bus.subscribeEvent(shop.events.sold, ({ n }) => void heard.push(n));
     await replica.bus.ping();
-    const emit = (n: number): Promise<void> => replica.jobs.transaction((tx) => replica.jobs.emit(tx, shop.events.sold, { n }));
+    const emit = (n: number): Promise<void> =>
+      replica.jobs.transaction((tx) => replica.jobs.emit(tx, shop.events.sold, { n }));
     for (let n = 0; n < 5; n++) await emit(n);
     await nats.stop();
     for (let n = 5; n < 25; n++) await emit(n);
@@ -191,12 +206,19 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     await waitFor(() => acknowledged > before + 30);
     load.on = false;
     await loading;
-    await waitFor(async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'), {});
+    await waitFor(
+      async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'),
+      {},
+    );
     const [jobs] = await replica.db.query<{ n: number }>(states);
-    // A commit whose response was lost counts neither as acknowledged nor as failed; its job has its effect nevertheless.
+    // A commit whose response was lost counts neither as acknowledged nor as failed; its job has its effect
+    // nevertheless.
     expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);
     await expect(
-      replica.db.query({ name: 'outage.twice', text: 'select job_id from effects group by job_id having count(*) <> 1' }),
+      replica.db.query({
+        name: 'outage.twice',
+        text: 'select job_id from effects group by job_id having count(*) <> 1',
+      }),
     ).resolves.toEqual([]);
     await expect(replica.db.query(count)).resolves.toEqual([{ n: jobs?.n }]);
     expect(replica.db.stats().total).toBeLessThanOrEqual(6);

@@ -11,11 +11,18 @@ describe('a job sent to another service', () => {
   let db: Database;
   beforeAll(async () => {
     const url = suite.env.settings['DATABASE_URL'] ?? '';
-    db = await createDatabase({ url, schema: 'office', poolSize: 2, logger: suite.env.logger, applicationName: 'office' });
+    db = await createDatabase({
+      url,
+      schema: 'office',
+      poolSize: 2,
+      logger: suite.env.logger,
+      applicationName: 'office',
+    });
   });
   afterAll(() => db.close());
 
-  const handedOver = () => suite.env.sql<{ message_id: string }>('select message_id from office.handed_over order by message_id');
+  const handedOver = () =>
+    suite.env.sql<{ message_id: string }>('select message_id from office.handed_over order by message_id');
   const produce = async (replica: Awaited<ReturnType<typeof suite.start>>): Promise<Jobs<typeof office>> => {
     const producer = createJobs({ contract: office, db, bus: replica.bus, logger: suite.env.logger, tuning: fast });
     await producer.work({});
@@ -32,7 +39,9 @@ describe('a job sent to another service', () => {
 
     const idle = await suite.start({ works: false });
     const second = await produce(idle);
-    const underWay = await second.transaction((tx) => second.enqueue(tx, shop.jobs.effect, { n: 2 }, { requestId: 'r-2' }));
+    const underWay = await second.transaction((tx) =>
+      second.enqueue(tx, shop.jobs.effect, { n: 2 }, { requestId: 'r-2' }),
+    );
     await waitFor(async () => (await handedOver()).length === 2, { what: 'the broker to have it' });
     await second.stop();
     expect(await suite.env.sql('select 1 from office.outbox')).toEqual([]);
@@ -65,10 +74,10 @@ describe('a job sent to another service', () => {
     const producer = await produce(replica);
     const old = '01900000-0000-7000-8000-000000000001';
     const insert = (id: string, age: string) =>
-      suite.env.sql(`insert into office.handed_over (message_id, subject, body, handed_at) values ($1, 's', '{}', now() - $2::interval)`, [
-        id,
-        age,
-      ]);
+      suite.env.sql(
+        `insert into office.handed_over (message_id, subject, body, handed_at) values ($1, 's', '{}', now() - $2::interval)`,
+        [id, age],
+      );
     await insert(old, '25 hours');
     await insert('01900000-0000-7000-8000-000000000002', '23 hours');
     await waitFor(async () => !(await handedOver()).some(({ message_id: id }) => id === old), { what: 'the sweeper' });

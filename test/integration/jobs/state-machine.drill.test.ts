@@ -1,6 +1,6 @@
 /**
- * The job state machine against a model: random sequences of commands on the real library, PostgreSQL and NATS. The handler waits for the
- * test to end each attempt, so a command can also act on an attempt that has lost its lease.
+ * The job state machine against a model: random sequences of commands on the real library, PostgreSQL and NATS. The
+ * handler waits for the test to end each attempt, so a command can also act on an attempt that has lost its lease.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -193,7 +193,9 @@ class Discard extends OnJob {
   readonly name = 'discard';
   fits = (job: ModelJob): boolean => job.state === 'dead';
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({ changed: 1 });
+    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({
+      changed: 1,
+    });
     job.state = 'cancelled';
   }
 }
@@ -238,7 +240,9 @@ class Redeliver extends OnJob {
   readonly name = 'deliver again';
   fits = (): boolean => true;
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await real.replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id: job.id }), { msgId: `again-${Math.random()}` });
+    await real.replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id: job.id }), {
+      msgId: `again-${Math.random()}`,
+    });
     await waitFor(async () => (await real.replica.bus.consumerLag('JOBS', 'shop_step')).pending === 0);
   }
 }
@@ -248,8 +252,11 @@ class ActWithoutRight extends OnJob {
   fits = (job: ModelJob): boolean => !isOver(job);
   async act(job: ModelJob, real: Shop): Promise<void> {
     await expect(real.replica.jobs.admin.redrive({ ids: [job.id] })).resolves.toMatchObject({ changed: 0 });
-    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({ changed: 0 });
-    if (job.state === 'succeeded') await expect(real.replica.jobs.admin.cancel({ ids: [job.id] })).resolves.toMatchObject({ changed: 0 });
+    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({
+      changed: 0,
+    });
+    if (job.state === 'succeeded')
+      await expect(real.replica.jobs.admin.cancel({ ids: [job.id] })).resolves.toMatchObject({ changed: 0 });
   }
 }
 
@@ -275,7 +282,9 @@ describe('state machine of a job (architecture#jobs)', () => {
     await env.sql('create table shop.transitions (id uuid, change text)');
     await env.sql(`create function shop.note_transition() returns trigger language plpgsql as $$ begin
       if old.state <> new.state then insert into shop.transitions values (new.id, old.state || '→' || new.state); end if; return new; end $$`);
-    await env.sql('create trigger transitions after update on shop.jobs for each row execute function shop.note_transition()');
+    await env.sql(
+      'create trigger transitions after update on shop.jobs for each row execute function shop.note_transition()',
+    );
     real = new Shop(env);
     real.replica = await openReplica(env, {
       handlers: { step: real.handler },
@@ -320,7 +329,9 @@ describe('state machine of a job (architecture#jobs)', () => {
         for (const job of model.jobs) {
           for (const { finish } of real.attempts.get(job.n) ?? []) finish(new PermanentJobError('end of the run'));
         }
-        await waitFor(async () => (await env.sql(`select 1 from shop.jobs where state in ('queued', 'running')`)).length === 0);
+        await waitFor(
+          async () => (await env.sql(`select 1 from shop.jobs where state in ('queued', 'running')`)).length === 0,
+        );
       }),
       { numRuns: sized({ smoke: 15, release: 40 }), endOnFailure: true },
     );

@@ -25,7 +25,9 @@ export function useShop(fileUrl: string): ShopSuite {
   afterEach(async () => {
     await Promise.all(open.map((replica) => replica.stop()));
     open = [];
-    await getEnv().sql('truncate shop.jobs, shop.job_attempts, shop.outbox, shop.effects, office.jobs, office.job_attempts, office.outbox');
+    await getEnv().sql(
+      'truncate shop.jobs, shop.job_attempts, shop.outbox, shop.effects, office.jobs, office.job_attempts, office.outbox',
+    );
   });
   afterAll(async () => {
     await getEnv().stop();

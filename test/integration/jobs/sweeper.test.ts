@@ -128,7 +128,15 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     const unused = undefined as never;
     // The sweep interval limits how long one removal may take.
     const tuning = { ...defaultTuning, sweepMs: 600_000 };
-    await new Sweeper({ db: replica.db, bus: unused, jobs: unused, relay: unused, logger: env.logger, tuning, declarations: [] }).sweep();
+    await new Sweeper({
+      db: replica.db,
+      bus: unused,
+      jobs: unused,
+      relay: unused,
+      logger: env.logger,
+      tuning,
+      declarations: [],
+    }).sweep();
     const left = `select (select count(*) from shop.jobs)::integer as jobs, (select count(*) from shop.handed_over where handed_at < now() - interval '1 day')::integer as sent`;
     expect(await env.sql(left)).toEqual([{ jobs: 0, sent: 0 }]);
   });

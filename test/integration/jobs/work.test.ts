@@ -52,7 +52,9 @@ describe('jobs (architecture#jobs)', () => {
     it('runs a delayed job on time from the database alone', async () => {
       const first = await suite.start();
       const startedMs = Date.now();
-      const id = await first.jobs.transaction((tx) => first.jobs.enqueue(tx, shop.jobs.effect, { n: 4 }, { delayMs: 700 }));
+      const id = await first.jobs.transaction((tx) =>
+        first.jobs.enqueue(tx, shop.jobs.effect, { n: 4 }, { delayMs: 700 }),
+      );
       await first.stop();
       await suite.start();
       await suite.waitForState(id, 'succeeded');
@@ -63,7 +65,8 @@ describe('jobs (architecture#jobs)', () => {
       let release = (): void => {};
       const gate = new Promise<void>((resolve) => (release = resolve));
       const { jobs } = await suite.start({ handlers: { step: () => gate } });
-      const enqueue = (tx: Tx, delayMs?: number): Promise<string> => jobs.enqueue(tx, shop.jobs.step, { n: 1 }, { key: 'k', delayMs });
+      const enqueue = (tx: Tx, delayMs?: number): Promise<string> =>
+        jobs.enqueue(tx, shop.jobs.step, { n: 1 }, { key: 'k', delayMs });
       const ids = await Promise.all(Array.from({ length: 10 }, () => jobs.transaction((tx) => enqueue(tx, 60_000))));
       expect(new Set(ids).size).toBe(1);
       const [first = ''] = ids;
@@ -74,14 +77,17 @@ describe('jobs (architecture#jobs)', () => {
       expect(second).not.toBe(first);
       release();
       await suite.waitForState(first, 'succeeded');
-      await expect(jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.brief, { n: 1 }, { key: 'k' }))).resolves.not.toBe(second);
+      await expect(
+        jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.brief, { n: 1 }, { key: 'k' })),
+      ).resolves.not.toBe(second);
     });
 
     it('starts a keyed job only after the transaction that joined it', async () => {
       const seen: number[] = [];
       const { jobs, db } = await suite.start({
         handlers: {
-          step: async () => void seen.push((await db.query({ name: 'seen', text: 'select 1 from effects where n = 77' })).length),
+          step: async () =>
+            void seen.push((await db.query({ name: 'seen', text: 'select 1 from effects where n = 77' })).length),
         },
       });
       await jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 1 }, { key: 'late', delayMs: 150 }));
@@ -110,17 +116,23 @@ describe('jobs (architecture#jobs)', () => {
       const producer = createJobs({ contract: office, db, bus: replica.bus, logger, tuning: fast });
       await producer.work({});
       try {
-        const id = await producer.transaction((tx) => producer.enqueue(tx, shop.jobs.effect, { n: 5 }, { requestId: 'r-5' }));
+        const id = await producer.transaction((tx) =>
+          producer.enqueue(tx, shop.jobs.effect, { n: 5 }, { requestId: 'r-5' }),
+        );
         await suite.waitForState(id, 'succeeded');
         await expect(countEffects(suite.env, 5)).resolves.toBe(1);
         await waitFor(async () => (await suite.env.sql('select 1 from office.outbox')).length === 0);
         await expect(suite.env.sql('select 1 from office.jobs')).resolves.toEqual([]);
         const startedMs = Date.now();
-        const later = await producer.transaction((tx) => producer.enqueue(tx, shop.jobs.effect, { n: 6 }, { delayMs: 400 }));
+        const later = await producer.transaction((tx) =>
+          producer.enqueue(tx, shop.jobs.effect, { n: 6 }, { delayMs: 400 }),
+        );
         await suite.waitForState(later, 'succeeded');
         expect(Date.now() - startedMs).toBeGreaterThanOrEqual(390);
         const keyed = () =>
-          producer.transaction((tx) => producer.enqueue(tx, shop.jobs.effect, { n: 7 }, { key: 'same', delayMs: 60_000 }));
+          producer.transaction((tx) =>
+            producer.enqueue(tx, shop.jobs.effect, { n: 7 }, { key: 'same', delayMs: 60_000 }),
+          );
         await Promise.all([keyed(), keyed(), keyed()]);
         const waiting = `select 1 from shop.jobs where key = 'same' and state = 'queued'`;
         await waitFor(async () => (await suite.env.sql(waiting)).length > 0);
@@ -139,20 +151,30 @@ describe('jobs (architecture#jobs)', () => {
       const ids = await one.jobs.transaction((tx) =>
         Promise.all(Array.from({ length: 40 }, (_, n) => one.jobs.enqueue(tx, shop.jobs.effect, { n: 100 + n }))),
       );
-      await Promise.all(ids.map((id) => one.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `again-${id}` })));
+      await Promise.all(
+        ids.map((id) => one.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `again-${id}` })),
+      );
       for (const id of ids) await suite.waitForState(id, 'succeeded');
-      await Promise.all(ids.map((id) => one.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `late-${id}` })));
+      await Promise.all(
+        ids.map((id) => one.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `late-${id}` })),
+      );
       await waitFor(async () => {
         const { pending, ackPending } = await one.bus.consumerLag('JOBS', 'shop_effect');
         return pending + ackPending === 0;
       });
-      await expect(suite.env.sql('select n from shop.effects where n >= 100 group by n having count(*) <> 1')).resolves.toEqual([]);
-      await expect(suite.env.sql('select count(*)::int as n from shop.effects where n >= 100')).resolves.toEqual([{ n: 40 }]);
+      await expect(
+        suite.env.sql('select n from shop.effects where n >= 100 group by n having count(*) <> 1'),
+      ).resolves.toEqual([]);
+      await expect(suite.env.sql('select count(*)::int as n from shop.effects where n >= 100')).resolves.toEqual([
+        { n: 40 },
+      ]);
     });
 
     it('delivery of a job that is not due waits until its time', async () => {
       const replica = await suite.start();
-      const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 60_000 }));
+      const id = await replica.jobs.transaction((tx) =>
+        replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 60_000 }),
+      );
       await replica.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `early-${id}` });
       await waitFor(async () => {
         const { pending, ackPending } = await replica.bus.consumerLag('JOBS', 'shop_effect');
@@ -182,7 +204,9 @@ describe('jobs (architecture#jobs)', () => {
         perform pg_sleep(0.5);
       end $$`);
       const locks = `select 1 from pg_locks where relation = 'shop.jobs'::regclass and`;
-      await waitFor(async () => (await suite.env.sql(`${locks} mode = 'ShareRowExclusiveLock' and granted`)).length > 0);
+      await waitFor(
+        async () => (await suite.env.sql(`${locks} mode = 'ShareRowExclusiveLock' and granted`)).length > 0,
+      );
       await bus.publishDurable('jobs.shop.step', JSON.stringify({ id }), { msgId: `late-${id}` });
       await waitFor(async () => (await suite.env.sql(`${locks} not granted`)).length > 0);
       const stopped = stop();
@@ -197,7 +221,14 @@ describe('jobs (architecture#jobs)', () => {
     it('metrics show queues, ages, attempts by outcome and the outbox', async () => {
       const replica = await suite.start({ works: false });
       const metrics = createMetrics('shop');
-      const jobs = createJobs({ contract: shop, db: replica.db, bus: replica.bus, logger: suite.env.logger, metrics, tuning: fast });
+      const jobs = createJobs({
+        contract: shop,
+        db: replica.db,
+        bus: replica.bus,
+        logger: suite.env.logger,
+        metrics,
+        tuning: fast,
+      });
       try {
         await jobs.work({
           effect: async () => {},
@@ -245,7 +276,9 @@ describe('jobs (architecture#jobs)', () => {
       const all = { effect: async () => {}, step: async () => {}, brief: async () => {}, aging: async () => {} };
       const { aging: _aging, ...missing } = all;
       await expect(create().work(missing)).rejects.toThrow('job shop.aging has no handler');
-      await expect(create().work({ ...all, 'shop.other': async () => {} })).rejects.toThrow('"shop.other" belongs to no declared job');
+      await expect(create().work({ ...all, 'shop.other': async () => {} })).rejects.toThrow(
+        '"shop.other" belongs to no declared job',
+      );
     });
   });
 });

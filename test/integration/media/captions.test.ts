@@ -13,9 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.media.stop());
 
-/** A conversation with a full recording that, per the provider, starts two minutes and a quarter of a second before the window. */
+/**
+ * A conversation with a full recording that, per the provider, starts two minutes and a quarter of a second before the
+ * window.
+ */
 async function record(): Promise<number> {
-  const { id } = await fixture.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
+  const { id } = await fixture.meet({
+    journey: 'plain',
+    content: playBytes(Buffer.from('a film'), '"1"'),
+    cutSeconds: 120.25,
+  });
   await fixture.jobs.waitForState(id);
   return id;
 }
@@ -31,7 +38,13 @@ async function say(id: number, ...rows: [startMs: number, endMs: number, text: s
     [id, recordingStart, rows.length],
   );
   for (const [index, [startMs, endMs, text]] of rows.entries())
-    await sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, -1, $5)`, [id, startMs * 1000, index, endMs * 1000, text]);
+    await sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, -1, $5)`, [
+      id,
+      startMs * 1000,
+      index,
+      endMs * 1000,
+      text,
+    ]);
 }
 
 const captions = async (id: number): Promise<string> => {
@@ -58,14 +71,20 @@ describe('media.recordings.get-captions (T4, T5)', () => {
   it('captions count from the start of a trimmed recording, and of one with unknown start time', async () => {
     const id = await record();
     await say(id, [500, 1_500, 'Welcome.']);
-    await fixture.media.env.sql('update media.recording_imports set recording_started_at = null where conversation_id = $1', [id]);
+    await fixture.media.env.sql(
+      'update media.recording_imports set recording_started_at = null where conversation_id = $1',
+      [id],
+    );
     expect(await times(id)).toEqual([[500, 1_500]]);
-    await fixture.media.env.sql(`update media.recording_imports set recording_started_at = $2 where conversation_id = $1`, [
-      id,
-      recordingStart,
-    ]);
+    await fixture.media.env.sql(
+      `update media.recording_imports set recording_started_at = $2 where conversation_id = $1`,
+      [id, recordingStart],
+    );
     expect(await times(id)).toEqual([[120_750, 121_750]]);
-    const { ticket } = await fixture.media.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'front_trimmed' });
+    const { ticket } = await fixture.media.call(media.rpcs.issueUploadTicket, {
+      conversation_id: id,
+      kind: 'front_trimmed',
+    });
     const address = `${mediaUrl}${mediaPaths.recording(id, 'front_trimmed')}?name=trimmed.mp4&finalized=false`;
     const stored = await fetch(address, { method: 'PUT', body: 'trimmed', headers: { 'request-id': 'test', ticket } });
     expect(stored.status).toBeLessThan(300);

@@ -25,7 +25,9 @@ function begin(conversationId: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = `/internal/conversations/${conversationId}/audio`;
     const headers = { actor: fixture.env.actors.encodeFor(fixture.actor, 'GET', path) };
-    sendRequest({ port: media.internalPort, host: '127.0.0.1', path, headers, agent: false }, resolve).on('error', reject).end();
+    sendRequest({ port: media.internalPort, host: '127.0.0.1', path, headers, agent: false }, resolve)
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -75,7 +77,8 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
   });
 
   it('ignores unknown units and multiple ranges', async () => {
-    for (const range of ['items=0-1', 'bytes=0-1,5-6']) expect((await media.get(id, { range }, 'HEAD')).status).toBe(200);
+    for (const range of ['items=0-1', 'bytes=0-1,5-6'])
+      expect((await media.get(id, { range }, 'HEAD')).status).toBe(200);
     expect((await media.get(id, { range: 'bytes=0-1,5-6' })).body.byteLength).toBe(bytes.byteLength);
   });
 
@@ -154,9 +157,10 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     // Its row is deleted after the object.
     await waitFor(
       async () => {
-        const blobs = await fixture.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
-          other,
-        ]);
+        const blobs = await fixture.env.sql<{ object_key: string }>(
+          'select object_key from media.blobs where conversation_id = $1',
+          [other],
+        );
         return blobs.map((blob) => blob.object_key).join() === path;
       },
       { what: 'the row of the new file alone' },

@@ -18,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const listUploads = (id: number) =>
-  fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [`audio/${id}/%`]);
+  fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [
+    `audio/${id}/%`,
+  ]);
 
 /** The service as a separate process that can be killed. */
 async function startProcess(): Promise<{ process: ServiceProcess; media: RunningMedia }> {
@@ -86,12 +88,16 @@ describe('media when the object store is down (rules/http#overload)', () => {
     fixture.proxy.cut();
     upload.request.destroy();
     await waitFor(
-      async () => (await fixture.env.sql('select 1 from media.uploads where object_key = $1 and swept', [row?.object_key])).length === 1,
+      async () =>
+        (await fixture.env.sql('select 1 from media.uploads where object_key = $1 and swept', [row?.object_key]))
+          .length === 1,
     );
     expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     fixture.proxy.restore();
     // The failed sweep holds the removal for a minute; then it is retried.
-    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
+    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [
+      row?.object_key,
+    ]);
     await media.upload(id, 'wrong.mp3', Buffer.alloc(0));
     await waitFor(async () => (await listUploads(id)).length === 0);
     expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(0);
@@ -147,7 +153,9 @@ describe('media when a service or the database is unavailable (architecture#byte
     expect((await upload.reply).status).toBe(503);
     expect((await other.get(id)).status).toBe(503);
     database.restore();
-    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
+    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [
+      row?.object_key,
+    ]);
     await other.upload(id, 'wrong.mp3', Buffer.alloc(0));
     await waitFor(async () => (await fixture.listObjects(id)).length === 0 && (await listUploads(id)).length === 0);
     await other.stop();
@@ -207,12 +215,17 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
   }
   async function cancel(uid: string, id: number): Promise<void> {
     await fixture.book(uid, 'BOOKING_CANCELLED');
-    await waitFor(async () => (await fixture.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0);
+    await waitFor(
+      async () => (await fixture.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0,
+    );
   }
 
   /** Dates the deletion back beyond the retention. */
   const age = (id: number) =>
-    fixture.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`, [id]);
+    fixture.env.sql(
+      `update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`,
+      [id],
+    );
 
   it('returns 404 for its files, and deletes them when it is permanently removed (D67)', async () => {
     const id = await createBooked('uid-removed');
@@ -222,7 +235,9 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     expect(await fixture.listObjects(id)).toHaveLength(1);
     await age(id);
     await waitFor(async () => (await fixture.listObjects(id)).length === 0);
-    await waitFor(async () => (await fixture.env.sql('select 1 from media.blobs where conversation_id = $1', [id])).length === 0);
+    await waitFor(
+      async () => (await fixture.env.sql('select 1 from media.blobs where conversation_id = $1', [id])).length === 0,
+    );
     expect(await fixture.listObjects(id)).toEqual([]);
   });
 
@@ -232,7 +247,10 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await media.stop();
     await cancel('uid-while-away', id);
     await age(id);
-    await waitFor(async () => (await fixture.env.sql('select 1 from conversations.all_conversations where id = $1', [id])).length === 0);
+    await waitFor(
+      async () =>
+        (await fixture.env.sql('select 1 from conversations.all_conversations where id = $1', [id])).length === 0,
+    );
     expect(await fixture.listObjects(id)).toHaveLength(1);
     media = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
     await waitFor(async () => (await fixture.listObjects(id)).length === 0);
@@ -245,7 +263,9 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await waitFor(async () => (await listUploads(id)).length === 1);
     await cancel('uid-late', id);
     await waitFor(
-      async () => (await fixture.env.sql('select 1 from media.deleted_conversations where conversation_id = $1', [id])).length === 1,
+      async () =>
+        (await fixture.env.sql('select 1 from media.deleted_conversations where conversation_id = $1', [id])).length ===
+        1,
     );
     await upload.write(Buffer.from('lk'));
     upload.finish();

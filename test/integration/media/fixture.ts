@@ -1,4 +1,7 @@
-/** The media service with the real directory and conversations services, the object store behind a proxy, and a plain HTTP client. */
+/**
+ * The media service with the real directory and conversations services, the object store behind a proxy, and a plain
+ * HTTP client.
+ */
 import { randomBytes } from 'node:crypto';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
@@ -112,7 +115,14 @@ export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExte
     forcePathStyle: true,
   });
   env.onStop(async () => store.close());
-  const actor: Actor = { kind: 'user', accountId: 1, personId, superuser: false, globalEditor: false, coherenceAccess: false };
+  const actor: Actor = {
+    kind: 'user',
+    accountId: 1,
+    personId,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: false,
+  };
   const mediaSettings = { S3_ENDPOINT: proxy.url };
   let hour = 0;
 
@@ -127,7 +137,11 @@ export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExte
     call,
     createConversation: async () => {
       const time = new Date(Date.UTC(2029, 0, 1) - ++hour * 3_600_000).toISOString();
-      const [created] = await call(conversations.rpcs.findActive, { person_id: personId, journey: 'open-circle', time });
+      const [created] = await call(conversations.rpcs.findActive, {
+        person_id: personId,
+        journey: 'open-circle',
+        time,
+      });
       return created?.id ?? 0;
     },
     startMedia: async (overrides = {}, options = {}) => {
@@ -136,7 +150,8 @@ export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExte
     },
     startConversations: async () => (running = await startConversations()),
     stopConversations: () => running.stop(),
-    readInfosAudio: async (id) => ((await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>)['audio'],
+    readInfosAudio: async (id) =>
+      ((await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>)['audio'],
     listNotes: async (id) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items,
     listObjects: async (id) => (await Array.fromAsync(store.list(`audio/${id}/`))).map((item) => item.key),
     book: async (uid, triggerEvent) => {
@@ -172,7 +187,10 @@ export function speakTo(
   stop: () => Promise<void>,
 ): RunningMedia {
   const path = (id: number): string => `/internal/conversations/${id}/audio`;
-  const headersFor = (method: string, id: number) => ({ 'request-id': 'test', actor: env.actors.encodeFor(actor, method, path(id)) });
+  const headersFor = (method: string, id: number) => ({
+    'request-id': 'test',
+    actor: env.actors.encodeFor(actor, method, path(id)),
+  });
   const open: RunningMedia['open'] = (id, fileName, sizeBytes) => {
     const first = head(fileName);
     const length = first.byteLength + sizeBytes + tail.byteLength;
@@ -181,7 +199,11 @@ export function speakTo(
       host: '127.0.0.1',
       method: 'POST',
       path: path(id),
-      headers: { ...headersFor('POST', id), 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(length) },
+      headers: {
+        ...headersFor('POST', id),
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': String(length),
+      },
       agent: false,
     });
     const reply = readReply(request);
@@ -252,7 +274,14 @@ export async function countWaitingJobs(fixture: MediaFixture): Promise<number> {
 
 const workspace = {
   classes: [
-    { slug: 'event', object_kind: 'holon', label: 'Event', plural_label: 'Events', conversation_event: true, allowed_children: [] },
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+      allowed_children: [],
+    },
   ],
   journeys: [
     {

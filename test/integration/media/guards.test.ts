@@ -57,7 +57,10 @@ const vouched = (method: string) => ({ Actor: fixture.env.actors.encodeFor(fixtu
 const formType = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const part = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
 const beginUpload = (): Promise<Wire> =>
-  open(media.internalPort, head('POST', audioPath(), { ...vouched('POST'), ...formType, 'Content-Length': 1_000_000 }) + part);
+  open(
+    media.internalPort,
+    head('POST', audioPath(), { ...vouched('POST'), ...formType, 'Content-Length': 1_000_000 }) + part,
+  );
 
 describe('every answer (D73)', () => {
   it('every answer has X-Content-Type-Options: nosniff, on both ports', async () => {
@@ -65,7 +68,12 @@ describe('every answer (D73)', () => {
     const cases: [what: string, port: number, request: string, status: number][] = [
       ['a film', media.openPort, head('GET', video, { Connection: 'close' }), 200],
       ['a part of it', media.openPort, head('GET', video, { Range: 'bytes=0-9', Connection: 'close' }), 206],
-      ['no part of it', media.openPort, head('GET', video, { Range: `bytes=${film.length}-`, Connection: 'close' }), 416],
+      [
+        'no part of it',
+        media.openPort,
+        head('GET', video, { Range: `bytes=${film.length}-`, Connection: 'close' }),
+        416,
+      ],
       ['what is known', media.openPort, head('GET', video, { 'If-None-Match': '*', Connection: 'close' }), 304],
       ['an unknown path', media.openPort, head('GET', '/', { Connection: 'close' }), 404],
       ['another method', media.openPort, head('DELETE', video, { Connection: 'close' }), 405],
@@ -102,7 +110,9 @@ describe('a connection', () => {
 
 describe('an upload', () => {
   const expectPlace = (): Promise<unknown> =>
-    waitFor(async () => (await media.upload(id, 'next.mp3', Buffer.from('next'))).status === 201, { what: 'the place of the upload' });
+    waitFor(async () => (await media.upload(id, 'next.mp3', Buffer.from('next'))).status === 201, {
+      what: 'the place of the upload',
+    });
 
   it('an upload slower than 1 KiB/s ends with 408 and leaves nothing', async () => {
     await expectPlace();
@@ -113,7 +123,9 @@ describe('an upload', () => {
     } finally {
       clearInterval(drip);
     }
-    expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*\{"detail":"The request body did not arrive in time"\}$/i);
+    expect(received()).toMatch(
+      /^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*\{"detail":"The request body did not arrive in time"\}$/i,
+    );
     await expectPlace();
     expect(await fixture.readInfosAudio(id)).toMatchObject({ name: 'next.mp3' });
     expect(await fixture.env.sql('select * from media.uploads')).toEqual([]);

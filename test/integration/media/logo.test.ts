@@ -22,9 +22,17 @@ beforeAll(async () => {
       people: [{ key: 'hana', name: 'Hana' }],
       holons: [
         { slug: 'camp', name: 'Camp', class: 'camp' },
-        ...Array.from({ length: 6 }, (_, index) => ({ slug: `walk-${index}`, name: 'Walk', class: 'walk', parent: 'camp' })),
+        ...Array.from({ length: 6 }, (_, index) => ({
+          slug: `walk-${index}`,
+          name: 'Walk',
+          class: 'walk',
+          parent: 'camp',
+        })),
       ],
-      accounts: [{ email: 'hana@example.org', person: 'hana', teams: [{ holon: 'camp' }] }, { email: 'gus@example.org' }],
+      accounts: [
+        { email: 'hana@example.org', person: 'hana', teams: [{ holon: 'camp' }] },
+        { email: 'gus@example.org' },
+      ],
     },
   });
   ids = applied.ids['holons'] ?? {};
@@ -47,7 +55,12 @@ const png = (colour = '#c02060') =>
     .toBuffer();
 const walk = (index: number): number => ids[`walk-${index}`] ?? 0;
 
-function post(holonId: number, form: FormData, actor: Actor | undefined = host, port = media.internalPort): Promise<Reply> {
+function post(
+  holonId: number,
+  form: FormData,
+  actor: Actor | undefined = host,
+  port = media.internalPort,
+): Promise<Reply> {
   const body = new Response(form);
   return new Promise((resolve, reject) => {
     const path = mediaPaths.holonLogo(holonId);
@@ -65,10 +78,14 @@ function formOf(bytes: Uint8Array, name = 'logo.png', part = 'logo', type = 'ima
   form.append(part, new Blob([new Uint8Array(bytes)], { type }), name);
   return form;
 }
-const upload = (holonId: number, bytes: Uint8Array, actor?: Actor, name?: string) => post(holonId, formOf(bytes, name), actor);
+const upload = (holonId: number, bytes: Uint8Array, actor?: Actor, name?: string) =>
+  post(holonId, formOf(bytes, name), actor);
 const urlOf = (reply: Reply): string => (reply.json as { experience: { logo_url: string } }).experience.logo_url;
 async function storedUrl(holonId: number): Promise<string | null> {
-  const [row] = await fixture.env.sql<{ logo_url: string | null }>('select logo_url from directory.holons where id = $1', [holonId]);
+  const [row] = await fixture.env.sql<{ logo_url: string | null }>(
+    'select logo_url from directory.holons where id = $1',
+    [holonId],
+  );
   return row?.logo_url ?? null;
 }
 function download(path: string): Promise<Reply> {
@@ -96,16 +113,17 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     ]);
     expect(await storedUrl(walk(0))).toBe(urlOf(reply));
     const file = await download(urlOf(reply));
-    expect([file.status, file.headers['content-type'], file.headers['cache-control'], file.headers['x-content-type-options']]).toEqual([
-      200,
-      'image/png',
-      'public, max-age=31536000, immutable',
-      'nosniff',
-    ]);
+    expect([
+      file.status,
+      file.headers['content-type'],
+      file.headers['cache-control'],
+      file.headers['x-content-type-options'],
+    ]).toEqual([200, 'image/png', 'public, max-age=31536000, immutable', 'nosniff']);
     expect(await sharp(file.body).metadata()).toMatchObject({ format: 'png', width: 12, height: 8 });
-    const [blob] = await fixture.env.sql('select kind, holon_id, name from media.blobs where retired_at is null and holon_id = $1', [
-      walk(0),
-    ]);
+    const [blob] = await fixture.env.sql(
+      'select kind, holon_id, name from media.blobs where retired_at is null and holon_id = $1',
+      [walk(0)],
+    );
     expect(blob).toEqual({ kind: 'logo', holon_id: walk(0), name: 'logo.png' });
   });
 
@@ -162,13 +180,23 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     text.append('logo', 'https://example.org/logo.png');
     for (const form of [formOf(await png(), 'a.png', 'other'), text]) {
       const reply = await post(walk(4), form);
-      expect([reply.status, reply.json]).toEqual([422, { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] }]);
+      expect([reply.status, reply.json]).toEqual([
+        422,
+        { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] },
+      ]);
     }
     const broken = await new Promise<Reply>((resolve, reject) => {
       const path = mediaPaths.holonLogo(walk(4));
       const actor = fixture.env.actors.encodeFor(host, 'POST', path);
       const headers = { 'content-type': 'multipart/form-data; boundary=x', actor };
-      const request = sendRequest({ port: media.internalPort, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+      const request = sendRequest({
+        port: media.internalPort,
+        host: '127.0.0.1',
+        method: 'POST',
+        path,
+        headers,
+        agent: false,
+      });
       readReply(request).then(resolve, reject);
       request.end('--x\r\nContent-Disposition: form-data; name="logo"; filename="a.png"\r\n\r\nabc');
     });
@@ -178,7 +206,10 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
   it('checks authorization before the bytes', async () => {
     const nothing = formOf(Buffer.from('x'));
     const denied = await post(walk(4), nothing, guest);
-    expect([denied.status, denied.json]).toEqual([403, { code: 'permission_denied', message: expect.any(String), retryable: false }]);
+    expect([denied.status, denied.json]).toEqual([
+      403,
+      { code: 'permission_denied', message: expect.any(String), retryable: false },
+    ]);
     for (const id of [ids['camp'] ?? 0, 999_999]) {
       const reply = await post(id, nothing);
       expect([reply.status, reply.json]).toEqual([404, { code: 'not_found', message: 'Not Found', retryable: false }]);
@@ -203,7 +234,10 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     fixture.proxy.cut();
     const reply = await upload(walk(0), await png('#123456'));
     fixture.proxy.restore();
-    expect([reply.status, reply.json]).toEqual([503, { code: 'server_error', message: expect.any(String), retryable: true }]);
+    expect([reply.status, reply.json]).toEqual([
+      503,
+      { code: 'server_error', message: expect.any(String), retryable: true },
+    ]);
     expect(await storedUrl(walk(0))).toBe(before);
     expect((await download(before)).status).toBe(200);
   });

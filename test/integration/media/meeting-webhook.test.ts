@@ -11,7 +11,9 @@ const noise = playNoise(100_000);
 beforeAll(async () => {
   fixture = await startRecordingFixture(import.meta.url, await provideFfmpeg());
   await fixture.media.stopConversations();
-  await startService('conversations', fixture.media.env, { REALTIMEKIT_WEBHOOK_KEY_URL: fixture.provider.webhooks.keyUrl });
+  await startService('conversations', fixture.media.env, {
+    REALTIMEKIT_WEBHOOK_KEY_URL: fixture.provider.webhooks.keyUrl,
+  });
   await fixture.start();
 }, provideTimeoutMs);
 afterAll(() => fixture.media.stop());
@@ -19,7 +21,10 @@ afterAll(() => fixture.media.stop());
 /** Publishes a webhook as the gateway stores it. */
 async function deliver(body: string | null, headers: Record<string, string>): Promise<void> {
   const id = randomUUID();
-  const webhook = { facts: { id, received_at: new Date().toISOString(), headers }, body: body === null ? null : Buffer.from(body) };
+  const webhook = {
+    facts: { id, received_at: new Date().toISOString(), headers },
+    body: body === null ? null : Buffer.from(body),
+  };
   await fixture.media.bus.publishDurable(meetingWebhookSubject, packWebhooks([webhook]), { msgId: id });
 }
 const receipts = async () =>
@@ -29,7 +34,8 @@ const settled = (count: number) =>
     const items = await receipts();
     return items.length === count && items.every(({ outcome }) => outcome !== 'pending') ? items : undefined;
   });
-const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
+const uploaded = (meetingId: string) =>
+  JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
 
 describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20)', () => {
   it('starts an import that waits in backoff; a repeated delivery counts once; a replay processes it again', async () => {
@@ -54,13 +60,23 @@ describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-web
       person_id: null,
     });
     const { job_id: jobId } = await fixture.media.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
-    await waitFor(async () => (await fixture.media.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded');
+    await waitFor(
+      async () => (await fixture.media.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded',
+    );
   });
 
   it.each([
-    ['a signature of other bytes', 'rejected_signature', (body: string) => fixture.provider.webhooks.headers(`${body} `)],
+    [
+      'a signature of other bytes',
+      'rejected_signature',
+      (body: string) => fixture.provider.webhooks.headers(`${body} `),
+    ],
     ['no signature', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID() })],
-    ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
+    [
+      'a signature that is no base64',
+      'rejected_signature',
+      () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' }),
+    ],
   ])('starts no import for %s', async (_what, outcome, headersOf) => {
     const { id, meetingId } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');

@@ -42,7 +42,8 @@ const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> 
   Failing: () => Promise.reject(new Error('secret words')),
   Away: () => Promise.reject(unavailable('the greeter is away')),
   Waiting: () => Promise.reject(new RetryLater('nobody has come yet', { delayMs: 20 })),
-  Hanging: (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+  Hanging: (signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
 };
 const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
@@ -58,7 +59,12 @@ afterAll(() => fixture.stop());
 
 describe('a new pipeline job is one declaration and one worker (rules/steps#pipeline-jobs)', () => {
   it('a declared job is validated in steps, started by a conversation that enters one, processed, noted, published, and advances the conversation', async () => {
-    const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: 'Welcome', advance_on_success: true } };
+    const step = {
+      slug: 'greet',
+      title: 'Greet',
+      pipeline_job: greeting.name,
+      config: { greeting: 'Welcome', advance_on_success: true },
+    };
     const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const actor = { ...fixture.actor, coherenceAccess: true };
     const patch = { journey_slug: 'greeted', step_slug: 'greet', write: { config: { greeting: 7 } } };
@@ -102,7 +108,8 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
       const sql = `${change} where payload->>'conversation_id' = $1 and ${text === 'Hanging' ? `state = 'running'` : `error is not null`} returning 1`;
       await waitFor(async () => (await fixture.env.sql(sql, [String(id)])).length === 1);
     }
-    const readNotes = async () => (await fixture.listNotes(id)).map(({ body }) => body).filter((body) => body.startsWith('test_greeting'));
+    const readNotes = async () =>
+      (await fixture.listNotes(id)).map(({ body }) => body).filter((body) => body.startsWith('test_greeting'));
     await waitFor(async () => (await readNotes()).length > 0);
     expect(await readNotes()).toEqual([`test_greeting failed: ${expected}`]);
   });

@@ -72,7 +72,9 @@ describe('media orphans (architecture#orphans)', () => {
        select 'thumbnail', 77, 'thumbnails/77/' || lpad(n::text, 5, '0'), 'n', 'image/jpeg', 1, repeat('0', 64), 'test' from generate_series(1, 104) n`,
     );
     // Pages of 20: one page ends within these objects, and there are more records than a page reads.
-    await Promise.all(Array.from({ length: 21 }, (_, index) => put(`thumbnails/77/${String(index * 4 + 4).padStart(5, '0')}`)));
+    await Promise.all(
+      Array.from({ length: 21 }, (_, index) => put(`thumbnails/77/${String(index * 4 + 4).padStart(5, '0')}`)),
+    );
     const found = await find({ limit: 20 });
     expect(found.orphans).toEqual([]);
     expect(found.pages).toBeGreaterThan(1);
@@ -85,8 +87,16 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
   let Bucket: string;
   beforeAll(() => {
     const { settings } = fixture.media.env;
-    const credentials = { accessKeyId: settings['S3_ACCESS_KEY_ID'] ?? '', secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] ?? '' };
-    client = new S3Client({ endpoint: settings['S3_ENDPOINT'] ?? '', region: 'us-east-1', forcePathStyle: true, credentials });
+    const credentials = {
+      accessKeyId: settings['S3_ACCESS_KEY_ID'] ?? '',
+      secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] ?? '',
+    };
+    client = new S3Client({
+      endpoint: settings['S3_ENDPOINT'] ?? '',
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials,
+    });
     Bucket = settings['S3_BUCKET'] ?? '';
   });
   afterAll(() => client.destroy());
@@ -111,7 +121,10 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
     const begin = async (Key: string, until: string): Promise<void> => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
       await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));
-      await fixture.media.env.sql(`insert into media.uploads (object_key, alive_until) values ($1, now() + $2::interval)`, [Key, until]);
+      await fixture.media.env.sql(
+        `insert into media.uploads (object_key, alive_until) values ($1, now() + $2::interval)`,
+        [Key, until],
+      );
     };
     const { store } = fixture.media;
     await begin('audio/2/alive.mp3', '1 hour');

@@ -48,11 +48,19 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
   const faults: [FaultPoint, Fault, string | RegExp][] = [
     ['recordings', { status: 404 }, 'the meeting provider answered with status 404'],
     ['recordings', { status: 503 }, 'the meeting provider answered with status 503'],
-    ['recordings', { status: 429, headers: { 'retry-after': '7' } }, 'the rate limit of the meeting provider is exceeded'],
+    [
+      'recordings',
+      { status: 429, headers: { 'retry-after': '7' } },
+      'the rate limit of the meeting provider is exceeded',
+    ],
     ['recordings', { kind: 'garbage' }, 'invalid response from the meeting provider'],
     ['recording-download', { status: 404 }, 'the recording download answered with status 404'],
     ['recording-download', { status: 500 }, 'the recording download answered with status 500'],
-    ['recording-download', { status: 302, headers: { location: '/elsewhere' } }, 'the recording download answered with status 302'],
+    [
+      'recording-download',
+      { status: 302, headers: { location: '/elsewhere' } },
+      'the recording download answered with status 302',
+    ],
     ['recording-download', { kind: 'expired' }, 'the recording download answered with status 403'],
     ['recording-download', { kind: 'cut', afterBytes: 1_000 }, /the exchange failed/],
   ];
@@ -66,7 +74,10 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     await expect(fixture.video(id)).rejects.toMatchObject({ code: 'not_found' });
     fixture.provider.clearFaults();
     await fixture.jobs.makeDue();
-    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
+      sha256: smallSha256,
+      size_bytes: small.sizeBytes,
+    });
   });
 
   it('requests a new download URL when the first has expired, with the token, which is never sent to signed URLs', async () => {
@@ -140,13 +151,25 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
     const strange = await fixture.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
-    expect(await fixture.jobs.waitForState(strange.id, 'dead')).toMatchObject({ error: 'ffmpeg cannot read the recording' });
+    expect(await fixture.jobs.waitForState(strange.id, 'dead')).toMatchObject({
+      error: 'ffmpeg cannot read the recording',
+    });
     await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('finds the recording by its time when the room does not name it, and uses none of another meeting', async () => {
-    const { id, meetingId } = await fixture.meet({ journey: 'plain', isNamed: false, status: 'ERRORED', cutSeconds: 60 });
-    const other = { startedAt: '2030-01-15T10:00:00.000Z', stoppedAt: '2030-01-15T10:30:00.000Z', content: small, status: 'UPLOADED' };
+    const { id, meetingId } = await fixture.meet({
+      journey: 'plain',
+      isNamed: false,
+      status: 'ERRORED',
+      cutSeconds: 60,
+    });
+    const other = {
+      startedAt: '2030-01-15T10:00:00.000Z',
+      stoppedAt: '2030-01-15T10:30:00.000Z',
+      content: small,
+      status: 'UPLOADED',
+    };
     fixture.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
     fixture.provider.setRecording({ ...other, id: `strange-${id}`, meetingId: 'another meeting' });
     await fixture.jobs.waitForState(id, 'dead');
@@ -170,8 +193,17 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     await fixture.jobs.waitForState(id);
     const before = await fixture.video(id);
-    fixture.provider.setRecording({ id: `second-${id}`, meetingId: 'm', status: 'ERRORED', startedAt: null, stoppedAt: null });
-    await fixture.media.call(conversations.rpcs.writeRoom, { conversation_id: id, write: { recordingId: `second-${id}` } });
+    fixture.provider.setRecording({
+      id: `second-${id}`,
+      meetingId: 'm',
+      status: 'ERRORED',
+      startedAt: null,
+      stoppedAt: null,
+    });
+    await fixture.media.call(conversations.rpcs.writeRoom, {
+      conversation_id: id,
+      write: { recordingId: `second-${id}` },
+    });
     await fixture.jobs.requeue(id);
     await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.video(id)).toEqual(before);

@@ -1,6 +1,6 @@
 /**
- * Fixture for recording imports: directory, conversations and media services, a simulated meeting provider, and conversations that reach
- * their import step.
+ * Fixture for recording imports: directory, conversations and media services, a simulated meeting provider, and
+ * conversations that reach their import step.
  */
 import {
   conversationJourney,
@@ -85,7 +85,12 @@ export async function startRecordingFixture(fileUrl: string, programs: Programs)
     provider,
     settings,
     start: (overrides = {}) =>
-      startService('media', env, { ...mediaFixture.mediaSettings, ...settings, ...overrides }, { tuning: fastJobTuning }),
+      startService(
+        'media',
+        env,
+        { ...mediaFixture.mediaSettings, ...settings, ...overrides },
+        { tuning: fastJobTuning },
+      ),
     meet: async (options) => {
       count += 1;
       const time = new Date(Date.UTC(2028, 0, 1) - count * 3_600_000).toISOString();
@@ -139,12 +144,16 @@ export async function startRecordingFixture(fileUrl: string, programs: Programs)
       return found.flat().map(({ key }) => key);
     },
     unfinished: async (id) => {
-      const rows = await env.sql<{ object_key: string }>(`select object_key from media.recording_imports where conversation_id = $1`, [id]);
+      const rows = await env.sql<{ object_key: string }>(
+        `select object_key from media.recording_imports where conversation_id = $1`,
+        [id],
+      );
       const counts = await Promise.all(rows.map(({ object_key: key }) => mediaFixture.store.countUnfinished(key)));
       return counts.reduce((sum, item) => sum + item, 0);
     },
     infos: async (id) => (await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>,
-    notes: async (id) => (await mediaFixture.listNotes(id)).filter((note) => note.note_type === 'system').map(({ body }) => body),
+    notes: async (id) =>
+      (await mediaFixture.listNotes(id)).filter((note) => note.note_type === 'system').map(({ body }) => body),
     video: (id) => call(media.rpcs.getVideo, { conversation_id: id }),
   };
   return fixture;
@@ -185,7 +194,16 @@ const journey = (slug: string, config: unknown): unknown =>
   );
 
 const workspace = {
-  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  classes: [
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
+  ],
   journeys: [
     journey('circle', { thumbnails: 0 }),
     journey('plain', { trim: false, thumbnails: 0 }),

@@ -62,7 +62,10 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     const sha256 = createHash('sha256').update(clock).digest('hex');
     expect(job.result).toMatchObject({ size_bytes: clock.byteLength, sha256, trim: 'not_asked_for' });
     expect(
-      await fixture.media.env.sql(`select size_bytes::int as size, sha256, source from media.blobs where conversation_id = $1`, [id]),
+      await fixture.media.env.sql(
+        `select size_bytes::int as size, sha256, source from media.blobs where conversation_id = $1`,
+        [id],
+      ),
     ).toEqual([{ size: clock.byteLength, sha256, source: 'realtimekit' }]);
   });
 
@@ -85,8 +88,14 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     const downloads = fixture.provider.requests.filter(({ point: place }) => place === 'recording-download').length;
     await writeRoom({ conversationStartedAt: atSeconds(6.1), captureEndedAt: atSeconds(11) });
     await waitFor(async () => (await fixture.jobs.list(id)).length === 2);
-    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
-    expect(fixture.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(downloads);
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
+      status: 'imported',
+      trim: 'encoded',
+      thumbnails: 3,
+    });
+    expect(fixture.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(
+      downloads,
+    );
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect((await fixture.video(id)).url).not.toBe(before.url);
   });
@@ -95,7 +104,11 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
 describe('media.recording-import, repeated', () => {
   it('creates nothing again when nothing has changed, and only what has changed otherwise', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 5.3, journey: 'moving' });
-    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
+      status: 'imported',
+      trim: 'encoded',
+      thumbnails: 3,
+    });
     await waitFor(async () => 'publishing' in (await fixture.infos(id)));
     const files = () =>
       fixture.media.env.sql(
@@ -110,7 +123,10 @@ describe('media.recording-import, repeated', () => {
     expect((await again()).result).toMatchObject({ status: 'unchanged', trim: 'kept' });
     expect([await files(), await fixture.infos(id)]).toEqual(before);
     const room = `room = (room::jsonb || jsonb_build_object('conversationStartedAt', $2::text))`;
-    await fixture.media.env.sql(`update conversations.all_conversations set ${room} where id = $1`, [id, atSeconds(6.1)]);
+    await fixture.media.env.sql(`update conversations.all_conversations set ${room} where id = $1`, [
+      id,
+      atSeconds(6.1),
+    ]);
     expect((await again()).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
   });
@@ -129,18 +145,23 @@ describe('media.recording-import: thumbnails (D18a)', () => {
       expect(Math.abs((times[index] ?? 0) - expected)).toBeLessThanOrEqual(oneFrame + 0.11);
     const { publishing } = await waitFor(async () => {
       const infos = await fixture.infos(id);
-      return 'publishing' in infos ? (infos as { publishing: { artifacts: { imported_thumbnails: string[] } } }) : undefined;
+      return 'publishing' in infos
+        ? (infos as { publishing: { artifacts: { imported_thumbnails: string[] } } })
+        : undefined;
     });
     const urls = publishing.artifacts.imported_thumbnails;
     expect(urls).toHaveLength(3);
-    for (const url of urls) expect(url).toMatch(new RegExp(`^/media/thumbnails/${id}/[\\w-]{32}\\.jpg\\?v=[\\w-]{16}$`));
+    for (const url of urls)
+      expect(url).toMatch(new RegExp(`^/media/thumbnails/${id}/[\\w-]{32}\\.jpg\\?v=[\\w-]{16}$`));
   });
 
   it('advances the conversation if the step says so, and adds a note for both', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
     await fixture.jobs.waitForState(id);
     await waitFor(async () =>
-      (await fixture.media.listNotes(id)).some(({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review')),
+      (await fixture.media.listNotes(id)).some(
+        ({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review'),
+      ),
     );
     expect(await fixture.notes(id)).toEqual([expect.stringMatching(/6\.000 s cut off \(encoded\), 3 thumbnails$/)]);
   });
@@ -201,7 +222,9 @@ describe('media.recording-import without ffmpeg', () => {
       });
       expect(await other.media.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
       await other.jobs.waitForState(id);
-      expect(other.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(downloads);
+      expect(other.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(
+        downloads,
+      );
       expect((await other.video(id)).name).toContain('trimmed');
     } finally {
       await other.media.stop();

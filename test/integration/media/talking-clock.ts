@@ -1,6 +1,6 @@
 /**
- * A video that encodes its time: the brightness of the left half is the second, that of the right half the frame within it, and the tone
- * rises each second. A decoded frame thus reveals its position in the original.
+ * A video that encodes its time: the brightness of the left half is the second, that of the right half the frame within
+ * it, and the tone rises each second. A decoded frame thus reveals its position in the original.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -103,12 +103,22 @@ export async function readClock({ ffmpeg, ffprobe }: Programs, bytes: Uint8Array
         '-',
       ];
       const { stdout } = await run(ffmpeg, args, { encoding: 'buffer', maxBuffer: 1 << 26 });
-      return Array.from({ length: stdout.length / 2 }, (_, frame) => secondsOf(stdout[2 * frame] ?? 0, stdout[2 * frame + 1] ?? 0));
+      return Array.from({ length: stdout.length / 2 }, (_, frame) =>
+        secondsOf(stdout[2 * frame] ?? 0, stdout[2 * frame + 1] ?? 0),
+      );
     };
     const shown = await decode([]);
     const isPicture = bytes[0] === 0xff;
     const all = isPicture ? shown : await decode(['-ignore_editlist', '1']);
-    const { stdout } = await run(ffprobe, ['-v', 'error', '-of', 'json', '-show_entries', 'format=duration:stream=codec_type', file]);
+    const { stdout } = await run(ffprobe, [
+      '-v',
+      'error',
+      '-of',
+      'json',
+      '-show_entries',
+      'format=duration:stream=codec_type',
+      file,
+    ]);
     const facts = JSON.parse(stdout) as { format: { duration?: string }; streams: { codec_type: string }[] };
     return {
       firstSeconds: shown[0] ?? Number.NaN,

@@ -23,10 +23,13 @@ const invalid = { error: 'invalid_conversation_audio', message: expect.any(Strin
 /** Expects no upload record, and only objects that are in use or scheduled for removal. */
 async function expectNoRemains(conversationId: number): Promise<void> {
   await waitFor(async () => {
-    const uploads = await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${conversationId}/%`]);
-    const known = await fixture.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
-      conversationId,
+    const uploads = await fixture.env.sql('select 1 from media.uploads where object_key like $1', [
+      `audio/${conversationId}/%`,
     ]);
+    const known = await fixture.env.sql<{ object_key: string }>(
+      'select object_key from media.blobs where conversation_id = $1',
+      [conversationId],
+    );
     const stored = await fixture.listObjects(conversationId);
     return uploads.length === 0 && stored.every((key) => known.some((blob) => blob.object_key === key));
   });
@@ -74,7 +77,10 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect([kept.status, (await media.upload(id, 'same.wav', Buffer.from('same'))).status]).toEqual([201, 201]);
     const reply = await media.upload(id, 'longer.wav', Buffer.from('long'));
     const message = expect.stringContaining('1 MiB');
-    expect([reply.status, reply.json]).toEqual([413, { detail: message, error: 'conversation_data_too_large', message }]);
+    expect([reply.status, reply.json]).toEqual([
+      413,
+      { detail: message, error: 'conversation_data_too_large', message },
+    ]);
     expect((await media.get(id)).body.toString()).toBe('same');
     expect(await fixture.listNotes(id)).toHaveLength(2);
     await expectNoRemains(id);
@@ -115,7 +121,9 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n',
     );
     for (let sent = 0; sent < body; sent += mebibyte)
-      await new Promise((resolve, reject) => socket.write(Buffer.alloc(mebibyte), (error) => (error ? reject(error) : resolve(undefined))));
+      await new Promise((resolve, reject) =>
+        socket.write(Buffer.alloc(mebibyte), (error) => (error ? reject(error) : resolve(undefined))),
+      );
     await once(socket, 'close');
     expect(text).toMatch(/^HTTP\/1\.1 404 [^]*\{"detail":"Not Found"\}$/);
   });
@@ -136,10 +144,13 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const upload = media.open(id, 'talk.mp3', 50 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
     const [row] = await waitFor(async () => {
-      const rows = await fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [
-        `audio/${id}/%`,
-      ]);
-      return rows.length === 1 && (await fixture.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
+      const rows = await fixture.env.sql<{ object_key: string }>(
+        'select object_key from media.uploads where object_key like $1',
+        [`audio/${id}/%`],
+      );
+      return rows.length === 1 && (await fixture.store.countUnfinished(rows[0]?.object_key ?? '')) === 1
+        ? rows
+        : undefined;
     });
     upload.request.destroy();
     await expectNoRemains(id);
@@ -151,7 +162,8 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   it('rejects a form that ends early after a complete file, and keeps the previous audio', async () => {
     const id = await fixture.createConversation();
     await media.upload(id, 'kept.wav', Buffer.from('kept'));
-    const body = '--b\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\nabc\r\n--b\r\nContent-Disp';
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\nabc\r\n--b\r\nContent-Disp';
     const path = `/internal/conversations/${id}/audio`;
     const request = sendRequest({
       port: media.internalPort,
@@ -195,7 +207,8 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const open = Array.from({ length: 6 }, () => media.open(id, 'talk.mp3', 10));
     for (const upload of open) await upload.write(Buffer.from('first'));
     await waitFor(
-      async () => (await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${id}/%`])).length === 6,
+      async () =>
+        (await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${id}/%`])).length === 6,
     );
     const reply = await media.upload(id, 'talk.mp3', Buffer.from('x'));
     expect(reply.status).toBe(503);

@@ -31,7 +31,10 @@ beforeAll(async () => {
   fixture.env.onStop(() => youtube.stop());
   published = watchJobs(fixture.env, 'media.videohost-publish');
   sent = watchJobs(fixture.env, 'media.send-captions');
-  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
+  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, {
+    document: workspace(youtube.refreshToken),
+    dry_run: false,
+  });
   people = ids['people'] ?? {};
   await startService('transcripts', fixture.env, {}, { tuning: fastJobTuning });
   const settings = {
@@ -54,7 +57,11 @@ async function hold(journey = 'published'): Promise<number> {
   const id = found?.id ?? 0;
   const { ticket } = await fixture.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const headers = { 'request-id': 'test', ticket };
-  const reply = await fetch(`${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`, { method: 'PUT', body: `film ${id}`, headers });
+  const reply = await fetch(`${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`, {
+    method: 'PUT',
+    body: `film ${id}`,
+    headers,
+  });
   expect(reply.status).toBeLessThan(300);
   return id;
 }
@@ -148,7 +155,9 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: true });
     await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: false });
     expect(await outcomes(id, 2)).toEqual(['sent', 'replaced']);
-    expect(texts(video)).toEqual([expect.stringMatching(/<v Unresolved speaker 1>\[removed\]\n[^]*<v Ada>Mine\.\n[^]*<v Cleo>Hers\./)]);
+    expect(texts(video)).toEqual([
+      expect.stringMatching(/<v Unresolved speaker 1>\[removed\]\n[^]*<v Ada>Mine\.\n[^]*<v Cleo>Hers\./),
+    ]);
     const ids = { gone_id: people['cleo'] ?? 0, into_id: people['ada'] ?? 0 };
     await fixture.bus.call(transcripts.rpcs.mergePerson, { ...ids, after: 0 }, { requestId: 'test' });
     expect(await outcomes(id, 3)).toEqual(['sent', 'replaced', 'replaced']);
@@ -175,11 +184,16 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
   it('captions that could not be sent add a note when their job is dead', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
-    for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
+    for (let attempt = 0; attempt < 2; attempt++)
+      youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
     await publish(id);
-    expect(await sent.waitForState(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host rejected the access token') });
+    expect(await sent.waitForState(id, 'dead')).toMatchObject({
+      error: expect.stringContaining('the host rejected the access token'),
+    });
     const text = 'videohost_publish: sending the captions failed: ';
-    const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), { what: 'the note' });
+    const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), {
+      what: 'the note',
+    });
     expect(note).toBe(`${text}the host rejected the access token`);
   });
 

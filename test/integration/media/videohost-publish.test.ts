@@ -47,24 +47,39 @@ beforeAll(async () => {
     YOUTUBE_TOKEN_URL: youtube.tokenUrl,
     VIDEOHOST_CHUNK_BYTES: String(chunk),
   };
-  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
+  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, {
+    document: workspace(youtube.refreshToken),
+    dry_run: false,
+  });
   personId = ids['people']?.['ada'] ?? 0;
   await start();
 });
 afterAll(() => fixture.stop());
 
 async function start(overrides: Record<string, string> = {}): Promise<void> {
-  const service = await startService('media', fixture.env, { ...settings, PORT: '0', ...overrides }, { tuning: fastJobTuning });
+  const service = await startService(
+    'media',
+    fixture.env,
+    { ...settings, PORT: '0', ...overrides },
+    { tuning: fastJobTuning },
+  );
   mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
   media = service;
 }
 
 /** A conversation with a recording that has not reached its step. */
-async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {}): Promise<number> {
+async function hold(
+  options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {},
+): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
-  const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
+  const [found] = await fixture.call(conversations.rpcs.findActive, {
+    person_id: personId,
+    journey: options.journey ?? 'published',
+    time,
+  });
   const id = found?.id ?? 0;
-  if (options.infos !== undefined) await fixture.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
+  if (options.infos !== undefined)
+    await fixture.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
   const { ticket } = await fixture.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const address = `${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
   const reply = await fetch(address, {
@@ -76,7 +91,8 @@ async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; 
   return id;
 }
 
-const enter = (id: number) => fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+const enter = (id: number) =>
+  fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
 
 const record = async (id: number): Promise<unknown> => {
   const { infos } = await fixture.call(conversations.rpcs.get, { conversation_id: id });
@@ -88,11 +104,19 @@ const size = recording.byteLength;
 
 describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
   it('uploads the recording in chunks with title and description, and stores its location', async () => {
-    const fields = { title: { value: 'On <water>', provenance: { source: 'publishing_summary' } }, videohost_description: 'About water.' };
+    const fields = {
+      title: { value: 'On <water>', provenance: { source: 'publishing_summary' } },
+      videohost_description: 'About water.',
+    };
     const id = await hold({ infos: { publishing: { fields } } });
     const before = youtube.seen.length;
     await enter(id);
-    expect((await jobs.waitForState(id)).result).toEqual({ status: 'published', host: 'youtube', id: 'video-1', sha256 });
+    expect((await jobs.waitForState(id)).result).toEqual({
+      status: 'published',
+      host: 'youtube',
+      id: 'video-1',
+      sha256,
+    });
     expect(placesSince(before)).toEqual([
       'token',
       'begin',
@@ -128,7 +152,9 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
   });
 
   it('does not change a record written by a person, and uploads nothing', async () => {
-    const id = await hold({ infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } } });
+    const id = await hold({
+      infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } },
+    });
     const before = youtube.seen.length;
     await enter(id);
     expect((await jobs.waitForState(id)).result).toEqual({ status: 'kept' });
@@ -139,7 +165,12 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     [
       'a lost answer to the last chunk',
       'chunk',
-      [{ kind: 'keeps', bytes: chunk }, { kind: 'keeps', bytes: chunk }, { kind: 'keeps', bytes: chunk }, { kind: 'answer_lost' }],
+      [
+        { kind: 'keeps', bytes: chunk },
+        { kind: 'keeps', bytes: chunk },
+        { kind: 'keeps', bytes: chunk },
+        { kind: 'answer_lost' },
+      ],
     ],
     ['a chunk of which half arrived', 'chunk', [{ kind: 'keeps', bytes: chunk / 2 }]],
     [
@@ -174,7 +205,9 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await enter(refused);
     const dead = await jobs.waitForState(refused, 'dead');
     expect(dead.error).toMatch(/^the host gave no access for the refresh token/);
-    const told = JSON.stringify(await fixture.env.sql('select * from media.jobs')) + JSON.stringify(await fixture.listNotes(refused));
+    const told =
+      JSON.stringify(await fixture.env.sql('select * from media.jobs')) +
+      JSON.stringify(await fixture.listNotes(refused));
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
   });
 
@@ -189,7 +222,9 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await jobs.makeDue();
     expect((await jobs.waitForState(id, 'dead')).error).toMatch(/Check the channel/);
     const count = youtube.videos.length;
-    await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
+    await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, {
+      ids: [(await jobs.latest(id))?.id ?? ''],
+    });
     await jobs.waitForState(id);
     expect(youtube.videos.length).toBe(count + 1);
   });
@@ -220,7 +255,11 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await jobs.waitForState(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)?.sha256).toBe(sha256);
-    expect(placesSince(restarted).slice(0, 3)).toEqual(['token', `ask bytes */${size}`, `chunk bytes ${chunk}-${2 * chunk - 1}/${size}`]);
+    expect(placesSince(restarted).slice(0, 3)).toEqual([
+      'token',
+      `ask bytes */${size}`,
+      `chunk bytes ${chunk}-${2 * chunk - 1}/${size}`,
+    ]);
   });
 });
 
@@ -238,7 +277,8 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     }
   }
   const pictures = [Buffer.from('the first picture'), Buffer.from('the second picture')];
-  const asked = (before: number): number => youtube.seen.slice(before).filter(({ place }) => place === 'thumbnail').length;
+  const asked = (before: number): number =>
+    youtube.seen.slice(before).filter(({ place }) => place === 'thumbnail').length;
   const shown = async (id: number): Promise<unknown> =>
     (await waitFor(async () => (await record(id)) as { value: { thumbnail: unknown } } | undefined)).value.thumbnail;
 
@@ -269,9 +309,16 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     await jobs.requeue(id);
     expect((await jobs.waitForState(id)).result).toMatchObject({ status: 'unchanged' });
     await waitFor(async () => (await reports()).length === 2);
-    expect([(await reports()).map(({ published }) => published), await record(id), asked(before)]).toEqual([['true', 'false'], first, 0]);
+    expect([(await reports()).map(({ published }) => published), await record(id), asked(before)]).toEqual([
+      ['true', 'false'],
+      first,
+      0,
+    ]);
 
-    await fixture.env.sql(`update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`, [id]);
+    await fixture.env.sql(
+      `update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`,
+      [id],
+    );
     await jobs.requeue(id);
     await jobs.waitForState(id);
     expect(asked(before)).toBe(1);
@@ -285,7 +332,10 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const { attempts, result } = await jobs.waitForState(id);
     expect([attempts, result]).toEqual([1, expect.objectContaining({ status: 'published' })]);
     const video = youtube.videos.at(-1);
-    expect([video?.thumbnail, await shown(id)]).toEqual([undefined, `https://i.ytimg.example/${video?.id}/default.jpg`]);
+    expect([video?.thumbnail, await shown(id)]).toEqual([
+      undefined,
+      `https://i.ytimg.example/${video?.id}/default.jpg`,
+    ]);
     expect((await fixture.listNotes(id)).map(({ body }) => body)).toContainEqual(
       expect.stringMatching(/; the video host rejected the thumbnail: the host answered 403 \(forbidden\)$/),
     );
@@ -294,19 +344,22 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   it.each([
     ['an answer that is lost', { kind: 'answer_lost' }, /the exchange failed/],
     ['a host that is away', { kind: 'status', status: 503 }, 'the host answered 503 (backendError)'],
-  ] as const)('the next attempt after %s sets the thumbnail, and does not upload the video again', async (_what, fault, error) => {
-    const id = await hold();
-    await addThumbnails(id, ...pictures);
-    const count = youtube.videos.length;
-    youtube.fail('thumbnail', fault);
-    await enter(id);
-    await jobs.waitForError(id, error);
-    expect(await record(id)).toBeUndefined();
-    await jobs.makeDue();
-    await jobs.waitForState(id);
-    expect([youtube.videos.length, youtube.videos.at(-1)?.thumbnail]).toEqual([count + 1, pictures[0]]);
-    expect(await shown(id)).toMatch(/maxresdefault/);
-  });
+  ] as const)(
+    'the next attempt after %s sets the thumbnail, and does not upload the video again',
+    async (_what, fault, error) => {
+      const id = await hold();
+      await addThumbnails(id, ...pictures);
+      const count = youtube.videos.length;
+      youtube.fail('thumbnail', fault);
+      await enter(id);
+      await jobs.waitForError(id, error);
+      expect(await record(id)).toBeUndefined();
+      await jobs.makeDue();
+      await jobs.waitForState(id);
+      expect([youtube.videos.length, youtube.videos.at(-1)?.thumbnail]).toEqual([count + 1, pictures[0]]);
+      expect(await shown(id)).toMatch(/maxresdefault/);
+    },
+  );
 
   it.each([
     ['the configuration says so', 'bare', pictures],
@@ -318,7 +371,10 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const before = youtube.seen.length;
     await enter(id);
     await jobs.waitForState(id);
-    expect([asked(before), await shown(id)]).toEqual([0, `https://i.ytimg.example/${youtube.videos.at(-1)?.id}/default.jpg`]);
+    expect([asked(before), await shown(id)]).toEqual([
+      0,
+      `https://i.ytimg.example/${youtube.videos.at(-1)?.id}/default.jpg`,
+    ]);
   });
 });
 
@@ -371,5 +427,11 @@ const workspace = (videohost_refresh_token: string): unknown => ({
     journey('bare', { set_thumbnail: false, videohost_refresh_token }),
   ],
   people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
-  holons: ['published', 'bare'].map((slug) => ({ slug: `event-${slug}`, name: slug, class: 'event', parent: null, journeys: [slug] })),
+  holons: ['published', 'bare'].map((slug) => ({
+    slug: `event-${slug}`,
+    name: slug,
+    class: 'event',
+    parent: null,
+    journeys: [slug],
+  })),
 });

@@ -1,4 +1,7 @@
-/** Admission of callers: how a responder verifies actors, and how it handles messages that are not calls (docs/adr/signed-actors.md). */
+/**
+ * Admission of callers: how a responder verifies actors, and how it handles messages that are not calls
+ * (docs/adr/signed-actors.md).
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
@@ -13,14 +16,25 @@ const desk = defineService({
   service: 'desk',
   rpcs: {
     forPeople: rpc({ subject: 'desk.thing.for-people', callers: { 'api-gateway': ['user'] }, ...open }),
-    forClients: rpc({ subject: 'desk.thing.for-clients', callers: { 'api-gateway': ['shared', 'user'], hall: ['user'] }, ...open }),
+    forClients: rpc({
+      subject: 'desk.thing.for-clients',
+      callers: { 'api-gateway': ['shared', 'user'], hall: ['user'] },
+      ...open,
+    }),
     forHall: rpc({ subject: 'desk.thing.for-hall', callers: { hall: withoutActor }, ...open }),
   },
   jobs: {},
   events: {},
 });
 const { forPeople, forClients, forHall } = desk.rpcs;
-const ada: Actor = { kind: 'user', accountId: 1, personId: 2, superuser: false, globalEditor: false, coherenceAccess: false };
+const ada: Actor = {
+  kind: 'user',
+  accountId: 1,
+  personId: 2,
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: false,
+};
 const shared: Actor = { kind: 'shared' };
 
 describe('a responder', () => {
@@ -30,7 +44,11 @@ describe('a responder', () => {
   const verifier = createActorVerifier(keys.publicKey);
   const refused: [string, string][] = [];
   const lines: string[] = [];
-  const logger = createLogger({ service: 'test', level: 'warn', destination: { write: (line: string) => void lines.push(line) } });
+  const logger = createLogger({
+    service: 'test',
+    level: 'warn',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   let served: RequestContext[] = [];
   let gateway: Bus;
   let hall: Bus;
@@ -87,9 +105,13 @@ describe('a responder', () => {
     await gateway.call(forPeople, {}, { ...context(), actor: ada });
     const given = served[0]?.actor;
     // `hall` has the same public key; here it acts as a called service.
-    await expect(hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) })).resolves.toEqual({ who: 'user' });
+    await expect(
+      hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) }),
+    ).resolves.toEqual({ who: 'user' });
     for (const made of [ada, { ...ada, superuser: true }, { ...given } as Actor])
-      await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow('without an assertion of the gateway');
+      await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow(
+        'without an assertion of the gateway',
+      );
     expect(refused).toEqual([]);
   });
 
@@ -107,7 +129,10 @@ describe('a responder', () => {
       [`${header}.${payload}.${signature}`, 'bad_signature'],
     ];
     for (const [actor, reason] of cases)
-      expect(await ask(forPeople.subject, actor)).toEqual({ ...unverified, code: reason === 'expired' ? 'unavailable' : 'internal' });
+      expect(await ask(forPeople.subject, actor)).toEqual({
+        ...unverified,
+        code: reason === 'expired' ? 'unavailable' : 'internal',
+      });
     expect(served).toEqual([]);
     expect(refused).toEqual(cases.map(([, reason]) => [forPeople.subject, reason]));
     expect(lines).toHaveLength(cases.length);
@@ -137,16 +162,23 @@ describe('a responder', () => {
   });
 
   it('a process cannot call an operation if its contract does not declare it', async () => {
-    await expect(gateway.call(forHall, {}, context())).rejects.toThrow('api-gateway may not call desk.thing.for-hall without an actor');
+    await expect(gateway.call(forHall, {}, context())).rejects.toThrow(
+      'api-gateway may not call desk.thing.for-hall without an actor',
+    );
     await expect(hall.call(forPeople, {}, context())).rejects.toThrow('hall may not call');
     await expect(hall.call(forClients, {}, context())).rejects.toThrow('without an actor');
-    await expect(gateway.call(forPeople, {}, { ...context(), actor: shared })).rejects.toThrow('for an actor of kind shared');
+    await expect(gateway.call(forPeople, {}, { ...context(), actor: shared })).rejects.toThrow(
+      'for an actor of kind shared',
+    );
     expect([served, refused]).toEqual([[], []]);
   });
 
   it('a responder rejects messages that the broker delivers from a stream, or answers, to its subject', async () => {
     const [stream, subject] = [`${broker.prefix}_JOBS`, `${broker.prefix}.jobs.desk.x`];
-    const create = { stream_name: stream, config: { durable_name: 'thief', ack_policy: 'explicit', filter_subject: subject } };
+    const create = {
+      stream_name: stream,
+      config: { durable_name: 'thief', ack_policy: 'explicit', filter_subject: subject },
+    };
     await stranger.request(`$JS.API.CONSUMER.CREATE.${stream}.thief.${subject}`, JSON.stringify(create));
     const target = `${broker.prefix}.${forHall.subject}`;
     await stranger.request(subject, '{}');
@@ -162,7 +194,9 @@ describe('a responder', () => {
 
   it('a responder answers on reply subjects that cannot be guessed from earlier ones', async () => {
     const seen: string[] = [];
-    const tap = stranger.subscribe(`${broker.prefix}.desk.thing.*`, { callback: (_error, message) => void seen.push(message.reply ?? '') });
+    const tap = stranger.subscribe(`${broker.prefix}.desk.thing.*`, {
+      callback: (_error, message) => void seen.push(message.reply ?? ''),
+    });
     await stranger.flush();
     for (let call = 0; call < 20; call++) await hall.call(forHall, {}, context());
     await waitFor(() => seen.length === 20);

@@ -39,7 +39,14 @@ const worked: string[] = [];
 async function start(name: string, port: number, route: number, routes: readonly number[]): Promise<NatsServer> {
   const program = await provideGoTool(natsServerTool, () => {});
   const dataDir = join(dir, name);
-  return startNats({ program, dataDir, logFile: join(dir, `${name}.log`), durable: false, port, cluster: { name, port: route, routes } });
+  return startNats({
+    program,
+    dataDir,
+    logFile: join(dir, `${name}.log`),
+    durable: false,
+    port,
+    cluster: { name, port: route, routes },
+  });
 }
 
 const routesOf = (): number[] => members.map(({ route }) => route);
@@ -51,18 +58,28 @@ beforeAll(async () => {
   const ports: number[] = [];
   while (ports.length < 6) ports.push(await findFreePort());
   const routes = ports.slice(3);
-  const servers = await Promise.all(names.map((name, index) => start(name, ports[index] ?? 0, routes[index] ?? 0, routes)));
-  members = servers.map((server, index) => ({ name: names[index] ?? '', port: ports[index] ?? 0, route: routes[index] ?? 0, server }));
+  const servers = await Promise.all(
+    names.map((name, index) => start(name, ports[index] ?? 0, routes[index] ?? 0, routes)),
+  );
+  members = servers.map((server, index) => ({
+    name: names[index] ?? '',
+    port: ports[index] ?? 0,
+    route: routes[index] ?? 0,
+    server,
+  }));
   url = members.map(({ server }) => server.url).join(',');
   await waitFor(() => setUp().then(() => true), { what: 'a leader of the cluster' });
   desk = await connect('desk');
   shelves = await Promise.all(['shelf-1', 'shelf-2'].map(connect));
   for (const bus of shelves) {
     await bus.serve(library, handlers({ getBook: ({ id }) => Promise.resolve({ id, title: 'here' }) }));
-    await bus.consume({ stream: 'JOBS', durable: 'w', filter: 'jobs.w.>', concurrency: 4, ackWaitMs: 5_000 }, async (delivery) => {
-      worked.push(Buffer.from(delivery.data).toString('utf8'));
-      delivery.ack();
-    });
+    await bus.consume(
+      { stream: 'JOBS', durable: 'w', filter: 'jobs.w.>', concurrency: 4, ackWaitMs: 5_000 },
+      async (delivery) => {
+        worked.push(Buffer.from(delivery.data).toString('utf8'));
+        delivery.ack();
+      },
+    );
   }
 });
 afterAll(async () => {
@@ -80,8 +97,12 @@ function signal({ identity }: NatsServer, name: NodeJS.Signals): void {
   }
 }
 
-/** Returns the leader of a stream, the expected number of other replicas, and the number of these that are up to date. */
-async function look(stream: StreamName): Promise<{ leader: string | undefined; copies: number; current: number; messages: number }> {
+/**
+ * Returns the leader of a stream, the expected number of other replicas, and the number of these that are up to date.
+ */
+async function look(
+  stream: StreamName,
+): Promise<{ leader: string | undefined; copies: number; current: number; messages: number }> {
   const connection = await connectToServer({ servers: url.replaceAll('nats://', '').split(',') });
   try {
     const { cluster, state } = await (await jetstreamManager(connection, { checkAPI: false })).streams.info(stream);
@@ -101,9 +122,13 @@ async function leaderOf(stream: StreamName): Promise<Member> {
 }
 
 const waitForCopies = (): Promise<unknown> =>
-  waitFor(async () => (await Promise.all(streamNames.map(look))).every(({ leader, current }) => leader !== undefined && current === 2), {
-    what: 'two copies of each stream',
-  });
+  waitFor(
+    async () =>
+      (await Promise.all(streamNames.map(look))).every(({ leader, current }) => leader !== undefined && current === 2),
+    {
+      what: 'two copies of each stream',
+    },
+  );
 
 interface Outage {
   /** Longest time until one of them succeeded, retries included. */
@@ -123,7 +148,8 @@ const enough = 20;
 let series = 0;
 
 /**
- * Sends calls and publishes jobs one after the other, each retried until it succeeds, from before `harm` until the service has recovered.
+ * Sends calls and publishes jobs one after the other, each retried until it succeeds, from before `harm` until the
+ * service has recovered.
  */
 async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   const from = ++series;
@@ -151,7 +177,9 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   const until = performance.now() + observedMs;
   await waitFor(() => performance.now() > until, { intervalMs: 100 });
   const before = kinds.map(({ stored }) => stored.length);
-  await waitFor(() => kinds.every(({ stored }, index) => stored.length >= (before[index] ?? 0) + enough), { what: 'calls and jobs' });
+  await waitFor(() => kinds.every(({ stored }, index) => stored.length >= (before[index] ?? 0) + enough), {
+    what: 'calls and jobs',
+  });
   state.goesOn = false;
   await work;
   return seen;
@@ -166,7 +194,8 @@ async function expectNothingLost({ calls, jobs }: Observed): Promise<void> {
 describe('streams on a NATS cluster (NATS_STREAM_REPLICAS)', () => {
   it('streams have one replica by default, and can be extended to three with their messages in a running installation', async () => {
     expect((await look('WEBHOOKS')).copies).toBe(0);
-    for (let n = 0; n < 50; n++) await desk.publishDurable('webhooks.shop.orders', `order ${n}`, { msgId: `order-${n}` });
+    for (let n = 0; n < 50; n++)
+      await desk.publishDurable('webhooks.shop.orders', `order ${n}`, { msgId: `order-${n}` });
     const { jobs } = await observe(() => setUp(3));
     await waitForCopies();
     expect((await look('WEBHOOKS')).messages).toBe(50);
@@ -191,7 +220,9 @@ describe('the loss of a server of three', () => {
     async (loss) => {
       await waitForCopies();
       const lost = await leaderOf('JOBS');
-      const observed = await observe(async () => signal(lost.server, losses[loss])).finally(() => signal(lost.server, 'SIGCONT'));
+      const observed = await observe(async () => signal(lost.server, losses[loss])).finally(() =>
+        signal(lost.server, 'SIGCONT'),
+      );
       if (loss === 'is killed') {
         expect((await leaderOf('JOBS')).name).not.toBe(lost.name);
         lost.server = await start(lost.name, lost.port, lost.route, routesOf());

@@ -1,6 +1,6 @@
 /**
- * NATS credentials besides user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys and client certificates,
- * each read again for each connection; and the users created by files/nats-nsc.sh.
+ * NATS credentials besides user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys and
+ * client certificates, each read again for each connection; and the users created by files/nats-nsc.sh.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,13 @@ afterAll(async () => {
 async function serve(settings: readonly string[], port?: number): Promise<NatsServer> {
   const name = `server-${++servers}`;
   const place = { dataDir: join(dir, name), logFile: join(dir, `${name}.log`) };
-  const server = await startNats({ program, durable: false, settings, ...place, ...(port === undefined ? {} : { port }) });
+  const server = await startNats({
+    program,
+    durable: false,
+    settings,
+    ...place,
+    ...(port === undefined ? {} : { port }),
+  });
   stops.push(() => server.stop());
   return server;
 }
@@ -49,8 +55,17 @@ function write(name: string, text: string): string {
 /** Collects the log lines of a bus, with level. */
 function watchLog(): { logger: Logger; lines: string[] } {
   const lines: string[] = [];
-  const log = (details: unknown, message?: string): void => void lines.push(typeof details === 'string' ? details : String(message));
-  const logger = { trace: log, debug: log, info: log, warn: log, error: log, fatal: log, child: () => logger } as unknown as Logger;
+  const log = (details: unknown, message?: string): void =>
+    void lines.push(typeof details === 'string' ? details : String(message));
+  const logger = {
+    trace: log,
+    debug: log,
+    info: log,
+    warn: log,
+    error: log,
+    fatal: log,
+    child: () => logger,
+  } as unknown as Logger;
   return { logger, lines };
 }
 
@@ -136,7 +151,9 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     const own = { ...env, NATS_CREDS_FILE: write('cli.creds', operator.issue('cli').creds) };
     const doctor = await run(own, process.execPath, 'cli/main.ts', 'doctor');
     expect(doctor.output).toMatch(/^ok +NATS +answers at/m);
-    expect(doctor.output).toMatch(/^WRONG +NATS users .*user api-gateway\): a file does not exist \(ENOENT: .*gateway\.creds/m);
+    expect(doctor.output).toMatch(
+      /^WRONG +NATS users .*user api-gateway\): a file does not exist \(ENOENT: .*gateway\.creds/m,
+    );
     expect(doctor.output).toMatch(/^ok +stream JOBS/m);
   });
 
@@ -148,7 +165,10 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     const contradictions: readonly [Record<string, string>, string][] = [
       [{ NATS_URL: url, NATS_CREDS_FILE: creds }, 'the user in NATS_URL and NATS_CREDS_FILE exclude each other'],
       [{ NATS_URL: url, NATS_NKEY_SEED_FILE: seed }, 'the user in NATS_URL and NATS_NKEY_SEED_FILE exclude each other'],
-      [{ NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed }, 'NATS_CREDS_FILE and NATS_NKEY_SEED_FILE exclude each other'],
+      [
+        { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed },
+        'NATS_CREDS_FILE and NATS_NKEY_SEED_FILE exclude each other',
+      ],
       [{ NATS_TLS_CERT_FILE: creds }, 'NATS_TLS_CERT_FILE needs NATS_TLS_KEY_FILE'],
       [{ NATS_TLS_KEY_FILE: creds }, 'NATS_TLS_KEY_FILE needs NATS_TLS_CERT_FILE'],
       [{ NATS_URL: `${server.url}?credsfile=x` }, 'NATS_URL has an unknown parameter credsfile'],
@@ -168,7 +188,10 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
         { NATS_CREDS_FILE: write('expired.creds', expired) },
         /authorization violation.*credentials in NATS_CREDS_FILE \S+ expired at \d{4}-/i,
       ],
-      [{ NATS_CREDS_FILE: write('foreign.creds', createNatsOperator().issue('media').creds) }, /authorization violation/i],
+      [
+        { NATS_CREDS_FILE: write('foreign.creds', createNatsOperator().issue('media').creds) },
+        /authorization violation/i,
+      ],
       [
         { NATS_CREDS_FILE: write('large.creds', operator.issue('m'.repeat(4_000)).creds) },
         /have \d{4} bytes, more than servers take \(max_control_line/,
@@ -224,7 +247,9 @@ describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
     const bus = await connect({ NATS_URL: url, ...files }, logger);
     await bus.ping();
     await expect(failure({ NATS_URL: url, NATS_TLS_CA_FILE: own.cert })).resolves.toMatchObject({
-      message: expect.stringContaining('the server may ask for a client certificate, and NATS_TLS_CERT_FILE is not set'),
+      message: expect.stringContaining(
+        'the server may ask for a client certificate, and NATS_TLS_CERT_FILE is not set',
+      ),
     });
     await expect(failure({ NATS_URL: url, ...files, NATS_TLS_CA_FILE: next.cert })).resolves.toMatchObject({
       message: expect.stringMatching(/certificate|UNABLE_TO/),
@@ -264,7 +289,10 @@ describe('files/nats-nsc.sh', () => {
   });
 });
 
-/** Simulates nsc with the account `coherence` in the file NSC_STATE: removes after it adds, and escapes `>` in JSON, as nsc 2.9 does. */
+/**
+ * Simulates nsc with the account `coherence` in the file NSC_STATE: removes after it adds, and escapes `>` in JSON, as
+ * nsc 2.9 does.
+ */
 const playedNsc = `
 const { readFileSync, writeFileSync } = require('node:fs');
 const [command, kind, ...args] = process.argv.slice(2);
@@ -291,7 +319,11 @@ if (command === 'describe' && kind === 'account') {
 if (command !== 'describe') writeFileSync(process.env.NSC_STATE, JSON.stringify(state));
 `;
 
-function run(variables: Readonly<Record<string, string>>, command: string, ...args: string[]): Promise<{ code: number; output: string }> {
+function run(
+  variables: Readonly<Record<string, string>>,
+  command: string,
+  ...args: string[]
+): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], HOME: dir, COHERENCE_DATA_DIR: dir, ...variables };
     execFile(command, args, { cwd: repoDir, env }, (error, stdout, stderr) =>

@@ -28,7 +28,8 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
   const text = (delivery: Delivery): string => Buffer.from(delivery.data).toString('utf8');
 
   it('stores a message once that is published twice with one message id', async () => {
-    const publish = (): Promise<{ duplicate: boolean }> => first.publishDurable('jobs.twice.a', 'x', { msgId: 'twice-1' });
+    const publish = (): Promise<{ duplicate: boolean }> =>
+      first.publishDurable('jobs.twice.a', 'x', { msgId: 'twice-1' });
     await expect(publish()).resolves.toEqual({ duplicate: false });
     await expect(publish()).resolves.toEqual({ duplicate: true });
     const seen: string[] = [];
@@ -62,9 +63,14 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
       seen.push(text(delivery));
       delivery.ack();
     };
-    const consumers = await Promise.all([first.consume(options('shared'), handler), second.consume(options('shared'), handler)]);
+    const consumers = await Promise.all([
+      first.consume(options('shared'), handler),
+      second.consume(options('shared'), handler),
+    ]);
     await Promise.all(
-      Array.from({ length: 200 }, (_, index) => first.publishDurable('jobs.shared.x', String(index), { msgId: `shared-${index}` })),
+      Array.from({ length: 200 }, (_, index) =>
+        first.publishDurable('jobs.shared.x', String(index), { msgId: `shared-${index}` }),
+      ),
     );
     await waitFor(() => seen.length === 200);
     expect(new Set(seen).size).toBe(200);
@@ -85,7 +91,9 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
       done++;
       delivery.ack();
     });
-    await Promise.all(Array.from({ length: 30 }, (_, n) => first.publishDurable('jobs.hands.x', 'x', { msgId: `hands-${n}` })));
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) => first.publishDurable('jobs.hands.x', 'x', { msgId: `hands-${n}` })),
+    );
     await waitFor(() => done === 30);
     expect(most).toBe(3);
     await consumer.stop();
@@ -149,7 +157,12 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     const follower = { stream: 'EVENTS', durable: 'follower', filter: 'events.library.book.changed' } as const;
     const seen: number[] = [];
     const follow = async ({ id }: { id: number }): Promise<void> => void seen.push(id);
-    const consumer = await consumeEvent({ bus: second, logger: broker.logger }, follower, library.events.bookChanged, follow);
+    const consumer = await consumeEvent(
+      { bus: second, logger: broker.logger },
+      follower,
+      library.events.bookChanged,
+      follow,
+    );
     for (const [index, body] of ['', '{"id":', '{"id":"text"}', '{"id":7}'].entries())
       await first.publishDurable(follower.filter, body, { msgId: `followed-${index}` });
     await waitFor(async () => {
@@ -164,7 +177,9 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     const done: string[] = [];
     let begun = 0;
     const released = Promise.withResolvers<void>();
-    await Promise.all(Array.from({ length: 6 }, (_, n) => first.publishDurable('jobs.stop.x', String(n), { msgId: `stop-${n}` })));
+    await Promise.all(
+      Array.from({ length: 6 }, (_, n) => first.publishDurable('jobs.stop.x', String(n), { msgId: `stop-${n}` })),
+    );
     const slow = await first.consume(options('stop', { concurrency: 2 }), async (delivery) => {
       begun++;
       await released.promise;

@@ -1,6 +1,6 @@
 /**
- * Many large replies to one slow reader (D62): without limits the broker would disconnect it and fail all of its calls. The readers are
- * simulated on the real broker, so that tests choose the progress that they report.
+ * Many large replies to one slow reader (D62): without limits the broker would disconnect it and fail all of its calls.
+ * The readers are simulated on the real broker, so that tests choose the progress that they report.
  */
 import { headers, type Msg, type NatsConnection, connect as connectToServer } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -36,7 +36,10 @@ afterAll(async () => {
 type Said = 'nothing' | 'what it took' | 'what came';
 
 /** A process that requests the large reply `count` times. */
-function read(count: number, name: string): { say(what: Said): void; bytes(): number; whole(): number; refused(): string[] } {
+function read(
+  count: number,
+  name: string,
+): { say(what: Said): void; bytes(): number; whole(): number; refused(): string[] } {
   let said: Said = 'nothing';
   let bytes = 0;
   let whole = 0;
@@ -46,9 +49,13 @@ function read(count: number, name: string): { say(what: Said): void; bytes(): nu
     const number = message.headers?.get('Chunk') ?? '';
     const received = headers();
     if (said === 'what came') received.set('Chunk-Received', number);
-    connection.publish(message.reply ?? '', said === 'what came' ? '0' : number, { headers: received, reply: message.subject });
+    connection.publish(message.reply ?? '', said === 'what came' ? '0' : number, {
+      headers: received,
+      reply: message.subject,
+    });
     // Reports consumption shortly after receipt.
-    if (said === 'what came') connection.publish(message.reply ?? '', number, { headers: received, reply: message.subject });
+    if (said === 'what came')
+      connection.publish(message.reply ?? '', number, { headers: received, reply: message.subject });
   };
   connection.subscribe(`_INBOX.${name}.reader.*`, {
     callback: (_error, message) => {
@@ -62,7 +69,8 @@ function read(count: number, name: string): { say(what: Said): void; bytes(): nu
     },
   });
   const subject = `${broker.prefix}.${listBooks.subject}`;
-  for (let call = 0; call < count; call++) connection.publish(subject, '{"count":1}', { reply: `_INBOX.${name}.reader.${call}` });
+  for (let call = 0; call < count; call++)
+    connection.publish(subject, '{"count":1}', { reply: `_INBOX.${name}.reader.${call}` });
   return {
     say: (what) => {
       said = what;

@@ -1,6 +1,6 @@
 /**
- * Each NATS user without one of its permissions: the missing permission is reported, the service is not ready, and it recovers when the
- * permission is granted.
+ * Each NATS user without one of its permissions: the missing permission is reported, the service is not ready, and it
+ * recovers when the permission is granted.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,10 @@ const without = ({ user, kind, subject }: Removal): Permissions => {
   return { ...permissions, [kind]: rest.length === 0 ? ['nothing.else'] : rest };
 };
 
-const runScript = (file: string, variables: Readonly<Record<string, string>>): Promise<{ code: number; stderr: string }> =>
+const runScript = (
+  file: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<{ code: number; stderr: string }> =>
   new Promise((resolve) => {
     execFile(process.execPath, [file], { env: { PATH: process.env['PATH'], ...variables } }, (error, _stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stderr }),
@@ -129,10 +132,15 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await expect(bus.ping()).rejects.toThrow(
       `the NATS user library may not subscribe to library.books.get, library.books.list: ${release}`,
     );
-    change(JSON.stringify(describeUser('library', crippledLibrary)), JSON.stringify(describeUser('library', libraryPermissions)));
+    change(
+      JSON.stringify(describeUser('library', crippledLibrary)),
+      JSON.stringify(describeUser('library', libraryPermissions)),
+    );
     await waitFor(async () => (await bus.ping(), true), { what: 'the subscriptions' });
     const admin = await open('admin', 'admin');
-    await expect(admin.call(library.rpcs.getBook, { id: 1 }, { requestId: 'a' })).resolves.toMatchObject({ title: 'here' });
+    await expect(admin.call(library.rpcs.getBook, { id: 1 }, { requestId: 'a' })).resolves.toMatchObject({
+      title: 'here',
+    });
     await Promise.all([admin.close(), bus.close()]);
   });
 
@@ -141,7 +149,12 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await admin.ensureStreams();
     await admin.close();
     const port = await findFreePort();
-    const settings = { ...env.settings, NATS_SUBJECT_PREFIX: '', NATS_URL: urlOf('events-changing'), METRICS_PORT: String(port) };
+    const settings = {
+      ...env.settings,
+      NATS_SUBJECT_PREFIX: '',
+      NATS_URL: urlOf('events-changing'),
+      METRICS_PORT: String(port),
+    };
     const config = await loadServiceConfig('events', settings);
     const service = await createService({ config: config as never, logger });
     env.onStop(() => service.stop());
@@ -150,7 +163,9 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
       const response = await fetch(`http://127.0.0.1:${port}/readyz`);
       return { status: response.status, text: await response.text() };
     };
-    const problem = await waitFor(async () => ((await ready()).text.includes('may not') ? ready() : undefined), { what: 'the problem' });
+    const problem = await waitFor(async () => ((await ready()).text.includes('may not') ? ready() : undefined), {
+      what: 'the problem',
+    });
     expect(problem.status).toBe(503);
     expect(problem.text).toContain(`the NATS user events-changing may not subscribe to events.*.*: ${release}`);
     const changed = { publish: all['events']?.publish ?? [], subscribe: eventsInbox };
@@ -175,7 +190,9 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     expect(accepted).toMatchObject({ code: 0 });
 
     const doctor = await runCli(['doctor'], { ...urls, NATS_URL: urlOf('cli'), NATS_URL_MEDIA: urlOf('nobody') });
-    expect(doctor.stdout).toMatch(/^WRONG {2}NATS users +.*directory-subscribe-0 may not subscribe to _INBOX\.directory/m);
+    expect(doctor.stdout).toMatch(
+      /^WRONG {2}NATS users +.*directory-subscribe-0 may not subscribe to _INBOX\.directory/m,
+    );
     expect(doctor.stdout).toMatch(/^WRONG {2}NATS users .*\(user media\): the user or the password is wrong/m);
   });
 });

@@ -126,7 +126,9 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     const waiting = caller.waitForStreams();
     await responder.ensureStreams();
     await waiting;
-    await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).resolves.toEqual({ duplicate: false });
+    await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).resolves.toEqual({
+      duplicate: false,
+    });
   });
 
   it('recreates its consumers when the broker lost its files and the set-up job has recreated the streams', async () => {

@@ -1,4 +1,6 @@
-/** In every test a service's replies are validated against its contract (CONTRIBUTING.md), however they were produced. */
+/**
+ * In every test a service's replies are validated against its contract (CONTRIBUTING.md), however they were produced.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { type Bus, byteStream, jsonStream, rawBytes, rawJson, withDigest, withOutcome } from '#libs/nats';
@@ -88,7 +90,9 @@ describe('a service started by a test', () => {
   it('rejects JSON of SQL that its contract does not declare', async () => {
     const ask = (slug: string) => bus.call(agents.rpcs.getAgent, { slug }, context());
     await env.sql('alter table agents.agents drop constraint agents__infos__check');
-    await env.sql("insert into agents.agents (slug, name, prompt, infos) values ('good', 'Good', '', '{}'), ('bad', 'Bad', '', '[]')");
+    await env.sql(
+      "insert into agents.agents (slug, name, prompt, infos) values ('good', 'Good', '', '{}'), ('bad', 'Bad', '', '[]')",
+    );
     await expect(ask('good')).resolves.toMatchObject({ slug: 'good', infos: {} });
     await expect(ask('bad')).rejects.toMatchObject({ code: 'internal' });
   });

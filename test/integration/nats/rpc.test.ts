@@ -110,7 +110,9 @@ describe('calls over NATS (architecture#rpc)', () => {
     await serving({ getBook: book }, async () => {
       const error = await failure(caller.callRaw(getBook, { id: 'secret' }, context()));
       expect(error.toBody()).toMatchObject({ code: 'bad_request', message: 'Invalid request: id must be integer' });
-      expect((await failure(caller.callRaw(getBook, rawJson('{"id":'), context()))).message).toBe('The request is not JSON');
+      expect((await failure(caller.callRaw(getBook, rawJson('{"id":'), context()))).message).toBe(
+        'The request is not JSON',
+      );
       expect(called).toBe(false);
     });
   });
@@ -132,7 +134,10 @@ describe('calls over NATS (architecture#rpc)', () => {
   it('accepts `7.0` and `7e0` as integers', async () => {
     await serving({ getBook: async (request) => ({ id: request.id, title: typeof request.id }) }, async () => {
       for (const id of ['7.0', '7e0']) {
-        await expect(caller.call(getBook, rawJson(`{"id":${id}}`) as never, context())).resolves.toEqual({ id: 7, title: 'number' });
+        await expect(caller.call(getBook, rawJson(`{"id":${id}}`) as never, context())).resolves.toEqual({
+          id: 7,
+          title: 'number',
+        });
       }
       expect((await failure(caller.callRaw(getBook, rawJson('{"id":7.5e-1}'), context()))).code).toBe('bad_request');
     });
@@ -165,7 +170,9 @@ describe('calls over NATS (architecture#rpc)', () => {
       expect(error.code).toBe('deadline_exceeded');
       await waitFor(() => aborted);
       released.resolve();
-      expect((await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() - 1 }))).code).toBe('deadline_exceeded');
+      expect((await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() - 1 }))).code).toBe(
+        'deadline_exceeded',
+      );
     });
   });
 
@@ -197,9 +204,15 @@ describe('calls over NATS (architecture#rpc)', () => {
 
   it('transmits a request of 4 MiB of JSON', async () => {
     const note = 'ä'.repeat(2 * 1024 * 1024);
-    await serving({ getBook: async (request) => ({ id: request.id, title: String((request.note as string).length) }) }, async () => {
-      await expect(caller.call(getBook, { id: 1, note }, context())).resolves.toEqual({ id: 1, title: String(note.length) });
-    });
+    await serving(
+      { getBook: async (request) => ({ id: request.id, title: String((request.note as string).length) }) },
+      async () => {
+        await expect(caller.call(getBook, { id: 1, note }, context())).resolves.toEqual({
+          id: 1,
+          title: String(note.length),
+        });
+      },
+    );
   });
 
   it('distributes requests among the replicas of a service', async () => {
@@ -209,7 +222,9 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
     await serving(by('a'), async () => {
       await serving(by('b'), async () => {
-        const replies = await Promise.all(Array.from({ length: 100 }, () => caller.call(getBook, { id: 1 }, context())));
+        const replies = await Promise.all(
+          Array.from({ length: 100 }, () => caller.call(getBook, { id: 1 }, context())),
+        );
         expect(replies).toHaveLength(100);
         expect([...seen].toSorted()).toEqual(['a', 'b']);
       });
@@ -218,8 +233,12 @@ describe('calls over NATS (architecture#rpc)', () => {
 
   it('rejects an undeclared handler, and a declared operation without a handler', () => {
     const { listBooks: list } = handlers({});
-    expect(() => caller.serve(library, { listBooks: list } as never)).toThrow('getBook (library.books.get) has no handler');
-    expect(() => caller.serve(library, { ...handlers({}), burnBook: list } as never)).toThrow('handler burnBook is not declared');
+    expect(() => caller.serve(library, { listBooks: list } as never)).toThrow(
+      'getBook (library.books.get) has no handler',
+    );
+    expect(() => caller.serve(library, { ...handlers({}), burnBook: list } as never)).toThrow(
+      'handler burnBook is not declared',
+    );
   });
 
   it('draining answers requests in progress and accepts no new ones', async () => {
@@ -258,11 +277,15 @@ describe('calls over NATS (architecture#rpc)', () => {
   });
 
   it('rejects a broker whose maximum message size is too small', async () => {
-    await expect(connect(broker, 'big', { minPayloadBytes: 1e9 })).rejects.toThrow(/accepts messages of \d+ bytes; 1000000000 are needed/);
+    await expect(connect(broker, 'big', { minPayloadBytes: 1e9 })).rejects.toThrow(
+      /accepts messages of \d+ bytes; 1000000000 are needed/,
+    );
   });
 
   it('reports where it could not connect, without the password', async () => {
-    const error = await failure(connect(broker, 'nowhere', { url: 'nats://user:hush@127.0.0.1:1', connectTimeoutMs: 1 }));
+    const error = await failure(
+      connect(broker, 'nowhere', { url: 'nats://user:hush@127.0.0.1:1', connectTimeoutMs: 1 }),
+    );
     expect(error.code).toBe('unavailable');
     expect(error.message).toContain('127.0.0.1:1');
     expect(error.message).not.toContain('hush');
@@ -290,10 +313,16 @@ describe('calls over NATS (architecture#rpc)', () => {
       const client = await connectClient({ servers: host, user: username, pass: password });
       const name = `${broker.prefix}_library`;
       const ping = (await client.request(`$SRV.PING.${name}`)).json<Record<string, unknown>>();
-      expect(ping).toMatchObject({ type: 'io.nats.micro.v1.ping_response', name, version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+      expect(ping).toMatchObject({
+        type: 'io.nats.micro.v1.ping_response',
+        name,
+        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      });
       const info = (await client.request(`$SRV.INFO.${name}`)).json<{ endpoints: Record<string, unknown>[] }>();
       expect(info.endpoints.map((endpoint) => endpoint['queue_group'])).toEqual(['library', 'library', 'library']);
-      const stats = (await client.request(`$SRV.STATS.${name}.${String(ping['id'])}`)).json<{ endpoints: Record<string, unknown>[] }>();
+      const stats = (await client.request(`$SRV.STATS.${name}.${String(ping['id'])}`)).json<{
+        endpoints: Record<string, unknown>[];
+      }>();
       expect(stats.endpoints[0]).toMatchObject({
         name: 'books_get',
         num_requests: 2,

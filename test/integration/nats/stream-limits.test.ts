@@ -90,9 +90,16 @@ describe('the set-up of streams', () => {
       ['WEBHOOKS', 'workqueue'],
     ] as const) {
       const subjects = [`${broker.prefix}.${name.toLowerCase()}.>`];
-      await manager.streams.add({ name: `${broker.prefix}_${name}`, subjects, retention, storage: 'file', discard: 'new' });
+      await manager.streams.add({
+        name: `${broker.prefix}_${name}`,
+        subjects,
+        retention,
+        storage: 'file',
+        discard: 'new',
+      });
     }
-    for (const subject of ['jobs.shop.sell', 'webhooks.shop.orders']) for (let n = 0; n < 10; n++) await publish(subject, n);
+    for (const subject of ['jobs.shop.sell', 'webhooks.shop.orders'])
+      for (let n = 0; n < 10; n++) await publish(subject, n);
     await bus.ensureStreams(limits);
     for (const [stream, subject] of [
       ['JOBS', 'jobs.shop.sell'],

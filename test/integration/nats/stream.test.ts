@@ -182,7 +182,10 @@ describe('large replies (architecture#large-messages)', () => {
       throw appError('conflict', 'book_lent', 'Somebody has it');
     };
     await serve(async () => jsonStream(source()));
-    await expect(caller.callRaw(listBooks, { count: 1 }, context())).rejects.toMatchObject({ code: 'conflict', reason: 'book_lent' });
+    await expect(caller.callRaw(listBooks, { count: 1 }, context())).rejects.toMatchObject({
+      code: 'conflict',
+      reason: 'book_lent',
+    });
   });
 
   it('fails for the reader when the source fails in the middle', async () => {

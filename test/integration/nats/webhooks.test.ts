@@ -9,7 +9,10 @@ import { waitFor } from '#libs/testing';
 import { connect, openBroker } from './parties.ts';
 
 const Facts = Type.Object({ id: Type.String(), person_id: Type.String({ pattern: '^[0-9]+$' }) });
-const webhook = (id: string, person = '7'): Webhook => ({ facts: { id, person_id: person }, body: Buffer.from(`body of ${id}`) });
+const webhook = (id: string, person = '7'): Webhook => ({
+  facts: { id, person_id: person },
+  body: Buffer.from(`body of ${id}`),
+});
 
 describe('startReceiptIntake', () => {
   const broker = openBroker();
@@ -36,7 +39,8 @@ describe('startReceiptIntake', () => {
         store(facts.id);
       },
     });
-  const send = (name: string, bytes: Uint8Array) => bus.publishDurable(`webhooks.${name}`, bytes, { msgId: `${name}-1` });
+  const send = (name: string, bytes: Uint8Array) =>
+    bus.publishDurable(`webhooks.${name}`, bytes, { msgId: `${name}-1` });
   const isSettled = async (name: string): Promise<boolean> => {
     const { pending, ackPending } = await bus.consumerLag('WEBHOOKS', name);
     return pending + ackPending === 0;

@@ -37,7 +37,8 @@ function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): Objec
 function* makeBytes(sizeBytes: number, chunkBytes = 64 * 1024 - 7): Generator<Buffer> {
   for (let offset = 0; offset < sizeBytes; offset += chunkBytes) {
     const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, sizeBytes - offset));
-    for (let index = 0; index < chunk.length; index += 1) chunk[index] = ((offset + index) * 31 + ((offset + index) >> 13)) & 0xff;
+    for (let index = 0; index < chunk.length; index += 1)
+      chunk[index] = ((offset + index) * 31 + ((offset + index) >> 13)) & 0xff;
     yield chunk;
   }
 }
@@ -165,7 +166,10 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'unavailable', message: 'Object store unavailable' });
     // The bucket name contains the access key here.
-    const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`.replaceAll(env.settings['S3_BUCKET'] ?? '', '');
+    const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`.replaceAll(
+      env.settings['S3_BUCKET'] ?? '',
+      '',
+    );
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']) expect(text).not.toContain(env.settings[name]);
     expect(await witness.countUnfinished('lost')).toBe(1);
     proxy.restore();
@@ -177,7 +181,8 @@ describe('object-store.putStream (architecture#bytes)', () => {
     const { S3_BUCKET: bucket = '', S3_ENDPOINT: endpoint = '' } = env.settings;
     const refused = connect(endpoint, { secretAccessKey: 'a-secret-that-opens-nothing' });
     const away = connect('http://127.0.0.1:1');
-    const findCause = (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => String(error.cause));
+    const findCause = (work: Promise<unknown>): Promise<string> =>
+      work.then(String, (error: Error) => String(error.cause));
     const calls = [
       () => refused.ping(),
       () => refused.head('x'),
@@ -225,7 +230,12 @@ describe('object-store.putStream (architecture#bytes)', () => {
     await new Promise<void>((resolve) => policy.listen(0, '127.0.0.1', resolve));
     const endpoint = `http://127.0.0.1:${(policy.address() as AddressInfo).port}`;
     process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = `${endpoint}/credentials`;
-    const keyless = connect(endpoint, { accessKeyId: undefined, secretAccessKey: undefined, encryption: 'aws:kms', kmsKeyId: 'a-key' });
+    const keyless = connect(endpoint, {
+      accessKeyId: undefined,
+      secretAccessKey: undefined,
+      encryption: 'aws:kms',
+      kmsKeyId: 'a-key',
+    });
     try {
       await expect(keyless.ensureBucket()).resolves.toEqual({ lifecycle: false });
       await keyless.ping();
@@ -344,7 +354,13 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
 
   it('reports a store that is down as unavailable, not the object as missing', async () => {
     proxy.cut();
-    for (const call of [store.get('range'), store.head('range'), store.delete('range'), store.ping(), Array.fromAsync(store.list(''))]) {
+    for (const call of [
+      store.get('range'),
+      store.head('range'),
+      store.delete('range'),
+      store.ping(),
+      Array.fromAsync(store.list('')),
+    ]) {
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
     }
     proxy.restore();
@@ -353,7 +369,13 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
 
   it('is unavailable with wrong credentials and without a bucket', async () => {
     const endpoint = env.settings['S3_ENDPOINT'] as string;
-    const base = { endpoint, region: 'us-east-1', forcePathStyle: true, accessKeyId: 'somebody', secretAccessKey: 'a-wrong-secret' };
+    const base = {
+      endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      accessKeyId: 'somebody',
+      secretAccessKey: 'a-wrong-secret',
+    };
     const stranger = createObjectStore({ ...base, bucket: env.settings['S3_BUCKET'] as string });
     await expect(stranger.get('range')).rejects.toMatchObject({ code: 'unavailable' });
     stranger.close();
@@ -368,7 +390,9 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
         const isRule = request.url?.includes('lifecycle') === true;
         if (isRule && request.method === 'PUT') rules.push(body);
         const stored = rules.at(-1) ?? `<LifecycleConfiguration>${own}</LifecycleConfiguration>`;
-        response.writeHead(200, { 'content-type': 'application/xml' }).end(isRule && request.method === 'GET' ? stored : '');
+        response
+          .writeHead(200, { 'content-type': 'application/xml' })
+          .end(isRule && request.method === 'GET' ? stored : '');
       });
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -390,6 +414,8 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
   });
 
   it('creates its bucket once, however many callers request it', async () => {
-    await expect(Promise.all([store.ensureBucket(), witness.ensureBucket(), store.ensureBucket()])).resolves.toHaveLength(3);
+    await expect(
+      Promise.all([store.ensureBucket(), witness.ensureBucket(), store.ensureBucket()]),
+    ).resolves.toHaveLength(3);
   });
 });

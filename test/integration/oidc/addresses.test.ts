@@ -1,6 +1,6 @@
 /**
- * An identity provider whose responses point to internal addresses: the platform does not connect to them (architecture#outgoing-calls;
- * S5).
+ * An identity provider whose responses point to internal addresses: the platform does not connect to them
+ * (architecture#outgoing-calls; S5).
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -27,8 +27,14 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume();
     const path = request.url ?? '';
-    if (redirected.includes(path)) return response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/redirected` }).end();
-    const usual = { issuer, jwks_uri: `${issuer}/jwks`, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+    if (redirected.includes(path))
+      return response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/redirected` }).end();
+    const usual = {
+      issuer,
+      jwks_uri: `${issuer}/jwks`,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+    };
     return response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify(path === '/jwks' ? { keys: [] } : { ...usual, ...named }));
@@ -56,7 +62,14 @@ const place = (address: string): string => address.replace('PORT', String(inner.
 /** Signs in with a browser response as the provider would send it, and returns the outcome. */
 async function signIn(): Promise<string> {
   const provider = createAsked();
-  const options = { provider, keys: createSigningKeys({ provider }), outbound, allowedHosts, clientId: 'console', secret: 'a secret' };
+  const options = {
+    provider,
+    keys: createSigningKeys({ provider }),
+    outbound,
+    allowedHosts,
+    clientId: 'console',
+    secret: 'a secret',
+  };
   const flow = createCodeSignIn(options);
   try {
     const { url, kept } = await flow.begin(redirectUri);
@@ -92,7 +105,8 @@ describe('a URL named by the identity provider (S5)', () => {
 
   it.each(addresses)('sends neither code nor secret to the token endpoint at %s', async (address) => {
     named = { token_endpoint: place(address) };
-    // An address rejected by its text is an error in the provider's document; one that resolves to an internal host is a failed exchange.
+    // An address rejected by its text is an error in the provider's document; one that resolves to an internal host is
+    // a failed exchange.
     const isExcluded = !address.startsWith('https:') || address.includes('@');
     expect([await signIn(), inner.seen]).toEqual([isExcluded ? 'unavailable' : 'unauthenticated', []]);
   });

@@ -1,4 +1,7 @@
-/** A browser signs in at a certified provider with the code flow, and others try to impersonate it (rules/console#session; S3). */
+/**
+ * A browser signs in at a certified provider with the code flow, and others try to impersonate it
+ * (rules/console#session; S3).
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CodeSignIn, createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
 import { createOutbound, type Outbound } from '#libs/outbound';
@@ -28,7 +31,9 @@ afterAll(async () => {
   await provider.stop();
 });
 
-function create(changed: { clientId?: string; clientSecret?: string; secret?: string; allowedHosts?: string } = {}): CodeSignIn {
+function create(
+  changed: { clientId?: string; clientSecret?: string; secret?: string; allowedHosts?: string } = {},
+): CodeSignIn {
   const allowedHosts = changed.allowedHosts ?? provider.host;
   const asked = createProvider({ issuer: provider.issuer, outbound, allowedHosts });
   const keys = createSigningKeys({ provider: asked });
@@ -121,7 +126,8 @@ describe('an invalid sign-in (S3)', () => {
       '?error=access_denied',
       '',
     ];
-    for (const text of forged) expect([text, await outcome(flow.finish(text, kept))]).toEqual([text, 'unauthenticated']);
+    for (const text of forged)
+      expect([text, await outcome(flow.finish(text, kept))]).toEqual([text, 'unauthenticated']);
   });
 
   it('rejects a code that is used a second time', async () => {
@@ -137,7 +143,8 @@ describe('an invalid sign-in (S3)', () => {
       expect([index, await outcome(flow.finish(query, changed))]).toEqual([index, 'unauthenticated']);
     }
     expect(await outcome(create({ secret: 'another' }).finish(query, kept))).toBe('unauthenticated');
-    for (const text of ['', 'x', `${kept}.x`, 'a'.repeat(100_000)]) expect(await outcome(flow.finish(query, text))).toBe('unauthenticated');
+    for (const text of ['', 'x', `${kept}.x`, 'a'.repeat(100_000)])
+      expect(await outcome(flow.finish(query, text))).toBe('unauthenticated');
     nowMs += 601_000;
     expect(await outcome(flow.finish(query, kept))).toBe('unauthenticated');
   });
@@ -159,7 +166,9 @@ describe('an unavailable provider (S4)', () => {
   });
 
   it('does not send requests over http unless allowed (S5)', async () => {
-    expect(await outcome(create({ allowedHosts: 'elsewhere.example.org' }).begin(consoleRedirectUri))).toBe('unavailable');
+    expect(await outcome(create({ allowedHosts: 'elsewhere.example.org' }).begin(consoleRedirectUri))).toBe(
+      'unavailable',
+    );
   });
 });
 
@@ -205,7 +214,10 @@ describe('the email of a signed-in user (D105)', () => {
 describe('reasons of a failed sign-in (D105)', () => {
   const token = '/token';
   const configuration = '/.well-known/openid-configuration';
-  const oauth = (status: number, error: string) => ({ status, body: JSON.stringify({ error, error_description: 'a text of theirs' }) });
+  const oauth = (status: number, error: string) => ({
+    status,
+    body: JSON.stringify({ error, error_description: 'a text of theirs' }),
+  });
   afterEach(async () => {
     for (const path of [token, configuration]) await provider.answer(path, null);
   });
@@ -254,7 +266,10 @@ describe('reasons of a failed sign-in (D105)', () => {
   });
 
   it('reports that this browser did not start the sign-in', async () => {
-    await expect(flow.finish((await comeBack()).query, undefined)).rejects.toMatchObject({ failure: 'refused', detail: 'state' });
+    await expect(flow.finish((await comeBack()).query, undefined)).rejects.toMatchObject({
+      failure: 'refused',
+      detail: 'state',
+    });
   });
 });
 
@@ -276,7 +291,10 @@ describe('the end of the session at the provider (D105)', () => {
 
   it('omits the redirect without such an endpoint; the next sign-in can then require credentials', async () => {
     const path = '/.well-known/openid-configuration';
-    const { end_session_endpoint: _end, ...rest } = (await (await fetch(`${provider.issuer}${path}`)).json()) as Record<string, unknown>;
+    const { end_session_endpoint: _end, ...rest } = (await (await fetch(`${provider.issuer}${path}`)).json()) as Record<
+      string,
+      unknown
+    >;
     await provider.answer(path, { status: 200, body: JSON.stringify(rest) });
     const without = create();
     expect(await without.endSession(returnUri, undefined)).toBeUndefined();

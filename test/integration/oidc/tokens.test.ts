@@ -86,20 +86,23 @@ describe('an invalid token (S1)', () => {
     }
   });
 
-  it.each(['HS256', 'HS384', 'HS512'])('rejects a token signed by %s with the public key as the secret', async (alg) => {
-    const [header = '', payload = ''] = (await provider.sign()).split('.');
-    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
-    const answer = await fetch(`${provider.issuer}/jwks`);
-    const { keys } = (await answer.json()) as { keys: { kid: string; n?: string }[] };
-    const jwk = keys.find((key) => key.kid === kid);
-    for (const secret of [JSON.stringify(jwk), Buffer.from(jwk?.n ?? '', 'base64url')]) {
-      const signed = `${part({ alg, kid })}.${payload}`;
-      const signature = createHmac(`sha${alg.slice(2)}`, secret)
-        .update(signed)
-        .digest('base64url');
-      expect(await judge(`${signed}.${signature}`)).toBe('algorithm');
-    }
-  });
+  it.each(['HS256', 'HS384', 'HS512'])(
+    'rejects a token signed by %s with the public key as the secret',
+    async (alg) => {
+      const [header = '', payload = ''] = (await provider.sign()).split('.');
+      const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
+      const answer = await fetch(`${provider.issuer}/jwks`);
+      const { keys } = (await answer.json()) as { keys: { kid: string; n?: string }[] };
+      const jwk = keys.find((key) => key.kid === kid);
+      for (const secret of [JSON.stringify(jwk), Buffer.from(jwk?.n ?? '', 'base64url')]) {
+        const signed = `${part({ alg, kid })}.${payload}`;
+        const signature = createHmac(`sha${alg.slice(2)}`, secret)
+          .update(signed)
+          .digest('base64url');
+        expect(await judge(`${signed}.${signature}`)).toBe('algorithm');
+      }
+    },
+  );
 
   it('rejects a token whose algorithm differs from that of its key', async () => {
     const [, payload = '', signature = ''] = (await provider.sign({}, { alg: 'ES256' })).split('.');
@@ -152,7 +155,9 @@ describe('an invalid token (S1)', () => {
 
   it('accepts a token for one of several audiences', async () => {
     const both = create(provider.issuer, ['https://other.example.org', provider.audience]);
-    expect(await judge(await provider.sign({ aud: ['https://third.example.org', provider.audience] }), both)).toBe('accepted');
+    expect(await judge(await provider.sign({ aud: ['https://third.example.org', provider.audience] }), both)).toBe(
+      'accepted',
+    );
   });
 });
 
@@ -174,7 +179,9 @@ describe('clock differences (S1)', () => {
 
 describe('keys of the provider (S1)', () => {
   it("reads the provider's keys once for many concurrent tokens", async () => {
-    const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => provider.sign({ sub: `person-${index}` })));
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => provider.sign({ sub: `person-${index}` })),
+    );
     expect(await Promise.all(tokens.map((token) => judge(token)))).toEqual(tokens.map(() => 'accepted'));
     expect(await provider.countReads()).toBe(1);
   });
@@ -190,7 +197,9 @@ describe('keys of the provider (S1)', () => {
 
   it('reads the keys at most every 30 seconds, however many unknown keys are used', async () => {
     expect(await judge(await provider.sign())).toBe('accepted');
-    const flood = await Promise.all(Array.from({ length: 50 }, (_, index) => provider.sign({}, { kid: `unknown-${index}` })));
+    const flood = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => provider.sign({}, { kid: `unknown-${index}` })),
+    );
     for (const elapsed of [0, 10_000, 29_999]) {
       nowMs = elapsed;
       expect(new Set(await Promise.all(flood.map((token) => judge(token))))).toEqual(new Set(['key']));
@@ -227,7 +236,11 @@ describe('an unavailable provider (S4)', () => {
     await provider.disconnect();
     await provider.rotate();
     const unknown = await provider.sign();
-    expect([await judge(unknown), await judge(unknown), await judge(known)]).toEqual(['unavailable', 'unavailable', 'accepted']);
+    expect([await judge(unknown), await judge(unknown), await judge(known)]).toEqual([
+      'unavailable',
+      'unavailable',
+      'accepted',
+    ]);
     nowMs = 700_000; // the cached keys are old, too
     expect([await judge(known), await judge(known)]).toEqual(['accepted', 'accepted']);
     await provider.return();

@@ -43,7 +43,10 @@ describe('createDatabase (architecture#data)', () => {
 
   describe('statements', () => {
     it('prepares statements once per connection, inside and outside a transaction', async () => {
-      const named = { name: 'prepared.count', text: `select count(*)::int as n from pg_prepared_statements where name = 'prepared.count'` };
+      const named = {
+        name: 'prepared.count',
+        text: `select count(*)::int as n from pg_prepared_statements where name = 'prepared.count'`,
+      };
       const inside = await db.transaction(async (tx) => {
         await tx.query(named);
         const [own] = await tx.query<{ pid: number }>({ name: 'prepared.pid', text: 'select pg_backend_pid() as pid' });
@@ -78,15 +81,20 @@ describe('createDatabase (architecture#data)', () => {
     it('statements planned once fail with their own error, and do not change the connection', async () => {
       const fail: PreparedStatement = { name: 'planned.fail', text: 'select 1 / $1::integer', planned: 'once' };
       const mode = { name: 'planned.mode', text: `select current_setting('plan_cache_mode') as mode` };
-      for (let call = 0; call < 10; call++) expect(sqlStateOf(await db.query(fail, [0]).catch((error: unknown) => error))).toBe('22012');
+      for (let call = 0; call < 10; call++)
+        expect(sqlStateOf(await db.query(fail, [0]).catch((error: unknown) => error))).toBe('22012');
       const modes = await Promise.all(Array.from({ length: 10 }, () => db.query(mode)));
       expect(modes.flat()).toEqual(Array.from({ length: 10 }, () => ({ mode: 'auto' })));
-      expect(sqlStateOf(await db.transaction((tx) => tx.query(fail, [0])).catch((error: unknown) => error))).toBe('22012');
+      expect(sqlStateOf(await db.transaction((tx) => tx.query(fail, [0])).catch((error: unknown) => error))).toBe(
+        '22012',
+      );
       await expect(db.query(mode)).resolves.toEqual([{ mode: 'auto' }]);
     });
 
     it('runs statements on the search path of the service', async () => {
-      await expect(db.query({ name: 'path', text: `select current_schema() as schema` })).resolves.toEqual([{ schema: 'ormtest' }]);
+      await expect(db.query({ name: 'path', text: `select current_schema() as schema` })).resolves.toEqual([
+        { schema: 'ormtest' },
+      ]);
     });
 
     it('returns instants, dates and JSON as text, int8 as number if a double can represent it', async () => {
@@ -118,12 +126,16 @@ describe('createDatabase (architecture#data)', () => {
       const twice = await db.query(addThing, [newId(), `thing ${id}`]).catch((error: unknown) => error);
       expect(constraintOf(twice)).toBe('things__name__unique');
       expect(sqlStateOf(twice)).toBe('23505');
-      expect(constraintOf(await db.query(addThing, [-1, 'x']).catch((error: unknown) => error))).toBe('things__id__check');
+      expect(constraintOf(await db.query(addThing, [-1, 'x']).catch((error: unknown) => error))).toBe(
+        'things__id__check',
+      );
     });
 
     it('fails with deadline_exceeded at the statement timeout', async () => {
       const hasty = await open({ statementTimeoutMs: 200 });
-      await expect(hasty.query({ name: 'sleep', text: 'select pg_sleep(60)' })).rejects.toMatchObject({ code: 'deadline_exceeded' });
+      await expect(hasty.query({ name: 'sleep', text: 'select pg_sleep(60)' })).rejects.toMatchObject({
+        code: 'deadline_exceeded',
+      });
       await hasty.close();
     });
   });
@@ -155,7 +167,9 @@ describe('createDatabase (architecture#data)', () => {
         const failed = db.transaction(async (tx) => {
           const failing = tx.query({ name: `divide.${planned}`, text: 'select 1 / 0', ...(planned && { planned }) });
           const statements = [failing, tx.query(addThing, [newId(), 'behind']), tx.query(findThing, [1])];
-          await Promise.all(statements.map((statement) => statement.catch((error: unknown) => seen.push(sqlStateOf(error)))));
+          await Promise.all(
+            statements.map((statement) => statement.catch((error: unknown) => seen.push(sqlStateOf(error)))),
+          );
           await tx.query(findThing, [1]);
         });
         await expect(failed).rejects.toMatchObject({ code: '22012' });
@@ -180,7 +194,10 @@ describe('createDatabase (architecture#data)', () => {
     });
 
     it.each(['40P01', '40001', '55P03'])('returns unavailable when %s remains', async (code) => {
-      const fail = { name: `fail.${code}`, text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$` };
+      const fail = {
+        name: `fail.${code}`,
+        text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$`,
+      };
       const failed = db.transaction((tx) => Promise.all([tx.query(fail), tx.query(findThing, [1])]));
       await expect(failed).rejects.toMatchObject({ code: 'unavailable', status: 503, retryable: true });
       await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
@@ -242,7 +259,9 @@ describe('createDatabase (architecture#data)', () => {
       expect(attempts).toBeGreaterThan(2);
       expect(called).toBe(2);
       await expect(
-        db.query({ name: 'thing.sum', text: 'select sum(big)::int as sum from things where id = any($1)' }, [[first, second]]),
+        db.query({ name: 'thing.sum', text: 'select sum(big)::int as sum from things where id = any($1)' }, [
+          [first, second],
+        ]),
       ).resolves.toEqual([{ sum: 6 }]);
     });
 
@@ -250,7 +269,9 @@ describe('createDatabase (architecture#data)', () => {
       const [id, other] = [newId(), newId()];
       let committed = 0;
       await db.transaction(async (tx) => {
-        tx.beforeCommit(() => Promise.all([tx.query(addThing, [id, `last ${id}`]), tx.query(addThing, [other, `last ${other}`])]));
+        tx.beforeCommit(() =>
+          Promise.all([tx.query(addThing, [id, `last ${id}`]), tx.query(addThing, [other, `last ${other}`])]),
+        );
         tx.afterCommit(() => committed++);
       });
       await expect(db.query(findThing, [id])).resolves.toHaveLength(1);
@@ -260,7 +281,9 @@ describe('createDatabase (architecture#data)', () => {
         tx.afterCommit(() => committed++);
       });
       await expect(failed).rejects.toMatchObject({ constraint: 'things__name__unique' });
-      await expect(db.query({ name: 'thing.undone', text: `select 1 from things where name = 'undone'` })).resolves.toEqual([]);
+      await expect(
+        db.query({ name: 'thing.undone', text: `select 1 from things where name = 'undone'` }),
+      ).resolves.toEqual([]);
       expect(committed).toBe(1);
       expect(db.stats().idle).toBe(db.stats().total);
     });
@@ -284,7 +307,8 @@ describe('createDatabase (architecture#data)', () => {
       for await (const rows of db.stream(numbers, [250], { batchSize: 100 })) sizes.push(rows.length);
       expect(sizes).toEqual([100, 100, 50]);
       sizes.length = 0;
-      for await (const rows of db.stream(numbers, [250], { batchSize: 60, firstBatchSize: 130 })) sizes.push(rows.length);
+      for await (const rows of db.stream(numbers, [250], { batchSize: 60, firstBatchSize: 130 }))
+        sizes.push(rows.length);
       expect(sizes).toEqual([130, 60, 60]);
     });
 
@@ -308,7 +332,10 @@ describe('createDatabase (architecture#data)', () => {
         name: 'setting',
         text: `select current_setting('cursor_tuple_fraction') as value from generate_series(1, $1::int)`,
       };
-      for await (const rows of db.stream<{ value: string }>(setting, [1], { batchSize: 2, planner: { cursor_tuple_fraction: '0.25' } }))
+      for await (const rows of db.stream<{ value: string }>(setting, [1], {
+        batchSize: 2,
+        planner: { cursor_tuple_fraction: '0.25' },
+      }))
         expect(rows).toEqual([{ value: '0.25' }]);
       await expect(db.query(setting, [1])).resolves.toEqual([{ value: '0.1' }]);
     });
@@ -330,9 +357,13 @@ describe('createDatabase (architecture#data)', () => {
 
     it('throws the error of the query, and the pool remains usable', async () => {
       const read = async (): Promise<void> => {
-        for await (const _rows of db.stream({ name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' }, [], {
-          batchSize: 2,
-        }));
+        for await (const _rows of db.stream(
+          { name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' },
+          [],
+          {
+            batchSize: 2,
+          },
+        ));
       };
       await expect(read()).rejects.toThrow(/division by zero/);
       await db.ping();
@@ -344,7 +375,13 @@ describe('createDatabase (architecture#data)', () => {
       const url = new URL(env.settings['DATABASE_URL'] ?? '');
       url.port = '1';
       url.password = 'hidden-word';
-      const away = await createDatabase({ url: url.href, schema: 'x', poolSize: 1, logger: env.logger, applicationName: 'away' });
+      const away = await createDatabase({
+        url: url.href,
+        schema: 'x',
+        poolSize: 1,
+        logger: env.logger,
+        applicationName: 'away',
+      });
       const calls = [
         () => away.ping(),
         () => away.transaction((tx) => tx.query(findThing, [1])),

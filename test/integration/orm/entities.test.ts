@@ -20,7 +20,13 @@ const libraryTables = [
   'outbox',
 ];
 const keptByTriggers: Readonly<Record<string, readonly string[]>> = {
-  directory: ['holons_channel_values', 'membership_tallies', 'people_channel_values', 'relationship_tallies', 'usage_counts'],
+  directory: [
+    'holons_channel_values',
+    'membership_tallies',
+    'people_channel_values',
+    'relationship_tallies',
+    'usage_counts',
+  ],
 };
 
 interface Column {
@@ -37,14 +43,17 @@ beforeAll(async () => {
 });
 afterAll(() => env.stop());
 
-const show = ({ table, column, type, nullable }: Column): string => `${table}.${column} ${type}${nullable ? ' null' : ''}`;
+const show = ({ table, column, type, nullable }: Column): string =>
+  `${table}.${column} ${type}${nullable ? ' null' : ''}`;
 
 async function listDeclared(service: string): Promise<Column[]> {
   const path = join(servicesDir, service, 'entities', 'index.ts');
   const { entities } = (await import(path)) as { entities: Entities };
   const metadata = createEntityManagers({ schema: service, entities }).orm.getMetadata().getAll().values().toArray();
   const declared = metadata
-    .flatMap((meta) => meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })))
+    .flatMap((meta) =>
+      meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })),
+    )
     .flatMap(({ table, prop }) =>
       (prop.fieldNames ?? []).map((column, place) => {
         const type = (prop.columnTypes[place] ?? '').replace('bigserial', 'bigint').replace('serial', 'integer');
@@ -91,16 +100,19 @@ describe('entities (architecture#data)', () => {
     expect(services).toEqual(expect.arrayContaining(['agents', 'conversations', 'directory', 'media', 'transcripts']));
   });
 
-  it.each(services)('entities of %s describe the same tables, columns, types and nullability as its migrations', async (service) => {
-    const stored = await env.sql<Column & Record<string, unknown>>(
-      `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
+  it.each(services)(
+    'entities of %s describe the same tables, columns, types and nullability as its migrations',
+    async (service) => {
+      const stored = await env.sql<Column & Record<string, unknown>>(
+        `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
        from pg_attribute a join pg_class r on r.oid = a.attrelid
        where r.relnamespace = $1::text::regnamespace and r.relkind in ('r', 'p') and not r.relispartition and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
          and r.relname <> all($2)`,
-      [service, [...libraryTables, ...(keptByTriggers[service] ?? [])]],
-    );
-    expect((await listDeclared(service)).map(show).toSorted()).toEqual(stored.map(show).toSorted());
-  });
+        [service, [...libraryTables, ...(keptByTriggers[service] ?? [])]],
+      );
+      expect((await listDeclared(service)).map(show).toSorted()).toEqual(stored.map(show).toSorted());
+    },
+  );
 
   it('new tables have 64-bit ids: 32-bit ids exist only in older tables (docs/guides/large-ids.md)', async () => {
     const narrow = await env.sql<{ column: string }>(

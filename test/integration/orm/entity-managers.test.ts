@@ -46,7 +46,11 @@ afterAll(async () => {
 
 describe('units of work (architecture#data)', () => {
   it('load their entities on first use', async () => {
-    const keyless = new EntitySchema({ name: 'Keyless', tableName: 'things', properties: { name: { type: 'string' } } });
+    const keyless = new EntitySchema({
+      name: 'Keyless',
+      tableName: 'things',
+      properties: { name: { type: 'string' } },
+    });
     const units = createEntityManagers({ schema: 'ormtest', entities: [keyless] });
     await expect(db.transaction((tx) => units.get(tx))).rejects.toThrow('Keyless');
   });
@@ -59,7 +63,10 @@ describe('units of work (architecture#data)', () => {
       const thing = await em.findOneOrFail(thingSchema, { id });
       thing.name = `renamed ${id}`;
       const pid = { name: 'tx.pid', text: 'select pg_backend_pid() as pid' };
-      const [[statementPid], [entityPid]] = [await tx.query<{ pid: number }>(pid), await em.execute('select pg_backend_pid() as pid')];
+      const [[statementPid], [entityPid]] = [
+        await tx.query<{ pid: number }>(pid),
+        await em.execute('select pg_backend_pid() as pid'),
+      ];
       expect(entityPid).toEqual(statementPid);
       await expect(db.query(findThing, [id])).resolves.toEqual([]);
     });
@@ -68,10 +75,10 @@ describe('units of work (architecture#data)', () => {
 
   it('preserve big integers', async () => {
     const id = newId();
-    await db.query({ name: 'thing.big', text: `insert into things (id, name, doc) values ($1, $2, '{"n": 12345678901234567890}')` }, [
-      id,
-      `big ${id}`,
-    ]);
+    await db.query(
+      { name: 'thing.big', text: `insert into things (id, name, doc) values ($1, $2, '{"n": 12345678901234567890}')` },
+      [id, `big ${id}`],
+    );
     await db.transaction(async (tx) => {
       const loaded = await (await things.get(tx)).findOneOrFail(thingSchema, { id });
       expect(isRawNumber((loaded.doc as { n: unknown }).n)).toBe(true);
@@ -101,6 +108,8 @@ describe('units of work (architecture#data)', () => {
 
   it('run only in transactions, one in each', async () => {
     await db.transaction(async (tx) => expect(await things.get(tx)).toBe(await things.get(tx)));
-    await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow('A unit of work runs in a transaction');
+    await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow(
+      'A unit of work runs in a transaction',
+    );
   });
 });

@@ -37,7 +37,9 @@ const list = async (): Promise<number[]> => {
 const listPids = async (): Promise<Set<number>> => {
   const rows = await Promise.all(
     Array.from({ length: 4 }, () =>
-      db.transaction((tx) => tx.query<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid, pg_sleep(0.05)' })),
+      db.transaction((tx) =>
+        tx.query<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid, pg_sleep(0.05)' }),
+      ),
     ),
   );
   return new Set(rows.flatMap((some) => some.map(({ pid }) => pid)));
@@ -48,7 +50,9 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     await write(1);
     expect(await list()).toEqual([1]);
     const { standby } = pair;
-    await waitFor(async () => (await run(standby.url, 'select 1 from library.books')).length === 1, { what: 'the standby to follow' });
+    await waitFor(async () => (await run(standby.url, 'select 1 from library.books')).length === 1, {
+      what: 'the standby to follow',
+    });
     expect((await run(standby.url, 'show transaction_read_only'))[0]).toEqual({ transaction_read_only: 'on' });
   });
 
@@ -57,7 +61,8 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     const before = await listPids();
     expect(before.size).toBe(4);
     await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()');
-    // Writes fail at once with a transient error as soon as the server has read the setting. Earlier writes are visible.
+    // Writes fail at once with a transient error as soon as the server has read the setting. Earlier writes are
+    // visible.
     const taken = [1];
     for (let id = 50; ; id++) {
       const outcome = await write(id).catch((error: { code: string }) => error.code);

@@ -18,7 +18,13 @@ describe('connections of a pool (architecture#data)', () => {
   let db: Database;
 
   const open = (options: { poolSize: number; connectTimeoutMs?: number }): Promise<Database> =>
-    createDatabase({ url: proxy.url, schema: 'public', logger: env.logger, applicationName: 'lost connections', ...options });
+    createDatabase({
+      url: proxy.url,
+      schema: 'public',
+      logger: env.logger,
+      applicationName: 'lost connections',
+      ...options,
+    });
 
   beforeAll(async () => {
     env = await createTestEnvironment(import.meta.url);
@@ -54,7 +60,9 @@ describe('connections of a pool (architecture#data)', () => {
     it('a stream is retried', async () => {
       proxy.breakConnections();
       const sizes: number[] = [];
-      for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], { batchSize: 3 }))
+      for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], {
+        batchSize: 3,
+      }))
         sizes.push(rows.length);
       expect(sizes).toEqual([3, 2]);
       expect(db.stats().idle).toBe(db.stats().total);
@@ -62,7 +70,10 @@ describe('connections of a pool (architecture#data)', () => {
 
     it('a writing statement fails: its effect is unknown', async () => {
       proxy.breakConnections();
-      await expect(db.query(add, [2])).rejects.toMatchObject({ code: 'unavailable', message: 'The database is not available' });
+      await expect(db.query(add, [2])).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'The database is not available',
+      });
       await db.ping();
     });
   });
@@ -103,7 +114,9 @@ describe('connections of a pool (architecture#data)', () => {
 
   it('a stream that has returned rows fails and does not restart', async () => {
     const read = async (): Promise<void> => {
-      for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], { batchSize: 3 })) {
+      for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], {
+        batchSize: 3,
+      })) {
         expect(rows).toHaveLength(3);
         proxy.breakConnections();
       }
@@ -117,7 +130,10 @@ describe('connections of a pool (architecture#data)', () => {
     await waitFor(() => busy.ping().then(() => true));
     await busy.transaction(async (tx) => {
       await tx.query(readOne);
-      await expect(busy.query(readOne)).rejects.toMatchObject({ code: 'unavailable', message: 'Too many requests wait for the database' });
+      await expect(busy.query(readOne)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'Too many requests wait for the database',
+      });
     });
     await expect(busy.query(readOne)).resolves.toEqual([{ one: 1 }]);
     await busy.close();

@@ -1,6 +1,6 @@
 /**
- * Unplanned loss of a primary with a synchronous standby: acknowledged writes exist after the promotion, and the process continues
- * (rules/operations#promises).
+ * Unplanned loss of a primary with a synchronous standby: acknowledged writes exist after the promotion, and the
+ * process continues (rules/operations#promises).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,11 @@ let db: Database;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'coherence-lost-primary-'));
   pair = await startPostgresPair({ dir, synchronous: true });
-  await runStatements(pair.primary.url, 'create schema library', 'create table library.books (id int primary key, writer int)');
+  await runStatements(
+    pair.primary.url,
+    'create schema library',
+    'create table library.books (id int primary key, writer int)',
+  );
   const logger = createLogger({ service: 'test', level: 'fatal' });
   db = await createDatabase({ url: pair.url, schema: 'library', poolSize: writers, logger, applicationName: 'test' });
 });

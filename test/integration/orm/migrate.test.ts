@@ -31,7 +31,12 @@ class Migration20260105000000_online extends OnlineMigration {
   override up(): void {
     this.addSql('create table filled (id int primary key, value int, copy int)');
     this.addSql('insert into filled (id, value) select n, n / 2 from generate_series(1, 10) as n');
-    this.addBackfill({ table: 'filled', key: 'id', sql: 'update filled set copy = value / (id - 7) where id > $1 and id <= $2', batch: 3 });
+    this.addBackfill({
+      table: 'filled',
+      key: 'id',
+      sql: 'update filled set copy = value / (id - 7) where id > $1 and id <= $2',
+      batch: 3,
+    });
     this.addSql('create unique index concurrently filled__value on filled (value)');
     this.addSql('drop index concurrently if exists online.filled__value_gone');
   }
@@ -95,7 +100,9 @@ describe('migrate (architecture#data)', () => {
 
   it('allows one migrating process at a time', async () => {
     const migrations = [Migration20260101000000_first, Migration20260102000000_second];
-    const runs = await Promise.all(Array.from({ length: 4 }, () => migrate({ url, schema: 'crowd', migrations, logger: env.logger })));
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, () => migrate({ url, schema: 'crowd', migrations, logger: env.logger })),
+    );
     expect(runs.flat()).toHaveLength(2);
     await expect(env.sql('select * from crowd.first')).resolves.toEqual([{ id: 1 }]);
   });
@@ -103,14 +110,16 @@ describe('migrate (architecture#data)', () => {
   it('rolls back the failed migration, retains earlier ones and names it', async () => {
     const migrations = [Migration20260102000000_second, Migration20260103000000_broken];
     const failing = migrate({ url, schema: 'failing', migrations, logger: env.logger });
-    await expect(failing).rejects.toThrow(/migration Migration20260103000000_broken of schema failing failed: .*nonsense/s);
+    await expect(failing).rejects.toThrow(
+      /migration Migration20260103000000_broken of schema failing failed: .*nonsense/s,
+    );
     await expect(tablesOf('failing')).resolves.toEqual(['migrations', 'second']);
   });
 
   it('releases the lock after a failure', async () => {
-    await expect(migrate({ url, schema: 'failing', migrations: [Migration20260102000000_second], logger: env.logger })).resolves.toEqual(
-      [],
-    );
+    await expect(
+      migrate({ url, schema: 'failing', migrations: [Migration20260102000000_second], logger: env.logger }),
+    ).resolves.toEqual([]);
   });
 
   /** A separate session, in a transaction that has read `table`. */
@@ -123,10 +132,19 @@ describe('migrate (architecture#data)', () => {
   }
   /** Statements for which a migration of the schema waits for a lock. */
   const blocked = (schema: string) =>
-    env.sql(`select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`, [`migrate-${schema}`]);
+    env.sql(`select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`, [
+      `migrate-${schema}`,
+    ]);
   const widen = (schema: string, more: Partial<MigrateOptions> = {}): Promise<string[]> =>
-    migrate({ url, schema, migrations: [Migration20260101000000_first, Migration20260104000000_widened], logger: env.logger, ...more });
-  const begin = (schema: string) => migrate({ url, schema, migrations: [Migration20260101000000_first], logger: env.logger });
+    migrate({
+      url,
+      schema,
+      migrations: [Migration20260101000000_first, Migration20260104000000_widened],
+      logger: env.logger,
+      ...more,
+    });
+  const begin = (schema: string) =>
+    migrate({ url, schema, migrations: [Migration20260101000000_first], logger: env.logger });
 
   it('allows requests between its attempts to acquire a lock that a reader holds', async () => {
     await begin('patient');
@@ -186,10 +204,14 @@ describe('migrate (architecture#data)', () => {
   it('does not run while a database is being copied', async () => {
     await begin('copied');
     const run = await openMigrationRun({ url, logger: env.logger });
-    await expect(openSnapshot(url, ['copied'])).rejects.toThrow(/a migration is running \(migrate \(pid \d+, role .+\)\): try again/);
+    await expect(openSnapshot(url, ['copied'])).rejects.toThrow(
+      /a migration is running \(migrate \(pid \d+, role .+\)\): try again/,
+    );
     await run.close();
     const snapshot = await openSnapshot(url, ['copied']);
-    await expect(widen('copied', { waitMs: 600 })).rejects.toThrow(/did not end in time: backup \(pid \d+, .+\)\. Nothing was changed/);
+    await expect(widen('copied', { waitMs: 600 })).rejects.toThrow(
+      /did not end in time: backup \(pid \d+, .+\)\. Nothing was changed/,
+    );
     await snapshot.close();
     await expect(widen('copied')).resolves.toHaveLength(1);
   });
@@ -209,7 +231,8 @@ describe('migrate (architecture#data)', () => {
     await env.sql('update online.filled set id = id + 10 where id >= 7');
     await expect(run()).rejects.toThrow(/step 4 of 5 .* could not create unique index/);
     expect((await filled()).slice(0, 7).map(({ copy }) => copy)).toEqual([-1, -1, -1, -1, -1, -1, 0]);
-    const valid = () => env.sql(`select indisvalid as valid from pg_index where indexrelid = to_regclass('online.filled__value')`);
+    const valid = () =>
+      env.sql(`select indisvalid as valid from pg_index where indexrelid = to_regclass('online.filled__value')`);
     await expect(valid()).resolves.toEqual([{ valid: false }]);
     await env.sql('update online.filled set value = id');
     await expect(run()).resolves.toEqual(['Migration20260105000000_online']);
@@ -303,7 +326,10 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
       await tx.query({ name: 'zone', text: `set local timezone = 'Asia/Kolkata'` });
       await expect(tx.query(format, [['2026-05-01T10:00:00Z']])).resolves.toEqual([{ text: '2026-05-01T10:00:00Z' }]);
     });
-    const plan = await db.query({ name: 'plan', text: `explain verbose select iso_utc(at) from (values (now())) t (at)` });
+    const plan = await db.query({
+      name: 'plan',
+      text: `explain verbose select iso_utc(at) from (values (now())) t (at)`,
+    });
     expect(JSON.stringify(plan)).not.toContain('iso_utc');
   });
 });

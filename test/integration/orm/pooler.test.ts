@@ -3,7 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database, type DatabaseOptions, roleOf } from '#libs/orm';
 import { migrate, Migration } from '#libs/orm/migrations';
-import { createTestEnvironment, type PgBouncer, provideTimeoutMs, startPgBouncer, type TestEnvironment, waitFor } from '#libs/testing';
+import {
+  createTestEnvironment,
+  type PgBouncer,
+  provideTimeoutMs,
+  startPgBouncer,
+  type TestEnvironment,
+  waitFor,
+} from '#libs/testing';
 
 class Migration20260101000000_books extends Migration {
   override up(): void {
@@ -40,7 +47,10 @@ const setUp = (url = adminUrl, schema = 'library'): Promise<string[]> =>
 const countServerConnections = async (): Promise<number> =>
   Number(
     (
-      await env.sql<{ count: string }>('select count(*) from pg_stat_activity where usename = $1 and datname = current_database()', [role])
+      await env.sql<{ count: string }>(
+        'select count(*) from pg_stat_activity where usename = $1 and datname = current_database()',
+        [role],
+      )
     )[0]?.count,
   );
 
@@ -72,7 +82,10 @@ describe('a database behind a pooler', () => {
       ids.map((id) =>
         db.transaction(async (tx) => {
           await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [id, `title ${id}`]);
-          await tx.query({ name: 'rename', text: 'update books set title = title || $2 where id = $1', planned: 'once' }, [id, '!']);
+          await tx.query(
+            { name: 'rename', text: 'update books set title = title || $2 where id = $1', planned: 'once' },
+            [id, '!'],
+          );
         }),
       ),
     );
@@ -81,7 +94,10 @@ describe('a database behind a pooler', () => {
     const streams = Array.from({ length: 8 }, async () => {
       let rows = 0;
       const all = { name: 'all', text: 'select title from books where id > $1' };
-      for await (const batch of db.stream<{ title: string }>(all, [100], { batchSize: 10, planner: { enable_seqscan: 'off' } }))
+      for await (const batch of db.stream<{ title: string }>(all, [100], {
+        batchSize: 10,
+        planner: { enable_seqscan: 'off' },
+      }))
         rows += batch.length;
       return rows;
     });
@@ -98,7 +114,10 @@ describe('a database behind a pooler', () => {
     ];
     const settings = await Promise.all(
       Array.from({ length: 6 }, () =>
-        db.query({ name: 'settings', text: `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(', ')}` }),
+        db.query({
+          name: 'settings',
+          text: `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(', ')}`,
+        }),
       ),
     );
     for (const [row] of settings) {
@@ -133,7 +152,8 @@ describe('a database behind a pooler', () => {
   it('a requested lock ends with its transaction, whichever client uses the connection afterwards', async () => {
     const lock = { name: 'lock', text: 'select pg_advisory_xact_lock(1)' };
     const attempt = { name: 'try', text: 'select pg_try_advisory_xact_lock(1) as mine' };
-    const attemptOf = async (): Promise<unknown> => (await db.transaction((tx) => tx.query<{ mine: boolean }>(attempt)))[0]?.mine;
+    const attemptOf = async (): Promise<unknown> =>
+      (await db.transaction((tx) => tx.query<{ mine: boolean }>(attempt)))[0]?.mine;
     await db.transaction(async (tx) => {
       await tx.query(lock);
       expect(await attemptOf()).toBe(false);
@@ -156,7 +176,8 @@ describe('a database behind a pooler', () => {
     // More than server connections: calls waiting for the lock and for a connection all complete.
     await Promise.all(Array.from({ length: 8 }, (_, index) => inTurn(`${index}`)));
     expect(order).toHaveLength(16);
-    for (let place = 0; place < order.length; place += 2) expect(order[place + 1]).toBe(order[place]?.replace('begins', 'ends'));
+    for (let place = 0; place < order.length; place += 2)
+      expect(order[place + 1]).toBe(order[place]?.replace('begins', 'ends'));
   });
 
   it('is unavailable while the pooler is unavailable, and recovers with it', async () => {
@@ -169,7 +190,10 @@ describe('a database behind a pooler', () => {
   it('rejects a role that the set-up has not assigned to this schema, and waits for it', async () => {
     const other = await open({ schema: 'annex' });
     const asked = other.query({ name: 'ping', text: 'select 1' });
-    await expect(asked).rejects.toMatchObject({ code: 'unavailable', cause: { message: expect.stringContaining('DATABASE_URL_ANNEX') } });
+    await expect(asked).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { message: expect.stringContaining('DATABASE_URL_ANNEX') },
+    });
     await other.close();
   });
 });
@@ -185,7 +209,9 @@ describe('required settings for a pooler', () => {
   });
 
   it('rejects start options in the URL, which would be lost', async () => {
-    await expect(open({ url: `${pgBouncer.through(ownUrl)}?options=-c%20work_mem%3D64MB` })).rejects.toThrow('set them at the role');
+    await expect(open({ url: `${pgBouncer.through(ownUrl)}?options=-c%20work_mem%3D64MB` })).rejects.toThrow(
+      'set them at the role',
+    );
   });
 
   it('migrates only through a direct URL to PostgreSQL, even if the pooler ignores unknown parameters', async () => {

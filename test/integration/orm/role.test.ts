@@ -31,7 +31,8 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
   };
   const open = (url: string, schema = 'library'): Promise<Database> =>
     createDatabase({ url, schema, poolSize: 1, logger: env.logger, applicationName: 'test' });
-  const run = async (db: Database, text: string): Promise<unknown[]> => db.query({ name: `q${randomBytes(4).toString('hex')}`, text });
+  const run = async (db: Database, text: string): Promise<unknown[]> =>
+    db.query({ name: `q${randomBytes(4).toString('hex')}`, text });
   const migrateLibrary = async (list: typeof migrations, secret = password): Promise<string[]> =>
     migrate({
       url: adminUrl,
@@ -44,7 +45,12 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
   beforeAll(async () => {
     env = await createTestEnvironment(import.meta.url);
     adminUrl = env.settings['DATABASE_URL'] ?? '';
-    await migrate({ url: adminUrl, schema: 'neighbour', migrations: [Migration20260101000000_books], logger: env.logger });
+    await migrate({
+      url: adminUrl,
+      schema: 'neighbour',
+      migrations: [Migration20260101000000_books],
+      logger: env.logger,
+    });
     await migrateLibrary([Migration20260101000000_books]);
   });
   afterAll(async () => {
@@ -58,7 +64,9 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await run(db, `insert into books (title) values ('a')`);
     expect(await run(db, 'select title from books')).toEqual([{ title: 'a' }]);
     await expect(run(db, 'select * from neighbour.books')).rejects.toThrow(/permission denied for schema neighbour/);
-    await expect(run(db, 'select * from conversations.conversations')).rejects.toThrow(/permission denied for schema conversations/);
+    await expect(run(db, 'select * from conversations.conversations')).rejects.toThrow(
+      /permission denied for schema conversations/,
+    );
     await expect(run(db, 'drop table books')).rejects.toThrow(/must be owner/);
     await expect(run(db, 'create table library.mine (id int)')).rejects.toThrow(/permission denied for schema library/);
     await expect(run(db, 'delete from library.migrations')).rejects.toThrow(/permission denied for table migrations/);
@@ -80,8 +88,12 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
   });
 
   it('sends no password in statements: the server stores a verifier that was computed by the client', async () => {
-    const [stored] = await env.sql<{ rolpassword: string }>('select rolpassword from pg_authid where rolname = $1', [role]);
-    expect(stored?.rolpassword).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}:[A-Za-z0-9+/=]{44}$/);
+    const [stored] = await env.sql<{ rolpassword: string }>('select rolpassword from pg_authid where rolname = $1', [
+      role,
+    ]);
+    expect(stored?.rolpassword).toMatch(
+      /^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}:[A-Za-z0-9+/=]{44}$/,
+    );
   });
 
   it('statements end within a minute, regardless of connection settings', async () => {
@@ -90,12 +102,19 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
        join pg_database d on d.oid = s.setdatabase where r.rolname = $1 and d.datname = current_database()`,
       [role],
     );
-    expect(limits.slice(0, 2)).toEqual([{ setting: 'statement_timeout=60s' }, { setting: 'idle_in_transaction_session_timeout=120s' }]);
+    expect(limits.slice(0, 2)).toEqual([
+      { setting: 'statement_timeout=60s' },
+      { setting: 'idle_in_transaction_session_timeout=120s' },
+    ]);
     // Settings that a pooler does not forward (rules/operations#a-pooler).
     expect(limits.slice(2)).toEqual(
-      ['search_path=library, public', 'random_page_cost=1.1', 'jit=off', 'max_parallel_workers_per_gather=0', 'work_mem=16MB'].map(
-        (setting) => ({ setting }),
-      ),
+      [
+        'search_path=library, public',
+        'random_page_cost=1.1',
+        'jit=off',
+        'max_parallel_workers_per_gather=0',
+        'work_mem=16MB',
+      ].map((setting) => ({ setting })),
     );
   });
 
@@ -115,7 +134,9 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
   it('a service can wait until its migrations have run', async () => {
     const db = await open(adminUrl, 'later');
     const order: string[] = [];
-    const waiting = waitForMigrations({ db, schema: 'later', migrations: names, logger: env.logger }).then(() => order.push('ready'));
+    const waiting = waitForMigrations({ db, schema: 'later', migrations: names, logger: env.logger }).then(() =>
+      order.push('ready'),
+    );
     await migrate({ url: adminUrl, schema: 'later', migrations: [Migration20260101000000_books], logger: env.logger });
     order.push('first');
     await migrate({ url: adminUrl, schema: 'later', migrations, logger: env.logger });
@@ -126,8 +147,13 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
 
   it('rejects a URL without a password, and an invalid URL', () => {
     // Its password is managed elsewhere, or it uses a certificate.
-    expect(roleOf('postgresql://someone@localhost/x', 'DATABASE_URL_MEDIA')).toEqual({ name: 'someone', password: undefined });
-    expect(() => roleOf('postgresql://localhost/x', 'DATABASE_URL_MEDIA')).toThrow('DATABASE_URL_MEDIA must name the role');
+    expect(roleOf('postgresql://someone@localhost/x', 'DATABASE_URL_MEDIA')).toEqual({
+      name: 'someone',
+      password: undefined,
+    });
+    expect(() => roleOf('postgresql://localhost/x', 'DATABASE_URL_MEDIA')).toThrow(
+      'DATABASE_URL_MEDIA must name the role',
+    );
     expect(() => roleOf('nonsense', 'DATABASE_URL_MEDIA')).toThrow('DATABASE_URL_MEDIA is not a valid PostgreSQL URL');
   });
 });

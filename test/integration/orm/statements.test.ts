@@ -1,4 +1,7 @@
-/** Runs every declared statement once against the empty tables of its service and compares the result with its declaration. */
+/**
+ * Runs every declared statement once against the empty tables of its service and compares the result with its
+ * declaration.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -157,6 +160,8 @@ describe('declared statements (architecture#data)', () => {
       'planted: gives name, which is not declared',
     ]);
     const broken = statement.none({ name: 'broken', sql: () => sql`update directory.people set nothing = 1` });
-    expect(await findProblems(broken as unknown as AnyStatement)).toEqual([expect.stringContaining('broken: column "nothing"')]);
+    expect(await findProblems(broken as unknown as AnyStatement)).toEqual([
+      expect.stringContaining('broken: column "nothing"'),
+    ]);
   });
 });

@@ -40,7 +40,8 @@ describe('concurrent writes of one row (architecture#data)', () => {
   let db: Database;
   let other: Database;
   const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
-  const write = (id: number, addedText = 'x', divisor?: number) => append(db, { id, addedText, divisor: divisor ?? null });
+  const write = (id: number, addedText = 'x', divisor?: number) =>
+    append(db, { id, addedText, divisor: divisor ?? null });
   const readTexts = async (): Promise<string[]> =>
     (await env.sql('select text from public.lines order by id')).map(({ text }) => text as string);
 
@@ -127,7 +128,9 @@ describe('concurrent writes of one row (architecture#data)', () => {
 
   it('are not resent when their connection is cut, since they may have taken effect', async () => {
     const writes = Promise.allSettled(count(3).map((id) => appendSlowly(db, { id })));
-    await waitFor(async () => (await cutOthers(other, { name: 'gathered test' })).length > 0, { what: 'writes under way' });
+    await waitFor(async () => (await cutOthers(other, { name: 'gathered test' })).length > 0, {
+      what: 'writes under way',
+    });
     const results = await writes;
     expect(results.map((result) => (result as PromiseRejectedResult).reason)).toEqual(
       count(3).map(() => expect.objectContaining({ code: 'unavailable' })),

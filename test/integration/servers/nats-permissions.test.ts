@@ -1,4 +1,7 @@
-/** Every subject with every account, on a server with the production users: allowed publications and subscriptions match the contracts. */
+/**
+ * Every subject with every account, on a server with the production users: allowed publications and subscriptions match
+ * the contracts.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,17 +22,26 @@ const variableOf = (user: string): string => `NATS_URL_${(user === 'api-gateway'
 
 /** Durable consumers with their owners. */
 const queues = contracts.flatMap(({ service, jobs, consumers }) => [
-  ...Object.values(jobs).map(({ type }) => ({ service, stream: 'JOBS', durable: consumerOf(type), filter: `jobs.${type}` })),
+  ...Object.values(jobs).map(({ type }) => ({
+    service,
+    stream: 'JOBS',
+    durable: consumerOf(type),
+    filter: `jobs.${type}`,
+  })),
   ...Object.values(consumers ?? {}).map((consumer) => ({ service, ...consumer })),
 ]);
 
 /** Subjects that the platform publishes to, with the allowed users; listed independently of the contracts. */
 const published: readonly (readonly [string, readonly string[]])[] = [
-  ...contracts.flatMap(({ rpcs }) => Object.values(rpcs).map(({ subject, callers }) => [subject, Object.keys(callers)] as const)),
+  ...contracts.flatMap(({ rpcs }) =>
+    Object.values(rpcs).map(({ subject, callers }) => [subject, Object.keys(callers)] as const),
+  ),
   ...contracts.flatMap(({ service, jobs }) =>
     Object.values(jobs).map(({ type, startedBy }) => [`jobs.${type}`, [service, ...startedBy]] as const),
   ),
-  ...contracts.flatMap(({ service, events }) => Object.values(events).map(({ subject }) => [subject, [service]] as const)),
+  ...contracts.flatMap(({ service, events }) =>
+    Object.values(events).map(({ subject }) => [subject, [service]] as const),
+  ),
   ...contracts.flatMap(({ service, feed }) => (feed === undefined ? [] : [[`feed.${service}`, [service]] as const])),
   ...queues.filter(({ stream }) => stream === 'WEBHOOKS').map(({ filter }) => [filter, ['api-gateway']] as const),
   ...queues.flatMap(({ service, stream, durable, filter }) =>
@@ -103,7 +115,12 @@ describe('NATS accounts (docs/adr/service-accounts.md)', () => {
     work: (connection: NatsConnection) => void,
   ): Promise<Set<string>> {
     const { hostname, port, username, password } = new URL(urls[variableOf(user)] ?? '');
-    const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password, inboxPrefix: `_INBOX.${user}` });
+    const connection = await connect({
+      servers: `${hostname}:${port}`,
+      user: username,
+      pass: password,
+      inboxPrefix: `_INBOX.${user}`,
+    });
     const refused = new Set<string>();
     const listening = (async () => {
       for await (const status of connection.status()) {
@@ -127,7 +144,8 @@ describe('NATS accounts (docs/adr/service-accounts.md)', () => {
     });
     const calls = (caller: string, callee: string): boolean =>
       contracts.some(
-        ({ service, rpcs }) => service === callee && Object.values(rpcs).some(({ callers }) => Object.hasOwn(callers, caller)),
+        ({ service, rpcs }) =>
+          service === callee && Object.values(rpcs).some(({ callers }) => Object.hasOwn(callers, caller)),
       );
     const peers = users.filter((other) => calls(user, other) || calls(other, user));
     const expected = [

@@ -23,7 +23,14 @@ function start(name: string, more: Partial<ObjectStoreOptions> = {}): Promise<Ob
 
 function connect(server: ObjectStoreServer, region = 'us-east-1'): ObjectStore {
   const { endpoint, accessKeyId, secretAccessKey } = server;
-  return createObjectStore({ endpoint, region, bucket: 'coherence', accessKeyId, secretAccessKey, forcePathStyle: true });
+  return createObjectStore({
+    endpoint,
+    region,
+    bucket: 'coherence',
+    accessKeyId,
+    secretAccessKey,
+    forcePathStyle: true,
+  });
 }
 
 async function* bodyOf(sizeBytes: number): AsyncGenerator<Buffer> {
@@ -54,16 +61,28 @@ describe('object store of npm start (rules/operations#promises)', () => {
     const putAll = async (name: string, sizeBytes: number): Promise<void> => {
       for (let index = 0; ; index += 1) {
         const key = `${name}/${String(index).padStart(5, '0')}`;
-        acknowledged.set(key, (await first.putStream(key, bodyOf(sizeBytes), { ...options, signal: client.signal })).sha256);
+        acknowledged.set(
+          key,
+          (await first.putStream(key, bodyOf(sizeBytes), { ...options, signal: client.signal })).sha256,
+        );
       }
     };
     const endless = async function* (): AsyncGenerator<Buffer> {
       for (;;) yield* bodyOf(minPartBytes);
     };
-    const puts = [putAll('small', 100_000), putAll('one-request', minPartBytes), putAll('parts', 2 * minPartBytes + 17)];
-    const broken = [...puts, first.resumeStream('unfinished', endless(), { ...options, unfinished: undefined, signal: client.signal })];
+    const puts = [
+      putAll('small', 100_000),
+      putAll('one-request', minPartBytes),
+      putAll('parts', 2 * minPartBytes + 17),
+    ];
+    const broken = [
+      ...puts,
+      first.resumeStream('unfinished', endless(), { ...options, unfinished: undefined, signal: client.signal }),
+    ];
     const ends = Promise.allSettled(broken);
-    await waitFor(async () => acknowledged.has('parts/00002') && (await first.findUnfinished('unfinished')) !== undefined);
+    await waitFor(
+      async () => acknowledged.has('parts/00002') && (await first.findUnfinished('unfinished')) !== undefined,
+    );
     process.kill(server.identity.pid, 'SIGKILL');
     await server.ended;
     client.abort(new Error('the client does not wait for the server to come back'));
@@ -76,7 +95,10 @@ describe('object store of npm start (rules/operations#promises)', () => {
     const listed = (await Array.fromAsync(second.list(''))).map(({ key }) => key);
     expect(listed).toEqual(expect.arrayContaining([...acknowledged.keys()]));
     for (const key of listed) {
-      expect({ key, sha256: await digestOf((await second.get(key))?.body) }).toEqual({ key, sha256: whole.get(key.split('/')[0]) });
+      expect({ key, sha256: await digestOf((await second.get(key))?.body) }).toEqual({
+        key,
+        sha256: whole.get(key.split('/')[0]),
+      });
     }
     const unfinished = await second.findUnfinished('unfinished');
     const sizeBytes = await second.resumeStream('unfinished', bodyOf(5), { ...options, unfinished });
@@ -94,7 +116,10 @@ describe('object store of npm start (rules/operations#promises)', () => {
     await server.stop();
     server = await start('kept', { region: 'eu-central-1', port: Number(new URL(server.endpoint).port) });
     expect(await digestOf((await store.get('a'))?.body)).toBe(sha256);
-    const strangers = [connect({ ...server, secretAccessKey: 'guessed' }, 'eu-central-1'), connect(server, 'us-east-1')];
+    const strangers = [
+      connect({ ...server, secretAccessKey: 'guessed' }, 'eu-central-1'),
+      connect(server, 'us-east-1'),
+    ];
     for (const stranger of strangers) {
       await expect(stranger.get('a')).rejects.toMatchObject({ code: 'unavailable' });
       stranger.close();

@@ -14,12 +14,24 @@ let folder: string;
 
 function start(name: string): Promise<PostgresServer> {
   const dataDir = join(folder, name);
-  return startPostgres({ dataDir, logFile: join(folder, `${name}.log`), modulesDir, database: 'coherence', durable: false });
+  return startPostgres({
+    dataDir,
+    logFile: join(folder, `${name}.log`),
+    modulesDir,
+    database: 'coherence',
+    durable: false,
+  });
 }
 
 async function query(server: PostgresServer, text: string): Promise<unknown[]> {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await createDatabase({ url: server.url, schema: 'public', poolSize: 1, logger, applicationName: 'test' });
+  const database = await createDatabase({
+    url: server.url,
+    schema: 'public',
+    poolSize: 1,
+    logger,
+    applicationName: 'test',
+  });
   try {
     return await database.query({ name: 'test', text });
   } finally {
@@ -85,7 +97,9 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
   it('rejects data of another version and says what to do', async () => {
     mkdirSync(join(folder, 'old'));
     writeFileSync(join(folder, 'old', 'PG_VERSION'), '9.6\n');
-    await expect(start('old')).rejects.toThrow(/was written by PostgreSQL 9.6, this is PostgreSQL 18. Set DATABASE_URL/);
+    await expect(start('old')).rejects.toThrow(
+      /was written by PostgreSQL 9.6, this is PostgreSQL 18. Set DATABASE_URL/,
+    );
   });
 
   it('includes the server log in the error of a failed start', async () => {

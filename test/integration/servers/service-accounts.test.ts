@@ -41,7 +41,9 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
 
   it.each(services)('PostgreSQL: %s can read its own schema and no other', async (service) => {
     const db = await openDatabase(service);
-    await expect(db.query({ name: 'own', text: `select count(*) from ${service}.migrations` })).resolves.toHaveLength(1);
+    await expect(db.query({ name: 'own', text: `select count(*) from ${service}.migrations` })).resolves.toHaveLength(
+      1,
+    );
     for (const other of services) {
       if (other === service) continue;
       const foreign = db.query({ name: `of_${other}`, text: `select count(*) from ${other}.migrations` });
@@ -52,10 +54,14 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
   it('NATS: a service cannot answer for another', async () => {
     const [media, caller] = [await connect('media'), await connect('conversations')];
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 5_000 };
-    const handlers = Object.fromEntries(Object.keys(directory.rpcs).map((name) => [name, () => Promise.reject(new Error('an impostor'))]));
+    const handlers = Object.fromEntries(
+      Object.keys(directory.rpcs).map((name) => [name, () => Promise.reject(new Error('an impostor'))]),
+    );
     await media.serve(directory, handlers as never);
     // The server denied the subscription: the call has no responder until the owner subscribes.
-    await expect(caller.call(directory.rpcs.getPeople, { ids: [] }, context)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(caller.call(directory.rpcs.getPeople, { ids: [] }, context)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
   });
 
   it('NATS: a service cannot read the queues of another', async () => {
@@ -82,13 +88,19 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     const [stranger, owner] = [await connect('directory'), await connect('conversations')];
     const responder = await owner.serve(
       conversations,
-      Object.fromEntries(Object.keys(conversations.rpcs).map((name) => [name, () => Promise.resolve({ items: [] })])) as never,
+      Object.fromEntries(
+        Object.keys(conversations.rpcs).map((name) => [name, () => Promise.resolve({ items: [] })]),
+      ) as never,
     );
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 1_500 };
     const request = { conversation_id: 1 };
-    await expect(stranger.callRaw(conversations.rpcs.get, request, context)).rejects.toMatchObject({ code: 'deadline_exceeded' }); // the request was not delivered
+    await expect(stranger.callRaw(conversations.rpcs.get, request, context)).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+    }); // the request was not delivered
     const gateway = await connect('gateway');
-    await expect(gateway.callRaw(conversations.rpcs.get, request, { ...context, deadlineMs: Date.now() + 5_000 })).resolves.toBeDefined();
+    await expect(
+      gateway.callRaw(conversations.rpcs.get, request, { ...context, deadlineMs: Date.now() + 5_000 }),
+    ).resolves.toBeDefined();
     await responder.drain();
   });
 });

@@ -1,9 +1,19 @@
 /**
- * PostgreSQL, NATS and the object store with certificates of a private authority (docs/guides/tls.md): what each `sslmode` accepts,
- * rotation of passwords and client certificates, and the programs of the platform, each as a process.
+ * PostgreSQL, NATS and the object store with certificates of a private authority (docs/guides/tls.md): what each
+ * `sslmode` accepts, rotation of passwords and client certificates, and the programs of the platform, each as a
+ * process.
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -62,7 +72,10 @@ describe('TLS (docs/guides/tls.md)', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  /** Accepts connections of `plain` without TLS and of all others only with TLS; `shown` authenticates with a certificate. */
+  /**
+   * Accepts connections of `plain` without TLS and of all others only with TLS; `shown` authenticates with a
+   * certificate.
+   */
   async function startEncryptedPostgres(certificate: Certificate): Promise<PostgresServer> {
     const started = await startPostgres({
       dataDir: join(dir, 'postgres'),
@@ -104,7 +117,10 @@ describe('TLS (docs/guides/tls.md)', () => {
   }
   const encrypted = 'select ssl as used from pg_stat_ssl where pid = pg_backend_pid()';
   /** Whether the connection is encrypted, or the connection error. */
-  const connect = async (parameters: string, { user, host = 'localhost' }: { user?: string; host?: string } = {}): Promise<unknown> => {
+  const connect = async (
+    parameters: string,
+    { user, host = 'localhost' }: { user?: string; host?: string } = {},
+  ): Promise<unknown> => {
     const url = new URL(postgres.url);
     if (user !== undefined) [url.username, url.password] = [user, 'first'];
     url.hostname = host;
@@ -117,7 +133,11 @@ describe('TLS (docs/guides/tls.md)', () => {
   it('behaves for each sslmode as libpq documents', async () => {
     const trusted = `sslrootcert=${authority.cert}`;
     const untrusted = `sslrootcert=${other.cert}`;
-    const cases: readonly (readonly [parameters: string, result: unknown, options?: { user?: string; host?: string }])[] = [
+    const cases: readonly (readonly [
+      parameters: string,
+      result: unknown,
+      options?: { user?: string; host?: string },
+    ])[] = [
       ['sslmode=disable', expect.stringContaining('28000')],
       ['sslmode=disable', false, { user: 'plain' }],
       ['sslmode=allow', true],
@@ -133,11 +153,18 @@ describe('TLS (docs/guides/tls.md)', () => {
       [`sslmode=verify-ca&${untrusted}`, expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/)],
       [`sslmode=verify-full&${trusted}`, true],
       [`sslmode=verify-full&${trusted}&sslnegotiation=direct`, true],
-      [`sslmode=verify-full&${trusted}`, expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'), { host: '127.0.0.1' }],
+      [
+        `sslmode=verify-full&${trusted}`,
+        expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'),
+        { host: '127.0.0.1' },
+      ],
       ['sslmode=verify-full', expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/)],
       [`sslmode=require&sslcert=${client.cert}&sslkey=${client.key}`, true, { user: 'shown' }],
       ['sslmode=require', expect.stringContaining('28000'), { user: 'shown' }],
-      ['sslmode=no-such', expect.stringContaining('sslmode of DATABASE_URL must be one of disable, allow, prefer, require, verify-ca')],
+      [
+        'sslmode=no-such',
+        expect.stringContaining('sslmode of DATABASE_URL must be one of disable, allow, prefer, require, verify-ca'),
+      ],
       ['sslmode=require&sslrootcert=system', expect.stringContaining('must be verify-full with sslrootcert=system')],
       [`sslmode=require&sslcert=${client.cert}`, expect.stringContaining('needs sslkey')],
     ];
@@ -150,7 +177,10 @@ describe('TLS (docs/guides/tls.md)', () => {
     mkdirSync(secrets);
     const [file, script] = [join(secrets, 'password'), join(secrets, 'token.mjs')];
     const address = `${postgres.url.replace(/\/\/[^@]*@/, '//renewed@')}?sslmode=require`;
-    writeFileSync(script, `import { readFileSync } from 'node:fs'; process.stdout.write(readFileSync(${JSON.stringify(file)}));`);
+    writeFileSync(
+      script,
+      `import { readFileSync } from 'node:fs'; process.stdout.write(readFileSync(${JSON.stringify(file)}));`,
+    );
     const sources = [
       { DATABASE_PASSWORD_FILE: file },
       { DATABASE_PASSWORD_COMMAND: `${process.execPath} ${script}` },
@@ -191,12 +221,15 @@ describe('TLS (docs/guides/tls.md)', () => {
       code: 'unavailable',
       cause: { message: expect.stringMatching(/DATABASE_PASSWORD_COMMAND .* failed \(1\)/) },
     });
-    expect(() => buildDatabaseUrl({ DATABASE_URL: address, DATABASE_PASSWORD_FILE: file, DATABASE_PASSWORD_COMMAND: 'x' })).toThrow(
-      'set one',
-    );
+    expect(() =>
+      buildDatabaseUrl({ DATABASE_URL: address, DATABASE_PASSWORD_FILE: file, DATABASE_PASSWORD_COMMAND: 'x' }),
+    ).toThrow('set one');
   });
 
-  const run = (variables: Readonly<Record<string, string>>, ...args: string[]): Promise<{ code: number; output: string }> =>
+  const run = (
+    variables: Readonly<Record<string, string>>,
+    ...args: string[]
+  ): Promise<{ code: number; output: string }> =>
     new Promise((resolve) => {
       const env = { PATH: process.env['PATH'], HOME: dir, ...variables };
       execFile(process.execPath, args, { cwd: repoDir, env }, (error, stdout, stderr) =>
@@ -220,7 +253,9 @@ describe('TLS (docs/guides/tls.md)', () => {
     await expect(run(trusting, 'tools/migrate.ts')).resolves.toMatchObject({ code: 0 });
     await expect(run(trusting, 'tools/streams.ts')).resolves.toMatchObject({ code: 0 });
 
-    const [metricsPort, port, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()].map(String);
+    const [metricsPort, port, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()].map(
+      String,
+    );
     const service = await startServiceProcess({
       repoDir,
       name: 'media',
@@ -243,12 +278,18 @@ describe('TLS (docs/guides/tls.md)', () => {
     await service.stop();
 
     // Certificates of unlisted authorities are not trusted.
-    const doubting = await run({ ...settings, DATABASE_URL: `${postgres.url}?sslmode=verify-full` }, 'cli/main.ts', 'doctor');
+    const doubting = await run(
+      { ...settings, DATABASE_URL: `${postgres.url}?sslmode=verify-full` },
+      'cli/main.ts',
+      'doctor',
+    );
     for (const name of ['NATS', 'PostgreSQL', 'object store']) {
       expect(doubting.output).toMatch(
         new RegExp(`^WRONG +${name} .* at localhost:\\d+.*: its certificate is not trusted \\([A-Z_]+\\)`, 'm'),
       );
     }
-    await expect(connectBus({ url: natsUrl, name: 'doubting', logger, connectTimeoutMs: 1 })).rejects.toThrow(/certificate|UNABLE_TO/);
+    await expect(connectBus({ url: natsUrl, name: 'doubting', logger, connectTimeoutMs: 1 })).rejects.toThrow(
+      /certificate|UNABLE_TO/,
+    );
   });
 });

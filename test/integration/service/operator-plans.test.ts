@@ -19,7 +19,9 @@ interface PlanNode {
 type Declared = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>;
 
 const count = 40_000;
-/** Dead jobs and refused webhooks are the oldest, including the rare ones: a newest-first scan would pass all others. */
+/**
+ * Dead jobs and refused webhooks are the oldest, including the rare ones: a newest-first scan would pass all others.
+ */
 const seed = [
   `insert into conversations.jobs (id, type, key, payload, state, error, request_id, attempts, finished_at)
    select (lpad(to_hex(1767225600000 + n), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -69,7 +71,10 @@ async function explain(
   const read = nodes.filter((node) => node['Relation Name'] !== undefined);
   return {
     scans: read.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'] ?? ''),
-    rows: read.reduce((sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'], 0),
+    rows: read.reduce(
+      (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+      0,
+    ),
   };
 }
 
@@ -89,7 +94,11 @@ describe('operator lists (P7)', () => {
     ['jobs: cancelled, of which there are none', jobs.listJobs, { state: 'cancelled' }],
     ['jobs: a rare type', jobs.listJobs, { type: 'conversations.rare' }],
     ['jobs: a rare type in a state', jobs.listJobs, { type: 'conversations.rare', state: 'dead' }],
-    ['jobs: by time', jobs.listJobs, { createdAfter: '2025-12-31T23:00:00Z', from: '019b76da-a800-7000-8000-000000000000', to: middle }],
+    [
+      'jobs: by time',
+      jobs.listJobs,
+      { createdAfter: '2025-12-31T23:00:00Z', from: '019b76da-a800-7000-8000-000000000000', to: middle },
+    ],
     ['jobs: by key', jobs.findJobs, { key: 'key-50' }],
     ['jobs: by request', jobs.findJobs, { requestId: 'request-17' }],
     ['jobs: by conversation', jobs.findJobs, { conversationId: '400' }],

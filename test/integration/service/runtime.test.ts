@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditTables } from '#libs/audit';
-import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
+import {
+  actorSettings,
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  natsSettings,
+  replySettings,
+  telemetrySettings,
+} from '#libs/config';
 import { defineService, job, withoutActor, rpc, Type } from '#libs/contract';
 import { jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
@@ -60,7 +68,10 @@ describe('service runtime (architecture#services)', () => {
       migrations: migrations.map(({ name }) => name),
       logger: env.logger,
     });
-  const run = async (runtime: ServiceRuntime<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
+  const run = async (
+    runtime: ServiceRuntime<typeof shelf, typeof shelf>,
+    start: () => Promise<void>,
+  ): Promise<void> => {
     const service = runtime.service(start);
     let stopped: Promise<void> | undefined;
     stop = () => (stopped ??= service.stop());

@@ -30,7 +30,9 @@ export interface Dashboard {
   readonly uid: string;
   readonly title: string;
   readonly panels: readonly Panel[];
-  readonly annotations: { readonly list: readonly { readonly name: string; readonly enable: boolean; readonly expr: string }[] };
+  readonly annotations: {
+    readonly list: readonly { readonly name: string; readonly enable: boolean; readonly expr: string }[];
+  };
   readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
 }
 
@@ -40,7 +42,10 @@ export function readAlerts(): Alert[] {
 
 export function readDashboards(): Dashboard[] {
   const dir = join(filesDir, 'dashboards');
-  return readdirSync(dir).map((file) => ({ ...(JSON.parse(readFileSync(join(dir, file), 'utf8')) as Dashboard), file }));
+  return readdirSync(dir).map((file) => ({
+    ...(JSON.parse(readFileSync(join(dir, file), 'utf8')) as Dashboard),
+    file,
+  }));
 }
 
 /** Every expression with its location; Grafana's time variable is replaced. */
@@ -52,11 +57,15 @@ export function listExpressions(): { place: string; expr: string }[] {
   const annotations = readDashboards().flatMap(({ file, annotations: { list } }) =>
     list.map(({ name, expr }) => ({ place: `${file}: ${name}`, expr })),
   );
-  return [...alerts, ...panels, ...annotations].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
+  return [...alerts, ...panels, ...annotations].map(({ place, expr }) => ({
+    place,
+    expr: expr.replaceAll('$__rate_interval', '5m'),
+  }));
 }
 
 /** Metrics of Prometheus itself, kube-state-metrics and kubelets. */
-export const isClusterMetric = (metric: string): boolean => metric === 'up' || /^(kube|container|kubelet)_/.test(metric);
+export const isClusterMetric = (metric: string): boolean =>
+  metric === 'up' || /^(kube|container|kubelet)_/.test(metric);
 
 export interface Selector {
   readonly metric: string;
@@ -64,7 +73,8 @@ export interface Selector {
 }
 
 /**
- * Metrics with the labels of their selectors, and the labels by which results are grouped. @throws Error when the expression is not PromQL.
+ * Metrics with the labels of their selectors, and the labels by which results are grouped. @throws Error when the
+ * expression is not PromQL.
  */
 export function readExpression(expr: string): { selectors: Selector[]; grouping: string[] } {
   const selectors: { metric: string; labels: string[] }[] = [];
@@ -98,6 +108,9 @@ export function readSamples(text: string): Sample[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [, metric = '', labels = ''] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? /.exec(line) ?? [];
-      return { metric, labels: Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((match) => match.slice(1))) };
+      return {
+        metric,
+        labels: Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((match) => match.slice(1))),
+      };
     });
 }

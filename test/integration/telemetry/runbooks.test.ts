@@ -1,6 +1,6 @@
 /**
- * Alerts and dashboards as files; signals.test.ts checks on a running platform that their metrics exist, test/architecture/runbooks.test.ts
- * checks the runbook pages.
+ * Alerts and dashboards as files; signals.test.ts checks on a running platform that their metrics exist,
+ * test/architecture/runbooks.test.ts checks the runbook pages.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,12 +21,15 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(alert.annotations.description.length).toBeGreaterThan(10);
   });
 
-  it.each(alerts)('$alert selects only metrics of its installation, and has a `for` duration or says why not', (alert) => {
-    const { selectors } = readExpression(alert.expr);
-    expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
-    expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
-    expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
-  });
+  it.each(alerts)(
+    '$alert selects only metrics of its installation, and has a `for` duration or says why not',
+    (alert) => {
+      const { selectors } = readExpression(alert.expr);
+      expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
+      expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
+      expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
+    },
+  );
 
   it('alert texts use only labels that their expression returns', () => {
     for (const { alert, expr, annotations } of alerts) {
@@ -45,7 +48,9 @@ describe('expressions of alerts and dashboards (rules/operations#alerts-and-dash
 
   it.each(listExpressions())('$place uses metric names with a known prefix', ({ expr }) => {
     const { selectors } = readExpression(expr);
-    expect(selectors.filter(({ metric }) => !isClusterMetric(metric) && !/^(coherence|process|nodejs)_/.test(metric))).toEqual([]);
+    expect(
+      selectors.filter(({ metric }) => !isClusterMetric(metric) && !/^(coherence|process|nodejs)_/.test(metric)),
+    ).toEqual([]);
   });
 
   it.each(['sum by (service (up)', 'rate(up[5m]', 'up{a=}', 'up >'])('rejects %s as invalid PromQL', (expr) => {
@@ -62,7 +67,17 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
   it('the overview dashboard shows the number of services, the lag of the feed and the delay of endpoints', () => {
     const overview = readDashboards().find(({ file }) => file === 'overview.json');
     const panel = (title: string) => overview?.panels.find((one) => one.title === title);
-    const platformFile = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'platform.json');
+    const platformFile = join(
+      import.meta.dirname,
+      '..',
+      '..',
+      '..',
+      'deploy',
+      'helm',
+      'coherence',
+      'files',
+      'platform.json',
+    );
     const { components } = JSON.parse(readFileSync(platformFile, 'utf8')) as { components: object };
     const words = ['five', 'six', 'seven', 'eight', 'nine'];
     expect(panel('Services ready')?.description).toBe(`Of ${words[Object.keys(components).length - 5]}.`);
@@ -78,15 +93,23 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
     ).toContain('coherence_webhook_delivery_delay_seconds');
   });
 
-  it.each(readDashboards())('$title has data source and namespace as variables, and units on every panel', (dashboard) => {
-    expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
-    expect(dashboard.templating.list.map(({ name }) => name)).toEqual(expect.arrayContaining(['datasource', 'namespace']));
-    const shown = dashboard.panels.filter(({ type }) => type !== 'row');
-    expect(shown.length).toBeGreaterThan(5);
-    for (const panel of shown) {
-      expect([panel.title, panel.fieldConfig?.defaults.unit]).toEqual([panel.title, expect.stringMatching(/^[a-z]+$/)]);
-      for (const { expr } of panel.targets ?? []) expect(expr).toContain('namespace=~"$namespace"');
-    }
-    expect(new Set(dashboard.panels.map(({ title }) => title)).size).toBe(dashboard.panels.length);
-  });
+  it.each(readDashboards())(
+    '$title has data source and namespace as variables, and units on every panel',
+    (dashboard) => {
+      expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
+      expect(dashboard.templating.list.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['datasource', 'namespace']),
+      );
+      const shown = dashboard.panels.filter(({ type }) => type !== 'row');
+      expect(shown.length).toBeGreaterThan(5);
+      for (const panel of shown) {
+        expect([panel.title, panel.fieldConfig?.defaults.unit]).toEqual([
+          panel.title,
+          expect.stringMatching(/^[a-z]+$/),
+        ]);
+        for (const { expr } of panel.targets ?? []) expect(expr).toContain('namespace=~"$namespace"');
+      }
+      expect(new Set(dashboard.panels.map(({ title }) => title)).size).toBe(dashboard.panels.length);
+    },
+  );
 });

@@ -1,4 +1,6 @@
-/** Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs). */
+/**
+ * Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { releaseVersion } from '#libs/release';
 import type { CollectedSpan } from '#libs/testing';
@@ -33,7 +35,9 @@ async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly s
     const { spans } = signals.collector;
     const traceIds = spans.filter(root).map(({ traceId }) => traceId);
     const traces = traceIds.map((traceId) => spans.filter((span) => span.traceId === traceId));
-    const whole = traces.find((trace) => names.every((name) => trace.some((span) => `${span.service}: ${span.name}` === name)));
+    const whole = traces.find((trace) =>
+      names.every((name) => trace.some((span) => `${span.service}: ${span.name}` === name)),
+    );
     if (whole === undefined) {
       const seen = traces.map((trace) => trace.map((span) => `${span.service}: ${span.name}`).join('\n'));
       throw new Error(`no trace has all of ${names.join(', ')}; seen:\n${seen.join('\n\n')}`);
@@ -77,9 +81,14 @@ describe('traces (rules/operations#traces)', () => {
       ['conversations: enqueue transcripts.transcript-import', 'transcripts: job transcripts.transcript-import'],
     );
     const { hostname, port } = new URL(signals.provider.baseUrl);
-    const calls = trace.filter(({ attributes: of }) => of['server.address'] === hostname && of['server.port'] === Number(port));
+    const calls = trace.filter(
+      ({ attributes: of }) => of['server.address'] === hostname && of['server.port'] === Number(port),
+    );
     expect(calls.length).toBeGreaterThanOrEqual(2);
-    for (const call of [...calls, ...trace.filter((span) => span.service === 'transcripts' && span.name.startsWith('sql '))]) {
+    for (const call of [
+      ...calls,
+      ...trace.filter((span) => span.service === 'transcripts' && span.name.startsWith('sql ')),
+    ]) {
       expect(ancestorsOf(call, trace)).toEqual(
         expect.arrayContaining([
           'transcripts: job transcripts.transcript-import',
@@ -97,7 +106,9 @@ describe('traces (rules/operations#traces)', () => {
       ['media: POST /internal/conversations/{id}/audio', 'media: s3 PutObject'],
     );
     const stored = trace.find((span) => span.name === 's3 PutObject');
-    expect(stored === undefined ? [] : ancestorsOf(stored, trace)).toContain('media: POST /internal/conversations/{id}/audio');
+    expect(stored === undefined ? [] : ancestorsOf(stored, trace)).toContain(
+      'media: POST /internal/conversations/{id}/audio',
+    );
   });
 
   it('shows a chat down to the language model, and a Telegram update from its webhook to the model', async () => {
@@ -114,13 +125,16 @@ describe('traces (rules/operations#traces)', () => {
       return span === undefined ? [] : ancestorsOf(span, trace);
     };
     expect(model(asked)).toContain('agents: agents.chat.send');
-    expect(model(told)).toEqual(expect.arrayContaining(['agents: job agents.work-chat', 'api-gateway: POST /api/hook/agents/{slug}']));
+    expect(model(told)).toEqual(
+      expect.arrayContaining(['agents: job agents.work-chat', 'api-gateway: POST /api/hook/agents/{slug}']),
+    );
   });
 
   /** Attributes required by the OpenTelemetry conventions. */
   const anyText = expect.stringMatching(/./) as unknown;
   const anyPort = expect.any(Number) as unknown;
-  const named = (name: string | RegExp) => (span: CollectedSpan) => (typeof name === 'string' ? span.name === name : name.test(span.name));
+  const named = (name: string | RegExp) => (span: CollectedSpan) =>
+    typeof name === 'string' ? span.name === name : name.test(span.name);
   it.each<[string, (span: CollectedSpan) => boolean, Record<string, unknown>]>([
     [
       'a served HTTP request',
@@ -229,11 +243,14 @@ describe('traces (rules/operations#traces)', () => {
 
   it('traces contain no port or path in an address, and the process in every span', () => {
     const { spans } = signals.collector;
-    const addresses = spans.map((span) => span.attributes['server.address']).filter((address) => typeof address === 'string');
+    const addresses = spans
+      .map((span) => span.attributes['server.address'])
+      .filter((address) => typeof address === 'string');
     expect(addresses.filter((address) => /^[^:]+:\d+$|\//.test(address))).toEqual([]);
     expect(spans.filter(({ resource }) => resource['service.version'] !== releaseVersion)).toEqual([]);
     const instances = Map.groupBy(spans, (span) => span.service);
-    for (const [, of] of instances) expect(new Set(of.map(({ resource }) => resource['service.instance.id'])).size).toBe(1);
+    for (const [, of] of instances)
+      expect(new Set(of.map(({ resource }) => resource['service.instance.id'])).size).toBe(1);
   });
 
   it('sends the configured headers to the collector', () => {
@@ -249,7 +266,9 @@ describe('traces (rules/operations#traces)', () => {
 describe('logs (rules/operations#logs)', () => {
   it('writes one line per request, with request id, ids of trace and span, route template and time', async () => {
     await eventually(async () => {
-      const lines = (await readLogLines()).filter((line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId);
+      const lines = (await readLogLines()).filter(
+        (line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId,
+      );
       expect(lines.filter((line) => line['msg'] === 'request')).toEqual([
         expect.objectContaining({
           level: 'info',
@@ -268,7 +287,9 @@ describe('logs (rules/operations#logs)', () => {
     await eventually(async () => {
       const lines = await readLogLines();
       const request = lines.find((line) => line['requestId'] === meeting.requestId && line['msg'] === 'request');
-      const attempts = lines.filter((line) => line['job'] === 'transcripts.transcript-import' && line['msg'] === 'job attempt');
+      const attempts = lines.filter(
+        (line) => line['job'] === 'transcripts.transcript-import' && line['msg'] === 'job attempt',
+      );
       expect(attempts).toEqual([
         expect.objectContaining({
           service: 'transcripts',
@@ -297,7 +318,8 @@ describe('logs (rules/operations#logs)', () => {
     const { S3_SECRET_ACCESS_KEY: storeKey = '' } = runtime.settings;
     const secrets = { ...secretWords, token, sharedToken, loginSecret, storeKey };
     expect(all).toContain('/api/hook/agents/guide');
-    for (const [name, secret] of Object.entries(secrets)) expect([name, secret.length > 0 && all.includes(secret)]).toEqual([name, false]);
+    for (const [name, secret] of Object.entries(secrets))
+      expect([name, secret.length > 0 && all.includes(secret)]).toEqual([name, false]);
   });
 });
 
@@ -318,10 +340,15 @@ describe('metrics (rules/operations#metrics)', () => {
       const missing = listExpressions().flatMap(({ place, expr }) => {
         const { selectors, grouping } = readExpression(expr);
         if (selectors.every(({ metric }) => isClusterMetric(metric))) return [];
-        const lacks = (metric: string, label: string): boolean => !addedLabels.has(label) && labelsOf.get(metric)?.has(label) !== true;
-        const unknown = selectors.filter(({ metric }) => !labelsOf.has(metric)).map(({ metric }) => `${place}: ${metric}`);
+        const lacks = (metric: string, label: string): boolean =>
+          !addedLabels.has(label) && labelsOf.get(metric)?.has(label) !== true;
+        const unknown = selectors
+          .filter(({ metric }) => !labelsOf.has(metric))
+          .map(({ metric }) => `${place}: ${metric}`);
         const unlabelled = selectors.flatMap(({ metric, labels }) =>
-          [...labels, ...grouping].filter((label) => lacks(metric, label)).map((label) => `${place}: ${metric}{${label}}`),
+          [...labels, ...grouping]
+            .filter((label) => lacks(metric, label))
+            .map((label) => `${place}: ${metric}{${label}}`),
         );
         return [...unknown, ...unlabelled];
       });
@@ -330,17 +357,32 @@ describe('metrics (rules/operations#metrics)', () => {
   });
 
   it.each([
-    ['coherence_http_requests_total', { service: 'api-gateway', route: '/api/coherence/conversations/{conversation_id}', outcome: '200' }],
+    [
+      'coherence_http_requests_total',
+      { service: 'api-gateway', route: '/api/coherence/conversations/{conversation_id}', outcome: '200' },
+    ],
     ['coherence_build_info', { service: 'events', version: releaseVersion, commit: 'unknown' }],
-    ['coherence_rpc_server_total', { service: 'conversations', subject: 'conversations.conversations.get', outcome: 'ok' }],
+    [
+      'coherence_rpc_server_total',
+      { service: 'conversations', subject: 'conversations.conversations.get', outcome: 'ok' },
+    ],
     ['coherence_job_queue_pending', { service: 'transcripts', type: 'transcripts.transcript-import' }],
     ['coherence_job_queue_dead', { service: 'media', type: 'media.delete-blob' }],
     ['coherence_job_oldest_age_seconds', { service: 'agents', type: 'agents.work-chat' }],
-    ['coherence_job_attempts_total', { service: 'transcripts', type: 'transcripts.transcript-import', outcome: 'succeeded' }],
+    [
+      'coherence_job_attempts_total',
+      { service: 'transcripts', type: 'transcripts.transcript-import', outcome: 'succeeded' },
+    ],
     ['coherence_outbox_age_seconds', { service: 'conversations' }],
-    ['coherence_webhook_receipts_recent', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
+    [
+      'coherence_webhook_receipts_recent',
+      { service: 'conversations', source: 'booking', outcome: 'rejected_signature' },
+    ],
     ['coherence_webhook_receipts_recent', { service: 'agents', source: 'telegram', outcome: 'answered' }],
-    ['coherence_webhook_receipts_last_hour', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
+    [
+      'coherence_webhook_receipts_last_hour',
+      { service: 'conversations', source: 'booking', outcome: 'rejected_signature' },
+    ],
     ['coherence_webhook_receipts_last_hour', { service: 'agents', source: 'telegram', outcome: 'answered' }],
     ['coherence_webhook_intake_total', { service: 'api-gateway', stored: 'broker' }],
     ['coherence_webhook_intake_total', { service: 'api-gateway', stored: 'lost' }],
@@ -358,7 +400,10 @@ describe('metrics (rules/operations#metrics)', () => {
     ['coherence_media_uploads_running', { service: 'media' }],
     ['coherence_object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
     ['coherence_object_store_requests_total', { service: 'media', operation: 'HeadBucket', outcome: 'missing' }],
-    ['coherence_object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' }],
+    [
+      'coherence_object_store_requests_total',
+      { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' },
+    ],
   ])('metrics show %s of %j', async (metric, labels) => {
     await eventually(async () => {
       const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
@@ -368,7 +413,9 @@ describe('metrics (rules/operations#metrics)', () => {
 
   it('counts no request as waiting for a connection while idle ones exist, including the scrape', async () => {
     await eventually(async () => {
-      const waiting = [...(await signals.scrape()).matchAll(/^coherence_database_pool_waiting\{service="(.+)"\} (\d+)$/gm)];
+      const waiting = [
+        ...(await signals.scrape()).matchAll(/^coherence_database_pool_waiting\{service="(.+)"\} (\d+)$/gm),
+      ];
       expect(Object.fromEntries(waiting.map(([, service, count]) => [service, count]))).toEqual({
         agents: '0',
         conversations: '0',
@@ -383,10 +430,14 @@ describe('metrics (rules/operations#metrics)', () => {
   it('metrics have no ids in labels, few series each, and no label reserved by Prometheus', async () => {
     const samples = readSamples(await signals.scrape()).filter(({ metric }) => metric !== 'nodejs_version_info');
     const looksLikeId = /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|^[0-9]{4,}$|\/[0-9]+(\/|$)|@|\s(?!\S)/i;
-    const named = samples.flatMap(({ metric, labels }) => Object.entries(labels).map(([label, value]) => `${metric} ${label} ${value}`));
+    const named = samples.flatMap(({ metric, labels }) =>
+      Object.entries(labels).map(([label, value]) => `${metric} ${label} ${value}`),
+    );
     const plain = named.filter((line) => !/ (le|quantile|objectId) /.test(line));
     expect([...new Set(plain)].filter((line) => looksLikeId.test(line.split(' ').slice(2).join(' ')))).toEqual([]);
-    expect(samples.flatMap(({ labels }) => Object.keys(labels)).filter((label) => reservedLabels.includes(label))).toEqual([]);
+    expect(
+      samples.flatMap(({ labels }) => Object.keys(labels)).filter((label) => reservedLabels.includes(label)),
+    ).toEqual([]);
     const bySource = Map.groupBy(samples, ({ metric, labels }) => `${metric} of ${labels['service']}`);
     // Bounded by the number of routes and subjects, outcomes, and buckets.
     expect([...bySource].filter(([, series]) => series.length > 2_000).map(([name]) => name)).toEqual([]);

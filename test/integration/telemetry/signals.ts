@@ -1,4 +1,7 @@
-/** A platform with everything that produces signals: a meeting provider, a language model, the Bot API and a trace collector. */
+/**
+ * A platform with everything that produces signals: a meeting provider, a language model, the Bot API and a trace
+ * collector.
+ */
 import { randomBytes } from 'node:crypto';
 import {
   type LlmServer,
@@ -10,7 +13,14 @@ import {
   type TelegramServer,
   type TraceCollector,
 } from '#libs/testing';
-import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from '../../e2e/test-platform.ts';
+import {
+  applyDemo,
+  createConversation,
+  type Demo,
+  eventually,
+  startTestPlatform,
+  type TestPlatform,
+} from '../../e2e/test-platform.ts';
 
 /** Words that occur only in bodies: none may appear in a log or a trace. */
 export const secretWords = {
@@ -70,9 +80,13 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
       { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
     ]);
     const messaging = { bot_token: secretWords.botToken, webhook_secret: secretWords.webhookSecret };
-    await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+    await platform.apply({
+      agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }],
+    });
     const scrape = async (): Promise<string> => {
-      const texts = [...platform.runtime.processes.values()].map(async (item) => (await fetch(`${item.operationsUrl}/metrics`)).text());
+      const texts = [...platform.runtime.processes.values()].map(async (item) =>
+        (await fetch(`${item.operationsUrl}/metrics`)).text(),
+      );
       return (await Promise.all(texts)).join('\n');
     };
     const stop = async (): Promise<void> => {
@@ -93,14 +107,22 @@ export async function playMeeting({
   provider,
 }: Signals & { provider: RealtimeKitServer }): Promise<{ id: number; requestId: string }> {
   const { id } = await createConversation(platform, demo);
-  provider.addSession({ id: 's-1', meetingId: 'm-1', startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+  provider.addSession({
+    id: 's-1',
+    meetingId: 'm-1',
+    startedAt: '2026-05-01T09:50:00.000Z',
+    endedAt: '2026-05-01T11:10:00.000Z',
+  });
   const said = {
     startTime: 600_000,
     endTime: 602_000,
     sentence: secretWords.heard,
     peerData: { id: 'p', displayName: 'Ada', cpi: 'c-ada' },
   };
-  provider.setArtifact('s-1', { bytes: JSON.stringify([said, { ...said, startTime: 0, endTime: 9 }]), contentType: 'application/json' });
+  provider.setArtifact('s-1', {
+    bytes: JSON.stringify([said, { ...said, startTime: 0, endTime: 9 }]),
+    contentType: 'application/json',
+  });
   await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
     json: {
       meetingId: 'm-1',
@@ -109,7 +131,9 @@ export async function playMeeting({
       captureEndedAt: windowEnd,
     },
   });
-  const recorded = await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  const recorded = await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
+    headers: { 'idempotency-key': 'once' },
+  });
   await eventually(async () => {
     const { json } = await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`);
     if (json.status !== 'imported') throw new Error(`the import is ${json.status}`);
@@ -118,7 +142,10 @@ export async function playMeeting({
 }
 
 /** Generates a little of all other traffic that metrics, alerts and dashboards cover. */
-export async function playTraffic({ platform, demo, llm }: Signals & { llm: LlmServer }, conversation: number): Promise<{ token: string }> {
+export async function playTraffic(
+  { platform, demo, llm }: Signals & { llm: LlmServer },
+  conversation: number,
+): Promise<{ token: string }> {
   const token = await platform.login(`ada-${demo.tag}@example.org`, `secret-of-ada-${demo.tag}`);
   await platform.call('POST', '/api/v1/auth/login', {
     token: null,
@@ -137,7 +164,13 @@ export async function playTraffic({ platform, demo, llm }: Signals & { llm: LlmS
   });
   const update = {
     update_id: 1,
-    message: { message_id: 1, date: 1, from: { id: 5, is_bot: false }, chat: { id: 5, type: 'private' }, text: secretWords.said },
+    message: {
+      message_id: 1,
+      date: 1,
+      from: { id: 5, is_bot: false },
+      chat: { id: 5, type: 'private' },
+      text: secretWords.said,
+    },
   };
   const hook = { token: null, json: update, headers: { 'x-telegram-bot-api-secret-token': secretWords.webhookSecret } };
   await platform.call('POST', '/api/hook/agents/guide', hook);

@@ -6,7 +6,10 @@ describe('createTestEnvironment', () => {
   let second: TestEnvironment;
 
   beforeAll(async () => {
-    [first, second] = await Promise.all([createTestEnvironment(import.meta.url), createTestEnvironment(import.meta.url)]);
+    [first, second] = await Promise.all([
+      createTestEnvironment(import.meta.url),
+      createTestEnvironment(import.meta.url),
+    ]);
   });
   afterAll(async () => {
     await Promise.all([first.stop(), second.stop()]);
@@ -26,6 +29,8 @@ describe('createTestEnvironment', () => {
   it('waits for a condition and reports which one was not met', async () => {
     let calls = 0;
     await expect(waitFor(() => ++calls === 3 && 'done', { intervalMs: 1 })).resolves.toBe('done');
-    await expect(waitFor(() => undefined, { timeoutMs: 20, intervalMs: 5, what: 'a job' })).rejects.toThrow('waited 20 ms for a job');
+    await expect(waitFor(() => undefined, { timeoutMs: 20, intervalMs: 5, what: 'a job' })).rejects.toThrow(
+      'waited 20 ms for a job',
+    );
   });
 });

@@ -17,7 +17,8 @@ afterAll(async () => {
 });
 
 const add = (id: number): Promise<unknown> => runStatements(pair.primary.url, `insert into kept values (${id})`);
-const list = async (url: string): Promise<unknown[]> => (await runStatements(url, 'select id from kept order by id')).map(({ id }) => id);
+const list = async (url: string): Promise<unknown[]> =>
+  (await runStatements(url, 'select id from kept order by id')).map(({ id }) => id);
 
 /** Writes rows one after the other until the primary is lost. @returns the acknowledged writes */
 async function loseUnderLoad(first: number): Promise<number[]> {

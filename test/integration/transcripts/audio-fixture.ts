@@ -1,4 +1,7 @@
-/** Fixture for audio transcription: the transcript import fixture with the media service and a simulated speech-to-text server. */
+/**
+ * Fixture for audio transcription: the transcript import fixture with the media service and a simulated speech-to-text
+ * server.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +51,11 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
   env.onStop(() => llm.stop());
   const media = await startService('media', env, { FFMPEG_PATH: programs.ffmpeg, PORT: '0' });
   const mediaUrl = `http://127.0.0.1:${(media as unknown as { internalPort: number }).internalPort}`;
-  await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+  await bus.call(
+    directory.rpcs.applyWorkspace,
+    { document: workspace, dry_run: false },
+    contextFor(directory.rpcs.applyWorkspace),
+  );
   const folder = await mkdtemp(join(tmpdir(), 'audio-'));
   env.onStop(() => rm(folder, { recursive: true, force: true }));
   const settings = {
@@ -68,19 +75,34 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
     settings,
     llm,
     hold: async ({ audio, name, ...options }) => {
-      const meeting = await fixture.meet({ journey: 'spoken', hasMeeting: false, hasSession: false, ...options, isRecorded: false });
+      const meeting = await fixture.meet({
+        journey: 'spoken',
+        hasMeeting: false,
+        hasSession: false,
+        ...options,
+        isRecorded: false,
+      });
       if (audio !== undefined) await audioStage.upload(meeting.id, audio, name);
       if (options.isRecorded !== false) await meeting.recorded();
       return meeting;
     },
     upload: async (id, audio, name = 'talk.ogg') => {
       const { issueUploadTicket } = contract.rpcs;
-      const { ticket } = await bus.call(issueUploadTicket, { conversation_id: id, kind: 'audio' }, contextFor(issueUploadTicket));
+      const { ticket } = await bus.call(
+        issueUploadTicket,
+        { conversation_id: id, kind: 'audio' },
+        contextFor(issueUploadTicket),
+      );
       const url = `${mediaUrl}${mediaPaths.conversationAudio(id)}?name=${name}`;
-      const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test', ticket } });
+      const reply = await fetch(url, {
+        method: 'PUT',
+        body: new Uint8Array(audio),
+        headers: { 'request-id': 'test', ticket },
+      });
       if (!reply.ok) throw new Error(`the upload was answered ${reply.status}: ${await reply.text()}`);
     },
-    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }, { tuning: fastJobTuning }),
+    startTranscripts: (overrides = {}) =>
+      startService('transcripts', env, { ...settings, ...overrides }, { tuning: fastJobTuning }),
     rows: async (id) => {
       const rows = await env.sql<{ start_us: number; end_us: number; text: string }>(
         'select start_us::float8, end_us::float8, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',
@@ -89,18 +111,21 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
       return rows.map((row) => [row.start_us / 1e6, row.end_us / 1e6, row.text]);
     },
     jobs: watchJobs(env, 'transcripts.audio-transcription'),
-    stepOf: async (id) => (await bus.call(conversations.rpcs.get, { conversation_id: id }, contextFor(conversations.rpcs.get))).step_slug,
+    stepOf: async (id) =>
+      (await bus.call(conversations.rpcs.get, { conversation_id: id }, contextFor(conversations.rpcs.get))).step_slug,
     notes: async (id) =>
-      (await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, contextFor(conversations.rpcs.listNotes))).items.map(
-        ({ body }) => body,
-      ),
+      (
+        await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, contextFor(conversations.rpcs.listNotes))
+      ).items.map(({ body }) => body),
     makeAudio: async (plan, name = 'talk.ogg') => {
       const file = join(folder, `${++files}-${name}`);
       const inputs = plan.flatMap(([kind, seconds]) => [
         '-f',
         'lavfi',
         '-i',
-        kind === 'tone' ? `sine=frequency=440:sample_rate=44100:duration=${seconds}` : `anullsrc=r=44100:cl=mono:d=${seconds}`,
+        kind === 'tone'
+          ? `sine=frequency=440:sample_rate=44100:duration=${seconds}`
+          : `anullsrc=r=44100:cl=mono:d=${seconds}`,
       ]);
       const joined = `concat=n=${plan.length}:v=0:a=1`;
       await run(programs.ffmpeg, ['-loglevel', 'error', '-nostdin', '-y', ...inputs, '-filter_complex', joined, file]);
@@ -109,7 +134,15 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
     measure: async (audio) => {
       const file = join(folder, `${++files}-measured`);
       await writeFile(file, audio);
-      const { stdout } = await run(programs.ffprobe, ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', file]);
+      const { stdout } = await run(programs.ffprobe, [
+        '-v',
+        'error',
+        '-show_entries',
+        'format=duration',
+        '-of',
+        'csv=p=0',
+        file,
+      ]);
       return Number(stdout);
     },
   };

@@ -42,7 +42,13 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     const lengths = await Promise.all(sent.map(({ bytes }) => fixture.measure(bytes)));
     expect(lengths.map((length) => Math.round(length * 10) / 10)).toEqual([3.5, 4, 2.5]);
     expect(
-      sent.map(({ fileName, model, responseFormat, language, prompt }) => [fileName, model, responseFormat, language, prompt]),
+      sent.map(({ fileName, model, responseFormat, language, prompt }) => [
+        fileName,
+        model,
+        responseFormat,
+        language,
+        prompt,
+      ]),
     ).toEqual([1, 2, 3].map((number) => [`part-${number}.ogg`, 'scripted-ears', 'verbose_json', null, null]));
     const rows = await fixture.rows(id);
     expect(rows.map(([, , text]) => text)).toEqual(['Sentence 1.', 'Sentence 2.', 'Sentence 3.']);
@@ -52,13 +58,22 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     }
     expect(evidence).toMatchObject({
       contractImport: true,
-      artifact: { sessionId: 'canonical-audio', bytes: talk.byteLength, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      artifact: {
+        sessionId: 'canonical-audio',
+        bytes: talk.byteLength,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
       window: { conversationStartedAt: '2030-01-15T10:01:00+00:00', captureEndedAt: '2030-01-15T10:05:00+00:00' },
       counts: { raw: 6, accepted: 3, installedSegments: 3, excludedByReason: { empty_sentence: 3 } },
     });
     expect(await fixture.markdown(id)).toContain('Unresolved speaker 1');
-    expect(await fixture.jobs.waitForState(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
-    await waitFor(async () => (await fixture.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
+    expect(await fixture.jobs.waitForState(id)).toMatchObject({
+      percent: 100,
+      result: { status: 'imported', parts: 3 },
+    });
+    await waitFor(async () =>
+      (await fixture.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'),
+    );
   });
 
   it('sends only the window, with the offset, language and vocabulary of the configuration, and advances the conversation', async () => {
@@ -81,7 +96,11 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     expect(rows[0]).toEqual([0, 1, 'At the very beginning.']);
     expect(rows[1]?.[0]).toBeCloseTo(4.5, 3);
     expect(rows[1]?.[1]).toBeLessThanOrEqual(5);
-    expect(evidence.counts).toMatchObject({ raw: 4, accepted: 2, excludedByReason: { transcript_timestamp_malformed: 2 } });
+    expect(evidence.counts).toMatchObject({
+      raw: 4,
+      accepted: 2,
+      excludedByReason: { transcript_timestamp_malformed: 2 },
+    });
     await waitFor(async () => (await fixture.stepOf(id)) === 'review');
   });
 
@@ -135,7 +154,10 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       Array(3).fill('First hearing.'),
       first,
     ]);
-    expect([await fixture.jobs.list(id), fixture.llm.transcriptionRequests.length]).toMatchObject([[{ state: 'succeeded' }], asked]);
+    expect([await fixture.jobs.list(id), fixture.llm.transcriptionRequests.length]).toMatchObject([
+      [{ state: 'succeeded' }],
+      asked,
+    ]);
     await fixture.jobs.requeue(id);
     await waitFor(async () => (await fixture.rows(id))[0]?.[2] === 'Second hearing.');
     expect((await fixture.evidence(id)).artifact).toMatchObject({ bytes: later.byteLength });
@@ -161,14 +183,28 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
 
 describe('audio outside the window (D7)', () => {
   it.each([
-    ['ends before the window begins', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' }, -60],
-    ['begins when the window has ended', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 60],
-    ['begins with the end of the window', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 30],
+    [
+      'ends before the window begins',
+      { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' },
+      -60,
+    ],
+    [
+      'begins when the window has ended',
+      { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' },
+      60,
+    ],
+    [
+      'begins with the end of the window',
+      { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' },
+      30,
+    ],
   ])('records transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
     const before = fixture.llm.transcriptionRequests.length;
     const { id, recorded } = await fixture.hold({ audio: talk, journey: 'early', window, isRecorded: false });
     const configOf = `config = config || jsonb_build_object('audio_offset_seconds', $1::integer)`;
-    await fixture.env.sql(`update directory.journey_steps set ${configOf} where config ? 'audio_offset_seconds'`, [offset]);
+    await fixture.env.sql(`update directory.journey_steps set ${configOf} where config ? 'audio_offset_seconds'`, [
+      offset,
+    ]);
     await recorded();
     expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
       contractImport: true,
@@ -177,7 +213,9 @@ describe('audio outside the window (D7)', () => {
     });
     expect(sentSince(before)).toHaveLength(0);
     await waitFor(async () =>
-      (await fixture.notes(id)).includes('audio_transcription finished: transcript_window_empty; 0 of 0 rows lie in the window'),
+      (await fixture.notes(id)).includes(
+        'audio_transcription finished: transcript_window_empty; 0 of 0 rows lie in the window',
+      ),
     );
   });
 });
@@ -234,7 +272,10 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
       return [{ start: 0.5, end: 1, text: ' Said once.' }];
     });
     const { id } = await fixture.hold({ audio: talk });
-    const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...fixture.settings, METRICS_PORT: '0' });
+    const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), {
+      ...fixture.settings,
+      METRICS_PORT: '0',
+    });
     await waitFor(() => fixture.llm.transcriptionRequests.length === before + 2);
     await fixture.jobs.waitForPhase(id, 'transcribed 1 of 3 parts');
     child.signal('SIGKILL');

@@ -60,15 +60,20 @@ describe('no artifact yet (D7a)', () => {
     expect(delays[0]).toBeLessThan(30);
     for (const [index, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(Math.min(900, 15 * 2 ** index));
     expect(delays.at(-1)).toBeGreaterThan(440);
-    await fixture.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
-      String(id),
-    ]);
+    await fixture.env.sql(
+      `update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`,
+      [String(id)],
+    );
     await fixture.jobs.makeDue();
     await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
     const readNotes = () => fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
-    const note = await waitFor(async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body);
-    expect(note).toBe('transcript_import failed: the meeting provider answered with status 404 (given up after 7 days)');
+    const note = await waitFor(
+      async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body,
+    );
+    expect(note).toBe(
+      'transcript_import failed: the meeting provider answered with status 404 (given up after 7 days)',
+    );
     expect((await fixture.evidence(id)).status).toBe('never_ran');
   });
 });
@@ -79,12 +84,20 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
     ['sessions', { status: 401 }, 'the meeting provider answered with status 401'],
     ['sessions', { kind: 'garbage' }, 'invalid response from the meeting provider'],
     ['sessions', { kind: 'cut', afterBytes: 10 }, /the exchange failed/],
-    ['sessions', { status: 429, headers: { 'retry-after': '7' } }, 'the rate limit of the meeting provider is exceeded'],
+    [
+      'sessions',
+      { status: 429, headers: { 'retry-after': '7' } },
+      'the rate limit of the meeting provider is exceeded',
+    ],
     ['transcript', { status: 404 }, 'the meeting provider answered with status 404'],
     ['transcript', { status: 503 }, 'the meeting provider answered with status 503'],
     ['transcript', { kind: 'garbage' }, 'invalid response from the meeting provider'],
     ['download', { status: 404 }, 'the transcript download answered with status 404'],
-    ['download', { status: 302, headers: { location: '/elsewhere' } }, 'the transcript download answered with status 302'],
+    [
+      'download',
+      { status: 302, headers: { location: '/elsewhere' } },
+      'the transcript download answered with status 302',
+    ],
     ['download', { status: 500 }, 'the transcript download answered with status 500'],
     ['download', { kind: 'expired' }, 'the transcript download answered with status 403'],
     ['download', { kind: 'cut', afterBytes: 50 }, /the exchange failed/],
@@ -109,7 +122,10 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
       started_at: '2030-01-15T10:00:00Z',
       ended_at: '2030-01-15T10:10:00Z',
     };
-    fixture.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
+    fixture.provider.addFault('sessions', {
+      status: 200,
+      body: JSON.stringify({ success: true, data: { sessions: [session] } }),
+    });
     const { id } = await fixture.meet({ artifact });
     expect(await fixture.jobs.waitForError(id)).toBe('the meeting has no session that overlaps the window yet');
   });

@@ -1,4 +1,7 @@
-/** Fixture for import tests: the real directory, conversations and transcripts services, and a simulated meeting provider. */
+/**
+ * Fixture for import tests: the real directory, conversations and transcripts services, and a simulated meeting
+ * provider.
+ */
 import { createHash } from 'node:crypto';
 import type { RequestOf } from '#libs/contract';
 import { connectBus, type Bus } from '#libs/nats';
@@ -115,10 +118,15 @@ export async function startTranscriptFixture(
       );
       const id = found?.id ?? 0;
       const [meetingId, sessionId] = [`meeting-${count}`, `session-${count}`];
-      if (meeting.hasSession !== false) provider.addSession({ id: sessionId, meetingId, startedAt: sessionStart, endedAt: sessionEnd });
+      if (meeting.hasSession !== false)
+        provider.addSession({ id: sessionId, meetingId, startedAt: sessionStart, endedAt: sessionEnd });
       if (meeting.artifact !== undefined) provider.setArtifact(sessionId, meeting.artifact);
       const writeRoom = async (write: Record<string, unknown>): Promise<void> => {
-        await bus.call(conversations.rpcs.writeRoom, { conversation_id: id, write }, contextFor(conversations.rpcs.writeRoom));
+        await bus.call(
+          conversations.rpcs.writeRoom,
+          { conversation_id: id, write },
+          contextFor(conversations.rpcs.writeRoom),
+        );
       };
       const recorded = async (): Promise<void> => {
         await bus.call(
@@ -128,12 +136,18 @@ export async function startTranscriptFixture(
         );
       };
       const participants = meeting.participants ?? [{ customParticipantId: 'cpi-ada', personId }];
-      await writeRoom({ ...(meeting.hasMeeting === false ? {} : { meetingId }), participants, ...(meeting.window ?? fullWindow) });
+      await writeRoom({
+        ...(meeting.hasMeeting === false ? {} : { meetingId }),
+        participants,
+        ...(meeting.window ?? fullWindow),
+      });
       if (meeting.isRecorded !== false) await recorded();
       return { id, meetingId, sessionId, recorded, writeRoom };
     },
-    evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, contextFor(transcripts.rpcs.getEvidence)),
-    markdown: (id, speaker) => fixture.transcript({ conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) }),
+    evidence: (id) =>
+      bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, contextFor(transcripts.rpcs.getEvidence)),
+    markdown: (id, speaker) =>
+      fixture.transcript({ conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) }),
     transcript: async (request) => {
       const reply = await bus.callRaw(transcripts.rpcs.render, request, contextFor(transcripts.rpcs.render));
       if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
@@ -169,7 +183,16 @@ const journey = (slug: string, config: unknown): unknown =>
   );
 
 const workspace = {
-  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  classes: [
+    {
+      slug: 'event',
+      object_kind: 'holon',
+      parent: null,
+      label: 'Event',
+      plural_label: 'Events',
+      conversation_event: true,
+    },
+  ],
   journeys: [journey('circle', {}), journey('moving', { advance_on_success: true })],
   people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
   holons: [

@@ -31,7 +31,11 @@ beforeEach(async () => {
   round += 1;
   const people = ['eve', 'zoe'].map((key) => ({ key: `${key}-${round}`, name: key, contact: {} }));
   const { applyWorkspace } = directory.rpcs;
-  const { ids } = await fixture.bus.call(applyWorkspace, { document: { people }, dry_run: false }, contextFor(applyWorkspace));
+  const { ids } = await fixture.bus.call(
+    applyWorkspace,
+    { document: { people }, dry_run: false },
+    contextFor(applyWorkspace),
+  );
   [eve, zoe] = ['eve', 'zoe'].map((key) => ids['people']?.[`${key}-${round}`] ?? 0) as [number, number];
 });
 
@@ -48,9 +52,11 @@ const merge = (mergedId: number, intoId: number) =>
 
 /** Runs `happens` after an import has resolved the participants and before it stores rows. */
 async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<unknown>): Promise<void> {
-  const letGo = await holdLocks(fixture.env, `select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', $1::bigint))`, [
-    id,
-  ]);
+  const letGo = await holdLocks(
+    fixture.env,
+    `select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', $1::bigint))`,
+    [id],
+  );
   await recorded();
   await waitForLockWait(fixture.env.sql, 'transcripts');
   await happens();
@@ -59,9 +65,15 @@ async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<
 }
 
 const speakersOf = (id: number) =>
-  fixture.env.sql('select person_id, number, display_name from transcripts.speakers where conversation_id = $1 order by speaker_key', [id]);
+  fixture.env.sql(
+    'select person_id, number, display_name from transcripts.speakers where conversation_id = $1 order by speaker_key',
+    [id],
+  );
 const rowsOf = (id: number) =>
-  fixture.env.sql('select person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us', [id]);
+  fixture.env.sql(
+    'select person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us',
+    [id],
+  );
 const mine = () => ({ person_id: fixture.personId, text: 'Mine stays.' });
 
 describe('an erasure', () => {
@@ -85,7 +97,9 @@ describe('an erasure', () => {
     await meeting.writeRoom({ participants: participants().slice(1) });
     const { adminImportTranscript } = conversations.rpcs;
     await fixture.bus.call(adminImportTranscript, { conversation_id: meeting.id }, contextFor(adminImportTranscript));
-    await waitFor(async () => (await fixture.jobs.list(meeting.id)).filter(({ state }) => state === 'succeeded').length === 2);
+    await waitFor(
+      async () => (await fixture.jobs.list(meeting.id)).filter(({ state }) => state === 'succeeded').length === 2,
+    );
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
     expect(await fixture.markdown(meeting.id)).not.toMatch(/Quillfeather|heron/);
   });
@@ -97,7 +111,11 @@ describe('an erasure', () => {
       { start_ms: 0, end_ms: 1, person_id: eve, speaker: null, text: secret },
       { start_ms: 2, end_ms: 3, person_id: fixture.personId, speaker: null, text: 'Mine stays.' },
     ];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(
+      installLegacy,
+      { items: [{ conversation_id: id, rows }], dry_run: false },
+      contextFor(installLegacy),
+    );
     expect(await rowsOf(id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 

@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { fullWindow, row, startTranscriptFixture, sha256, windowEnd, windowStart, type TranscriptFixture } from './fixture.ts';
+import {
+  fullWindow,
+  row,
+  startTranscriptFixture,
+  sha256,
+  windowEnd,
+  windowStart,
+  type TranscriptFixture,
+} from './fixture.ts';
 
 let fixture: TranscriptFixture;
 beforeAll(async () => {
@@ -75,7 +83,9 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it('calls the API with the token and the signed download URL without it', async () => {
     const { id } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
-    expect(fixture.provider.requests.slice(-3).map(({ point: place, authorization }) => [place, authorization])).toEqual([
+    expect(
+      fixture.provider.requests.slice(-3).map(({ point: place, authorization }) => [place, authorization]),
+    ).toEqual([
       ['sessions', `Bearer ${fixture.provider.apiToken}`],
       ['transcript', `Bearer ${fixture.provider.apiToken}`],
       ['download', undefined],
@@ -84,7 +94,12 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
 
   it('selects the session with the longest overlap with the window', async () => {
     const { id, meetingId, sessionId, recorded } = await fixture.meet({ artifact, isRecorded: false });
-    fixture.provider.addSession({ id: 'session-early', meetingId, startedAt: '2030-01-15T09:00:00Z', endedAt: '2030-01-15T10:02:00Z' });
+    fixture.provider.addSession({
+      id: 'session-early',
+      meetingId,
+      startedAt: '2030-01-15T09:00:00Z',
+      endedAt: '2030-01-15T10:02:00Z',
+    });
     fixture.provider.addSession({ id: 'session-late', meetingId, startedAt: '2030-01-15T10:04:59Z', endedAt: null });
     fixture.provider.addSession({
       id: 'session-other',
@@ -97,12 +112,26 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   });
 
   it('finds the session on the last page of many', async () => {
-    const { id, meetingId, sessionId, recorded } = await fixture.meet({ hasSession: false, artifact, isRecorded: false });
+    const { id, meetingId, sessionId, recorded } = await fixture.meet({
+      hasSession: false,
+      artifact,
+      isRecorded: false,
+    });
     for (let index = 0; index < 230; index++) {
       const day = new Date(Date.UTC(2029, 0, 1) + index * 86_400_000).toISOString();
-      fixture.provider.addSession({ id: `${meetingId}-${index}`, meetingId, startedAt: day, endedAt: day.replace('T00', 'T01') });
+      fixture.provider.addSession({
+        id: `${meetingId}-${index}`,
+        meetingId,
+        startedAt: day,
+        endedAt: day.replace('T00', 'T01'),
+      });
     }
-    fixture.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: '2030-01-15T10:10:00Z' });
+    fixture.provider.addSession({
+      id: sessionId,
+      meetingId,
+      startedAt: '2030-01-15T10:00:00Z',
+      endedAt: '2030-01-15T10:10:00Z',
+    });
     await recorded();
     expect((await fixture.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
   });
@@ -123,14 +152,21 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
 
   it('imports nothing of an artifact with mixed time bases (D26a)', async () => {
     const { id } = await fixture.meet({
-      artifact: { rows: [row(minute, minute + 1_000, 'Offset.'), row('2030-01-15T10:02:00Z', '2030-01-15T10:02:01Z', 'Absolute.')] },
+      artifact: {
+        rows: [
+          row(minute, minute + 1_000, 'Offset.'),
+          row('2030-01-15T10:02:00Z', '2030-01-15T10:02:01Z', 'Absolute.'),
+        ],
+      },
     });
     expect((await fixture.becomes(id, 'transcript_window_empty')).counts).toMatchObject({
       raw: 2,
       accepted: 0,
       excludedByReason: { transcript_timestamp_ambiguous: 2 },
     });
-    expect(await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id])).toEqual([]);
+    expect(await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id])).toEqual(
+      [],
+    );
     expect(await fixture.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
   });
 
@@ -148,7 +184,9 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   });
 
   it('classifies a row that is not JSON as malformed and imports the others (D86)', async () => {
-    const spoken = Array.from({ length: 48 }, (_, index) => JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)));
+    const spoken = Array.from({ length: 48 }, (_, index) =>
+      JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)),
+    );
     const bytes = `[${[...spoken, '{"startTime":NaN,"endTime":61000,"sentence":"No."}'].join(',')}]`;
     const { id } = await fixture.meet({ artifact: { bytes } });
     expect((await fixture.becomes(id, 'imported')).counts).toMatchObject({
@@ -233,7 +271,10 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     });
     fixture.provider.setArtifact(sessionId, artifact);
     await importAgain(id);
-    expect(await fixture.becomes(id, 'imported')).toMatchObject({ failureReason: null, counts: { installedSegments: 4 } });
+    expect(await fixture.becomes(id, 'imported')).toMatchObject({
+      failureReason: null,
+      counts: { installedSegments: 4 },
+    });
   });
 
   it('never downgrades an import: its evidence and rows remain when a later run accepts nothing', async () => {
@@ -274,7 +315,13 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     const insert =
       'insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, $2)';
     await fixture.env.sql(insert, [id, 'Old words.']);
-    const legacy = { conversationId: id, status: 'legacy_unbounded', failureReason: 'legacy_unbounded', contractImport: false, ...none };
+    const legacy = {
+      conversationId: id,
+      status: 'legacy_unbounded',
+      failureReason: 'legacy_unbounded',
+      contractImport: false,
+      ...none,
+    };
     expect(await fixture.evidence(id)).toEqual(legacy);
     await importAgain(id);
     expect(await fixture.evidence(id)).toEqual(legacy);
@@ -375,9 +422,15 @@ function storedRows(id: number): Promise<{ start_us: number; person_id: number; 
 
 /** Reruns the import, as an operator does, and waits until it ends. */
 async function importAgain(id: number): Promise<void> {
-  const { job_id: jobId } = await fixture.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
+  const { job_id: jobId } = await fixture.bus.call(
+    conversations.rpcs.adminImportTranscript,
+    { conversation_id: id },
+    newContext(),
+  );
   await waitFor(
-    async () => (await fixture.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
+    async () =>
+      (await fixture.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]))
+        .length === 1,
     { what: 'the end of the import' },
   );
 }

@@ -65,7 +65,11 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     fixture.provider.addFault('download', { kind: 'cut', afterBytes: 3_000_000 });
     await recorded();
     expect(await fixture.jobs.waitForError(id)).toContain('the exchange failed');
-    expect([await storedRows(id), (await fixture.evidence(id)).status, sessionId]).toEqual([[], 'never_ran', sessionId]);
+    expect([await storedRows(id), (await fixture.evidence(id)).status, sessionId]).toEqual([
+      [],
+      'never_ran',
+      sessionId,
+    ]);
     fixture.provider.clearFaults();
     await fixture.jobs.makeDue();
     await fixture.becomes(id, 'imported');
@@ -76,7 +80,9 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     try {
       const { id } = await other.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
       await other.jobs.waitForState(id, 'dead');
-      expect(await other.jobs.list(id)).toMatchObject([{ attempts: 1, error: 'the artifact is larger than 1000 bytes' }]);
+      expect(await other.jobs.list(id)).toMatchObject([
+        { attempts: 1, error: 'the artifact is larger than 1000 bytes' },
+      ]);
     } finally {
       await other.stop();
     }

@@ -32,7 +32,12 @@ afterAll(async () => {
 /** Starts the importer as a separate process, as in production. */
 async function startImporter(): Promise<ServiceProcess> {
   const env = { ...fixture.settings, METRICS_PORT: String(await findFreePort()) };
-  const service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  const service = await startServiceProcess({
+    repoDir: process.cwd(),
+    name: 'transcripts',
+    logFile: join(folder, 'transcripts.log'),
+    env,
+  });
   await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
   return service;
 }
@@ -92,23 +97,38 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     let service = await startImporter();
     try {
       const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
-      const downloads = (): number => fixture.provider.requests.filter((request) => request.point === 'download').length;
+      const downloads = (): number =>
+        fixture.provider.requests.filter((request) => request.point === 'download').length;
       const before = downloads();
       // The second download is the one whose rows are stored.
-      await waitFor(() => downloads() >= before + 1 && writesRows(), { timeoutMs: 120_000, what: 'rows under way', intervalMs: 5 });
+      await waitFor(() => downloads() >= before + 1 && writesRows(), {
+        timeoutMs: 120_000,
+        what: 'rows under way',
+        intervalMs: 5,
+      });
       service.kill('SIGKILL');
       await service.ended;
       expect(await fixture.evidence(id).catch(() => 'nobody answers')).toBe('nobody answers');
-      expect(await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1 limit 1', [id])).toEqual([]);
-      expect(await fixture.env.sql('select 1 from transcripts.import_evidence where conversation_id = $1', [id])).toEqual([]);
-      await fixture.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+      expect(
+        await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1 limit 1', [id]),
+      ).toEqual([]);
+      expect(
+        await fixture.env.sql('select 1 from transcripts.import_evidence where conversation_id = $1', [id]),
+      ).toEqual([]);
+      await fixture.env.sql(
+        `update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`,
+      );
       service = await startImporter();
       const end = Date.now() + importTimeoutMs;
       while (Date.now() < end) {
         await fixture.jobs.makeDue();
         if (await fixture.becomes(id, 'imported', 500).catch(() => undefined)) break;
       }
-      expect((await fixture.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });
+      expect((await fixture.evidence(id)).counts).toMatchObject({
+        raw: rows,
+        accepted: rows * 0.9,
+        installedSegments: rows * 0.9,
+      });
       const [stored] = await fixture.env.sql<{ rows: number }>(
         'select count(*)::integer as rows from transcripts.transcript_rows where conversation_id = $1',
         [id],

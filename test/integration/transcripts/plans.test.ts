@@ -107,7 +107,9 @@ describe('query plans of the transcript search in a large database (T3)', () => 
     const { rows: plans } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       `explain (format json) select 1 from search_segments where start_us % 7 = 3`,
     );
-    expect(plans.flatMap((plan) => plan['QUERY PLAN'].flatMap(({ Plan }) => listScans(Plan)))).toEqual(['search_segments']);
+    expect(plans.flatMap((plan) => plan['QUERY PLAN'].flatMap(({ Plan }) => listScans(Plan)))).toEqual([
+      'search_segments',
+    ]);
   });
 
   describe.each(filters)('%s', (where, filter) => {
@@ -119,23 +121,31 @@ describe('query plans of the transcript search in a large database (T3)', () => 
       else expect(await findScans(search.listFitting, { ...given, limit: 1_001 })).toEqual([]);
     });
 
-    it.each(questions)('%s: no sequential scan, for one speaker, few conversations, or later pages', async (_what, query) => {
-      const few = Array.from({ length: 30 }, (_, index) => index * 11 + 1);
-      for (const more of [{}, { personId: 40 }, { conversationIds: few }, { belowStart: '2025-06-01T00:00:00Z' }]) {
-        const values = { ...given, query, personId: null, conversationIds: null, ...firstPage, ...more };
-        expect([more, await findScans(search.findBest, values)]).toEqual([more, []]);
-      }
-    });
+    it.each(questions)(
+      '%s: no sequential scan, for one speaker, few conversations, or later pages',
+      async (_what, query) => {
+        const few = Array.from({ length: 30 }, (_, index) => index * 11 + 1);
+        for (const more of [{}, { personId: 40 }, { conversationIds: few }, { belowStart: '2025-06-01T00:00:00Z' }]) {
+          const values = { ...given, query, personId: null, conversationIds: null, ...firstPage, ...more };
+          expect([more, await findScans(search.findBest, values)]).toEqual([more, []]);
+        }
+      },
+    );
 
-    it.each(questions)('%s of one speaker: no sequential scan, and the word index is not used', async (_what, query) => {
-      const conversationIds = (await client.query<{ id: number }>(search.listConversationsWithSpeaker.prepared.text, [40, 1_001])).rows.map(
-        ({ id }) => id,
-      );
-      expect(conversationIds.length).toBeGreaterThan(1);
-      const values = { ...given, query, personId: 40, conversationIds, ...firstPage };
-      const plans = await explain(search.walkBest, values);
-      expect([plans.flatMap(listScans), plans.flatMap(listIndexes).filter((name) => name.includes('words'))]).toEqual([[], []]);
-    });
+    it.each(questions)(
+      '%s of one speaker: no sequential scan, and the word index is not used',
+      async (_what, query) => {
+        const conversationIds = (
+          await client.query<{ id: number }>(search.listConversationsWithSpeaker.prepared.text, [40, 1_001])
+        ).rows.map(({ id }) => id);
+        expect(conversationIds.length).toBeGreaterThan(1);
+        const values = { ...given, query, personId: 40, conversationIds, ...firstPage };
+        const plans = await explain(search.walkBest, values);
+        expect([plans.flatMap(listScans), plans.flatMap(listIndexes).filter((name) => name.includes('words'))]).toEqual(
+          [[], []],
+        );
+      },
+    );
   });
 
   it.each([

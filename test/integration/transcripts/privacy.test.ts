@@ -34,7 +34,12 @@ beforeAll(async () => {
   seen = await listen(fixture);
   // A separate process at the most verbose log level, so that all of its output is in one file.
   const env = { ...fixture.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
-  service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  service = await startServiceProcess({
+    repoDir: process.cwd(),
+    name: 'transcripts',
+    logFile: join(folder, 'transcripts.log'),
+    env,
+  });
   await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
 });
 afterAll(async () => {
@@ -59,7 +64,8 @@ async function listen({ env }: TranscriptFixture): Promise<string[]> {
 }
 
 const minute = 60_000;
-const say = (start: unknown, end: unknown, word: string): unknown => row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
+const say = (start: unknown, end: unknown, word: string): unknown =>
+  row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
 
 describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is never kept; architecture#a-recorded-meeting)', () => {
   it('excluded speech is in no table, message, job, error or log', async () => {
@@ -74,7 +80,12 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     ];
     const good = await fixture.meet({ artifact: { rows } });
     const mixed = await fixture.meet({
-      artifact: { rows: [say(2 * minute, 3 * minute, planted.mixed), say('2030-01-15T10:03:00Z', '2030-01-15T10:03:01Z', planted.mixed)] },
+      artifact: {
+        rows: [
+          say(2 * minute, 3 * minute, planted.mixed),
+          say('2030-01-15T10:03:00Z', '2030-01-15T10:03:01Z', planted.mixed),
+        ],
+      },
     });
     const garbage = await fixture.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
     const plain = await fixture.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
@@ -113,18 +124,22 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     expect(seen.some((message) => message.includes('jobs.transcripts.transcript-import'))).toBe(true);
     for (const word of Object.values(planted)) {
       for (const { name } of tables) {
-        expect([word, name, await fixture.env.sql(`select 1 from ${name} t where position($1 in t::text) > 0`, [word])]).toEqual([
+        expect([
           word,
           name,
-          [],
-        ]);
+          await fixture.env.sql(`select 1 from ${name} t where position($1 in t::text) > 0`, [word]),
+        ]).toEqual([word, name, []]);
       }
       expect([word, seen.filter((message) => message.includes(word))]).toEqual([word, []]);
       expect([word, log.includes(word)]).toEqual([word, false]);
     }
-    const found = await fixture.env.sql('select 1 from transcripts.transcript_rows where position($1 in text) > 0', [accepted]);
+    const found = await fixture.env.sql('select 1 from transcripts.transcript_rows where position($1 in text) > 0', [
+      accepted,
+    ]);
     expect(found).toHaveLength(1);
     expect(log).not.toContain(accepted);
-    expect(await fixture.env.sql(`select 1 from transcripts.jobs j where position($1 in j::text) > 0`, [accepted])).toEqual([]);
+    expect(
+      await fixture.env.sql(`select 1 from transcripts.jobs j where position($1 in j::text) > 0`, [accepted]),
+    ).toEqual([]);
   });
 });

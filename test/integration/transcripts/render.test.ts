@@ -111,7 +111,12 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     await fixture.bus.call(
       transcripts.rpcs.installLegacy,
       {
-        items: [{ conversation_id: id, rows: [{ start_ms: 1_500, end_ms: 2_000, person_id: null, speaker: 'Gwen', text: 'Old.' }] }],
+        items: [
+          {
+            conversation_id: id,
+            rows: [{ start_ms: 1_500, end_ms: 2_000, person_id: null, speaker: 'Gwen', text: 'Old.' }],
+          },
+        ],
         dry_run: false,
       },
       contextFor(transcripts.rpcs.installLegacy),
@@ -120,11 +125,14 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
       `select conversations.iso_utc(start_at + interval '1.5 seconds') as start from conversations.conversations where id = $1`,
       [id],
     );
-    const read = async (): Promise<unknown> => JSON.parse(await fixture.transcript({ conversation_id: id, format: 'json' }));
+    const read = async (): Promise<unknown> =>
+      JSON.parse(await fixture.transcript({ conversation_id: id, format: 'json' }));
     const speaker = { key: '-1', person_id: null, name: 'Gwen' };
     const old = { index: 0, start_ms: 1_500, end_ms: 2_000, started_at: conversation?.start, speaker, text: 'Old.' };
     expect(await read()).toEqual({ conversation_id: id, window: null, segments: [old] });
-    await fixture.env.sql('update conversations.conversations set start_at = null, finish_at = null where id = $1', [id]);
+    await fixture.env.sql('update conversations.conversations set start_at = null, finish_at = null where id = $1', [
+      id,
+    ]);
     expect(await read()).toMatchObject({ window: null, segments: [{ ...old, started_at: null }] });
   });
 
@@ -148,14 +156,21 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
        select $1, (n - n % 3)::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
       [id],
     );
-    const reply = await fixture.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, contextFor(transcripts.rpcs.render));
+    const reply = await fixture.bus.callRaw(
+      transcripts.rpcs.render,
+      { conversation_id: id },
+      contextFor(transcripts.rpcs.render),
+    );
     if (reply.kind !== 'stream') throw new Error('one message');
     return { id, reply };
   }
 
   it('aborts a large file whose rows have changed since its digest was sent', async () => {
     const { id, reply } = await readLarge();
-    await fixture.env.sql(`update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`, [id]);
+    await fixture.env.sql(
+      `update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`,
+      [id],
+    );
     const readAll = async () => {
       for await (const chunk of reply.chunks) expect(chunk.length).toBeGreaterThan(0);
     };
@@ -171,12 +186,18 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
       text += Buffer.from(chunk).toString('utf8');
     }
     expect(text.match(/Sentence/g)).toHaveLength(40_000);
-    expect(text.endsWith('**Unresolved speaker 2** (666:39)\nSentence 39999 of a long evening, longer than most.\n')).toBe(true);
+    expect(
+      text.endsWith('**Unresolved speaker 2** (666:39)\nSentence 39999 of a long evening, longer than most.\n'),
+    ).toBe(true);
     expect(reply.digest).toBe(hash.digest('base64url'));
   });
 });
 
 async function rename(name: string): Promise<void> {
   const document = { people: [{ key: 'ada', name, contact: { email: 'ada@example.org' } }] };
-  await fixture.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+  await fixture.bus.call(
+    directory.rpcs.applyWorkspace,
+    { document, dry_run: false },
+    contextFor(directory.rpcs.applyWorkspace),
+  );
 }

@@ -14,7 +14,10 @@ let service: { stop(): Promise<void> };
 let db: Database;
 beforeAll(async () => {
   fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
-  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: fastJobTuning, maxIndexRunMs: 0 });
+  service = await startService('transcripts', fixture.env, fixture.settings, {
+    tuning: fastJobTuning,
+    maxIndexRunMs: 0,
+  });
   db = await createDatabase({
     url: fixture.env.settings['DATABASE_URL'] ?? '',
     schema: 'transcripts',
@@ -70,20 +73,24 @@ describe('transcripts.index-transcripts (T3)', () => {
     await waitFor(async () => (await known()).length === 3);
     await service.stop();
     // As if all events about it had been lost.
-    await fixture.env.sql('update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1', [
-      deleted,
-      '{"reason":"operator","by":"test"}',
-    ]);
+    await fixture.env.sql(
+      'update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1',
+      [deleted, '{"reason":"operator","by":"test"}'],
+    );
     await fixture.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
     const leave = 'update conversations.all_conversations set participant_ids = $2, updated_at = now() where id = $1';
     await fixture.env.sql(leave, [left, []]);
     service = await startService('transcripts', fixture.env, fixture.settings, { tuning: fastJobTuning });
     await waitFor(async () => JSON.stringify(await known()) === JSON.stringify([{ id: left, people: [] }]));
     const stored = async () => {
-      const select = 'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1';
+      const select =
+        'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1';
       return (await fixture.env.sql<{ id: number }>(select, [ids])).map(({ id }) => id);
     };
-    await waitFor(async () => JSON.stringify(await stored()) === JSON.stringify([left, deleted].toSorted((one, other) => one - other)));
+    await waitFor(
+      async () =>
+        JSON.stringify(await stored()) === JSON.stringify([left, deleted].toSorted((one, other) => one - other)),
+    );
   });
 
   it('detects rows written in any process and regardless of duration', async () => {
@@ -112,31 +119,46 @@ describe('cached access data of a conversation', () => {
   it.each([
     { what: 'goes for good', removing: removeForGood, waits: 'writer' },
     { what: 'is deleted', removing: remove, waits: 'transcripts' },
-  ])('cached access data is not restored when the conversation $what after the answer of its owner', async ({ removing, waits }) => {
-    const { id } = await fixture.meet({ isRecorded: false, window: {} });
-    const { installLegacy } = transcripts.rpcs;
-    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a numbat' }];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
-    const kept = () => fixture.env.sql('select participant_ids from transcripts.search_conversations where conversation_id = $1', [id]);
-    await waitFor(async () => (await kept()).length === 1);
-    let removed: Promise<void> | undefined;
-    const call = async () => {
-      removed = removing(id);
-      await waitForLockWait(fixture.env.sql, waits);
-      const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [fixture.personId] };
-      return { items: [{ ...facts, updated_at: '2100-01-01T00:00:00Z' }] };
-    };
-    await refreshAccessFacts({ bus: { call } as unknown as Bus, db }, [id], newContext());
-    await removed;
-    await waitFor(async () => (await kept()).length === 0);
-  });
+  ])(
+    'cached access data is not restored when the conversation $what after the answer of its owner',
+    async ({ removing, waits }) => {
+      const { id } = await fixture.meet({ isRecorded: false, window: {} });
+      const { installLegacy } = transcripts.rpcs;
+      const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a numbat' }];
+      await fixture.bus.call(
+        installLegacy,
+        { items: [{ conversation_id: id, rows }], dry_run: false },
+        contextFor(installLegacy),
+      );
+      const kept = () =>
+        fixture.env.sql('select participant_ids from transcripts.search_conversations where conversation_id = $1', [
+          id,
+        ]);
+      await waitFor(async () => (await kept()).length === 1);
+      let removed: Promise<void> | undefined;
+      const call = async () => {
+        removed = removing(id);
+        await waitForLockWait(fixture.env.sql, waits);
+        const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [fixture.personId] };
+        return { items: [{ ...facts, updated_at: '2100-01-01T00:00:00Z' }] };
+      };
+      await refreshAccessFacts({ bus: { call } as unknown as Bus, db }, [id], newContext());
+      await removed;
+      await waitFor(async () => (await kept()).length === 0);
+    },
+  );
 
   it('cached access data is removed for a deleted conversation without a transcript', async () => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a dugong' }];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
-    const kept = () => fixture.env.sql('select 1 from transcripts.search_conversations where conversation_id = $1', [id]);
+    await fixture.bus.call(
+      installLegacy,
+      { items: [{ conversation_id: id, rows }], dry_run: false },
+      contextFor(installLegacy),
+    );
+    const kept = () =>
+      fixture.env.sql('select 1 from transcripts.search_conversations where conversation_id = $1', [id]);
     await waitFor(async () => (await kept()).length === 1);
     await fixture.env.sql('delete from transcripts.transcript_rows where conversation_id = $1', [id]);
     await remove(id);

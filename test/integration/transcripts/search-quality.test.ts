@@ -15,7 +15,10 @@ interface Topic {
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const page = join(root, 'docs', 'search-quality.md');
-const topics = parse(readFileSync(join(root, 'test', 'fixtures', 'spoken-questions.yaml'), 'utf8')) as Record<string, Topic[]>;
+const topics = parse(readFileSync(join(root, 'test', 'fixtures', 'spoken-questions.yaml'), 'utf8')) as Record<
+  string,
+  Topic[]
+>;
 /** Demo sentences around each utterance. */
 const around = 12;
 const first = 10;
@@ -56,7 +59,11 @@ async function fill(): Promise<void> {
 }
 
 async function ask(q: string): Promise<string[]> {
-  const { items } = await fixture.bus.call(transcripts.rpcs.search, { q, limit: first }, { ...newContext(), actor: superuser });
+  const { items } = await fixture.bus.call(
+    transcripts.rpcs.search,
+    { q, limit: first },
+    { ...newContext(), actor: superuser },
+  );
   return items.map(({ segment }) => segment.text);
 }
 
@@ -77,7 +84,9 @@ describe('transcripts.transcripts.search (T2, T3, T6)', () => {
           recall += hits / wanted.size;
         }
       }
-      lines.push(`| ${language} | ${questions} | ${(precision / questions).toFixed(3)} | ${(recall / questions).toFixed(3)} |`);
+      lines.push(
+        `| ${language} | ${questions} | ${(precision / questions).toFixed(3)} | ${(recall / questions).toFixed(3)} |`,
+      );
       sums.questions += questions;
       sums.precision += precision;
       sums.recall += recall;
@@ -85,7 +94,9 @@ describe('transcripts.transcripts.search (T2, T3, T6)', () => {
     const { questions, precision, recall } = sums;
     expect(questions).toBeGreaterThanOrEqual(200);
     lines.push(`| all | ${questions} | ${(precision / questions).toFixed(3)} | ${(recall / questions).toFixed(3)} |`);
-    const table = ['| language | questions | precision at 10 | recall at 10 |', '|---|---|---|---|', ...lines].join('\n');
+    const table = ['| language | questions | precision at 10 | recall at 10 |', '|---|---|---|---|', ...lines].join(
+      '\n',
+    );
     const text = readFileSync(page, 'utf8');
     const written = text.replace(/\| language [\s\S]*?\n(?!\|)/, `${table}\n`);
     if (process.env['WRITE_SEARCH_QUALITY'] === 'true') writeFileSync(page, written);

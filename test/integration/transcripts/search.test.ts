@@ -45,10 +45,20 @@ async function talk(...lines: string[]): Promise<number> {
   const rows = lines.map((line, index) => {
     const [, speaker = 'Gwen', text = line] = /^(\w+): (.*)$/s.exec(line) ?? [];
     const isAda = speaker === 'Ada';
-    return { start_ms: index * minute, end_ms: index * minute + 1_500, person_id: isAda ? fixture.personId : null, speaker, text };
+    return {
+      start_ms: index * minute,
+      end_ms: index * minute + 1_500,
+      person_id: isAda ? fixture.personId : null,
+      speaker,
+      text,
+    };
   });
   const { installLegacy } = transcripts.rpcs;
-  await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+  await fixture.bus.call(
+    installLegacy,
+    { items: [{ conversation_id: id, rows }], dry_run: false },
+    contextFor(installLegacy),
+  );
   await indexed();
   return id;
 }
@@ -90,7 +100,11 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect({ items, next, total }).toEqual({
       items: [
         {
-          conversation: { id, title: `Conversation of ${conversation?.start.slice(0, 10)}`, start: conversation?.start },
+          conversation: {
+            id,
+            title: `Conversation of ${conversation?.start.slice(0, 10)}`,
+            start: conversation?.start,
+          },
           segment: {
             index: 1,
             start_ms: minute,
@@ -124,7 +138,13 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
   });
 
   it('accepts words, phrases, exclusions and prefixes; AND and OR are words; whole words without stems', async () => {
-    await talk('quokka walks home', 'quokka home walks slowly', 'quokkas or wombats', 'the quokka and the wombat', 'walks');
+    await talk(
+      'quokka walks home',
+      'quokka home walks slowly',
+      'quokkas or wombats',
+      'the quokka and the wombat',
+      'walks',
+    );
     const answers = async (q: string): Promise<string[]> => said(await search({ q })).toSorted();
     expect(await answers('quokka walks')).toEqual(['quokka home walks slowly', 'quokka walks home']);
     expect(await answers('"walks home" quokka')).toEqual(['quokka walks home']);
@@ -139,11 +159,15 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect(await answers('quokka OR wombats')).toEqual([]);
     expect(await answers('quokkas OR wombats')).toEqual(['quokkas or wombats']);
     expect(await answers('quokka AND wombat')).toEqual(['the quokka and the wombat']);
-    for (const q of ['-quokka', '"" - *', '& | !', ' ']) expect(await search({ q })).toEqual({ items: [], next: null, total_estimate: 0 });
+    for (const q of ['-quokka', '"" - *', '& | !', ' '])
+      expect(await search({ q })).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
   it('returns the best matches first, then the newest', async () => {
-    const older = await talk('zebra crossing', 'a zebra said something long about many other things and animals of the plain');
+    const older = await talk(
+      'zebra crossing',
+      'a zebra said something long about many other things and animals of the plain',
+    );
     const newer = await talk('zebra crossing');
     // Later steps have earlier times: the first talk is the newer conversation.
     const { items } = await search({ q: 'zebra' });
@@ -159,7 +183,11 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
 
   it('returns every match once across pages, beyond the number ranked together', async () => {
     const count = 1_203;
-    await talk(...Array.from({ length: count }, (_, index) => (index % 100 === 0 ? `marmot ${index}` : `marmot ${index} in the hills`)));
+    await talk(
+      ...Array.from({ length: count }, (_, index) =>
+        index % 100 === 0 ? `marmot ${index}` : `marmot ${index} in the hills`,
+      ),
+    );
     const seen: string[] = [];
     let cursor: string | null = null;
     let first: Reply | undefined;
@@ -209,7 +237,12 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect((await search({ q: 'otter', from: start, to: later })).items).toHaveLength(2);
     expect((await search({ q: 'otter', to: start })).items).toEqual([]);
     expect((await search({ q: 'otter', from: later })).items).toEqual([]);
-    for (const given of [{ person_id: 2_000_000_000 }, { person_id: -1 }, { holon_slug: 'nowhere' }, { journey: 'nothing' }])
+    for (const given of [
+      { person_id: 2_000_000_000 },
+      { person_id: -1 },
+      { holon_slug: 'nowhere' },
+      { journey: 'nothing' },
+    ])
       await expect(search({ q: 'otter', ...given })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -218,7 +251,11 @@ describe('text that the search never finds (T2)', () => {
   it('does not find speech outside the window, and rows replaced by a later import', async () => {
     const { id, sessionId } = await fixture.meet({
       artifact: {
-        rows: [row(0, 1_000, 'lynx outside'), row(minute, minute + 1_000, 'lynx inside'), row(9 * minute, 9 * minute + 1, 'lynx after')],
+        rows: [
+          row(0, 1_000, 'lynx outside'),
+          row(minute, minute + 1_000, 'lynx inside'),
+          row(9 * minute, 9 * minute + 1, 'lynx after'),
+        ],
       },
     });
     await fixture.becomes(id, 'imported');
@@ -246,10 +283,18 @@ describe('text that the search never finds (T2)', () => {
   });
 
   it('does not find rows that were never cut, as soon as a run finds the window and imports nothing', async () => {
-    const { id, writeRoom } = await fixture.meet({ artifact: { rows: [row(0, 1_000, 'outside')] }, isRecorded: false, window: {} });
+    const { id, writeRoom } = await fixture.meet({
+      artifact: { rows: [row(0, 1_000, 'outside')] },
+      isRecorded: false,
+      window: {},
+    });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'wapiti before' }];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(
+      installLegacy,
+      { items: [{ conversation_id: id, rows }], dry_run: false },
+      contextFor(installLegacy),
+    );
     await indexed();
     expect((await search({ q: 'wapiti' })).items).toHaveLength(1);
     await writeRoom(fullWindow);
@@ -272,7 +317,11 @@ describe('text that the search never finds (T2)', () => {
       { start_ms: 0, end_ms: 1, person_id: eve, speaker: null, text: 'gazelle of Eve' },
       { start_ms: 2, end_ms: 3, person_id: null, speaker: 'Gwen', text: 'gazelle of Gwen' },
     ];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(
+      installLegacy,
+      { items: [{ conversation_id: id, rows }], dry_run: false },
+      contextFor(installLegacy),
+    );
     await indexed();
     expect(said(await search({ q: 'gazelle' }))).toHaveLength(2);
     await fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: false }, contextFor(erasePerson));
@@ -337,17 +386,27 @@ describe('visibility of search results (T2; D18f, D69)', () => {
     const take = async (people: number[]): Promise<number> => {
       const { importConversations } = conversations.rpcs;
       const item = { key: 'avocet', participant_ids: people };
-      const { items } = await fixture.bus.call(importConversations, { items: [item], dry_run: false }, contextFor(importConversations));
+      const { items } = await fixture.bus.call(
+        importConversations,
+        { items: [item], dry_run: false },
+        contextFor(importConversations),
+      );
       return items[0]?.id ?? 0;
     };
     const id = await take([fixture.personId]);
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'avocet' }];
-    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(
+      installLegacy,
+      { items: [{ conversation_id: id, rows }], dry_run: false },
+      contextFor(installLegacy),
+    );
     await indexed();
     await startMembersOnly();
     const asIvo = user({ personId: ivo });
-    await becomes(async () => expect((await search({ q: 'avocet' }, user({ personId: fixture.personId }))).items).toHaveLength(1));
+    await becomes(async () =>
+      expect((await search({ q: 'avocet' }, user({ personId: fixture.personId }))).items).toHaveLength(1),
+    );
     expect((await search({ q: 'avocet' }, asIvo)).items).toEqual([]);
     await take([fixture.personId, ivo]);
     await becomes(async () => expect((await search({ q: 'avocet' }, asIvo)).items).toHaveLength(1));
@@ -364,10 +423,21 @@ async function reindex(id: number): Promise<void> {
 
 /** An account with team authority over the holon. */
 async function lead(holon: string): Promise<number> {
-  const account = { email: 'lead@example.org', person: 'ada', password: 'a-long-enough-password', teams: [{ holon, active: true }] };
+  const account = {
+    email: 'lead@example.org',
+    person: 'ada',
+    password: 'a-long-enough-password',
+    teams: [{ holon, active: true }],
+  };
   const { applyWorkspace } = directory.rpcs;
-  await fixture.bus.call(applyWorkspace, { document: { accounts: [account] }, dry_run: false }, contextFor(applyWorkspace));
-  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [account.email]);
+  await fixture.bus.call(
+    applyWorkspace,
+    { document: { accounts: [account] }, dry_run: false },
+    contextFor(applyWorkspace),
+  );
+  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [
+    account.email,
+  ]);
   return row?.id ?? 0;
 }
 
@@ -385,7 +455,11 @@ async function makeEventsPrivate(isPrivate: boolean): Promise<void> {
       },
     ],
   };
-  await fixture.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+  await fixture.bus.call(
+    directory.rpcs.applyWorkspace,
+    { document, dry_run: false },
+    contextFor(directory.rpcs.applyWorkspace),
+  );
 }
 
 /** Replaces the conversations service by one with member access. */

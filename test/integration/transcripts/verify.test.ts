@@ -54,7 +54,9 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     });
     const found = await cli(file, '--json');
     expect([found.code, JSON.parse(found.stdout)]).toEqual([0, [result]]);
-    expect((await cli(file)).stdout).toContain('the file matches the import and its evidence: 4 rows, 1 inside the window');
+    expect((await cli(file)).stdout).toContain(
+      'the file matches the import and its evidence: 4 rows, 1 inside the window',
+    );
   });
 
   it('lists every field in which another file differs, and exits with status 1', async () => {
@@ -63,7 +65,9 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     const other = await copy('other.json', JSON.stringify([row(0, 1_000, 'Before.')]));
     const result = await cli(other, '--conversation', String(id), '--json');
     expect(result.code).toBe(1);
-    const fields = (JSON.parse(result.stdout) as { differences: { field: string }[] }).differences.map((item) => item.field);
+    const fields = (JSON.parse(result.stdout) as { differences: { field: string }[] }).differences.map(
+      (item) => item.field,
+    );
     expect(fields).toEqual([
       'artifact.sha256',
       'artifact.bytes',
@@ -86,7 +90,10 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
       code: 1,
       stderr: 'There is no transcript import of conversation 999999999.\n',
     });
-    expect(await cli(join(folder, 'absent.json'))).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be read') });
+    expect(await cli(join(folder, 'absent.json'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be read'),
+    });
     const imported = await fixture.meet({ artifact: { bytes: artifact } });
     await fixture.becomes(imported.id, 'imported');
     const garbage = await copy('garbage.txt', 'no transcript');

@@ -97,15 +97,19 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     const markdown = fc.array(piece, { maxLength: 80 }).map((pieces) => pieces.join(''));
     const check = (): void =>
       fc.assert(
-        fc.property(fc.oneof(markdown, fc.string({ unit: 'binary', maxLength: 120 })), fc.integer({ min: 2, max: 60 }), (text, visible) => {
-          const html = render(text);
-          const parts = splitHtml(html, { visible, bytes: 2_000 });
-          for (const part of parts) {
-            expect(readTelegramHtml(part)).toBe(toVisibleText(part));
-            expect(toVisibleText(part).length).toBeLessThanOrEqual(visible);
-          }
-          expect(parts.map(toVisibleText).join('')).toBe(toVisibleText(html));
-        }),
+        fc.property(
+          fc.oneof(markdown, fc.string({ unit: 'binary', maxLength: 120 })),
+          fc.integer({ min: 2, max: 60 }),
+          (text, visible) => {
+            const html = render(text);
+            const parts = splitHtml(html, { visible, bytes: 2_000 });
+            for (const part of parts) {
+              expect(readTelegramHtml(part)).toBe(toVisibleText(part));
+              expect(toVisibleText(part).length).toBeLessThanOrEqual(visible);
+            }
+            expect(parts.map(toVisibleText).join('')).toBe(toVisibleText(html));
+          },
+        ),
         { numRuns: 400 },
       );
     expect(check).not.toThrow();
@@ -114,6 +118,8 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
 
 describe('splitReply (rules/providers#telegram-sending)', () => {
   it('drops parts without visible text, which the platform rejects', () => {
-    expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([4_096, 1]);
+    expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([
+      4_096, 1,
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). Cuts are never inside a tag, entity or grapheme, unless one
- * alone is too long; open tags are closed before a cut and reopened after it. The visible texts of the parts joined are the visible text of the
- * whole.
+ * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). Cuts are never inside a tag,
+ * entity or grapheme, unless one alone is too long; open tags are closed before a cut and reopened after it. The
+ * visible texts of the parts joined are the visible text of the whole.
  */
 
 import { toVisibleText } from '../../messaging-html.ts';
@@ -74,7 +74,8 @@ function nextPart(tokens: readonly Token[], start: number, openBefore: readonly 
     source += token.source;
     bytes += token.bytes;
     visible += token.width;
-    if ((visible * 2 < limits.visible && bytes * 2 < limits.bytes) || tokens[index + 1]?.startsGrapheme === false) continue;
+    if ((visible * 2 < limits.visible && bytes * 2 < limits.bytes) || tokens[index + 1]?.startsGrapheme === false)
+      continue;
     if (token.isBreak === 'line') lineCut = cutAt(index + 1);
     else if (token.isBreak === 'space') spaceCut = cutAt(index + 1);
   }
@@ -100,7 +101,15 @@ function readTokens(html: string): Token[] {
     const bytes = Buffer.byteLength(source);
     const startsGrapheme = graphemeStarts.has(at);
     if (name !== undefined)
-      return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false, startsGrapheme };
+      return {
+        kind: slash === '/' ? 'close' : 'open',
+        source,
+        name: name.toLowerCase(),
+        width: 0,
+        bytes,
+        isBreak: false,
+        startsGrapheme,
+      };
     const width = widthOf(source);
     at += width;
     const isBreak = source === '\n' ? 'line' : /^\s$/.test(source) ? 'space' : false;

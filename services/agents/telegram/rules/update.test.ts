@@ -39,12 +39,20 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
   it('reads a text of an anonymous administrator without a sender (rules/providers#telegram-updates)', () => {
     const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
     const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
-    expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });
+    expect(read(anonymous)).toMatchObject({
+      senderId: undefined,
+      content: { kind: 'question', senderId: undefined, text: 'hello' },
+    });
   });
 
   it('returns names of the chat and of the chat on whose behalf it was written', () => {
     const chat = { id: -100_777, type: 'supergroup', username: 'TeaHouseTalk' };
-    const post = message({ chat, sender_chat: { id: -100_999, type: 'channel', username: 5 }, text: 'x', is_automatic_forward: true });
+    const post = message({
+      chat,
+      sender_chat: { id: -100_999, type: 'channel', username: 5 },
+      text: 'x',
+      is_automatic_forward: true,
+    });
     expect(read(post)?.chatNames).toEqual(['-100777', '@teahousetalk', '-100999']);
     expect(read({ update_id: 7, poll: { id: 'p' } })?.chatNames).toEqual([]);
   });
@@ -102,7 +110,9 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
   });
 
   it('removes control characters from a text and keeps line breaks (D74)', () => {
-    expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({ text: 'a[31m\tb\nc\ufffd' });
+    expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({
+      text: 'a[31m\tb\nc\ufffd',
+    });
     expect(read(message({ text: '\u0000\u0007\n' }))?.content).toEqual({ kind: 'other' });
   });
 
@@ -138,7 +148,9 @@ describe('verifyUpdate (D31, D33d)', () => {
       });
     }
     expect(verifyUpdate(body('{"update_id":7}'), open, unsigned)).toMatchObject({ kind: 'update' });
-    expect(verifyUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
+    expect(verifyUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({
+      outcome: 'rejected_secret',
+    });
   });
 
   it.each([
@@ -161,13 +173,16 @@ describe('verifyUpdate (D31, D33d)', () => {
   });
 
   it('rejects a body that is not JSON in any encoding, and one over the size limit', () => {
-    expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, unsigned)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, unsigned)).toMatchObject({
+      outcome: 'rejected_unreadable',
+    });
     expect(verifyUpdate(null, open, unsigned)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
   it('verifies the secret before reading the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
-    const verify = (given: string | null) => verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
+    const verify = (given: string | null) =>
+      verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
     expect(verify(digest('secret'))).toMatchObject({ kind: 'update' });
     for (const wrong of [null, '', digest('other'), digest('secret').toUpperCase(), 'x'.repeat(64)]) {
       expect(verify(wrong)).toMatchObject({ outcome: 'rejected_secret' });
@@ -223,7 +238,9 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
   });
 
   it('removes a mention by id', () => {
-    expect(readAddress(ask('Example, hello', [{ type: 'text_mention', offset: 0, length: 7, userId: 99 }]), bot)).toEqual({
+    expect(
+      readAddress(ask('Example, hello', [{ type: 'text_mention', offset: 0, length: 7, userId: 99 }]), bot),
+    ).toEqual({
       kind: 'ours',
       text: 'hello',
     });
@@ -236,10 +253,18 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
   });
 
   it('accepts every command while the bot’s name is unknown', () => {
-    expect(readAddress(ask('/ask@other_bot hello'), { id: 99, username: undefined })).toEqual({ kind: 'ours', text: 'hello' });
+    expect(readAddress(ask('/ask@other_bot hello'), { id: 99, username: undefined })).toEqual({
+      kind: 'ours',
+      text: 'hello',
+    });
   });
 
   it('requires the bot’s name only for mentions', () => {
-    expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(needsBotName)).toEqual([false, false, true, true]);
+    expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(needsBotName)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Reads Telegram updates leniently: fields of the wrong type count as missing (rules/providers#telegram-updates). Texts of people in private chats,
- * groups and supergroups are answered, everything else is echoed (D32).
+ * Reads Telegram updates leniently: fields of the wrong type count as missing (rules/providers#telegram-updates). Texts
+ * of people in private chats, groups and supergroups are answered, everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
@@ -71,7 +71,9 @@ export const encodeSecretDigest = ({ deliveryId, digest }: SecretDigest): string
 /** Reverses `encodeSecretDigest`. */
 export function decodeSecretDigest(text: string | null): SecretDigest {
   const end = text?.lastIndexOf(':') ?? -1;
-  return text === null || end < 0 ? { deliveryId: '', digest: null } : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
+  return text === null || end < 0
+    ? { deliveryId: '', digest: null }
+    : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
 }
 
 /** Which updates are accepted (D31, D64). */
@@ -88,11 +90,20 @@ const textFields = { texts: new Set(['text']) };
 const answeredChats = ['private', 'group', 'supergroup'] as const;
 
 /** Verifies and reads a webhook. The body is not read before it is verified. */
-export function verifyUpdate(body: Buffer | null, received: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
+export function verifyUpdate(
+  body: Buffer | null,
+  received: SecretDigest,
+  { secret, allowUnsigned }: UpdateTrust,
+): Verdict {
   if (secret === undefined && !allowUnsigned) {
-    return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('config.messaging.webhook_secret of the agent') };
+    return {
+      kind: 'rejected',
+      outcome: unsignedOutcome,
+      message: describeUnsigned('config.messaging.webhook_secret of the agent'),
+    };
   }
-  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
+  if (body === null)
+    return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
   if (secret !== undefined && !isHmac(received.digest, received.deliveryId, secret)) {
     return {
       kind: 'rejected',
@@ -123,7 +134,14 @@ export function readUpdate(body: Buffer): Update | undefined {
   const chatNames = isJsonObject(inner) ? readChatNames(inner) : [];
   const message = document['message'];
   const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
-  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, chatNames, content };
+  return {
+    updateId,
+    field: content.kind === 'other' ? field.slice(0, 100) : 'message',
+    chatId,
+    senderId,
+    chatNames,
+    content,
+  };
 }
 
 function readMessage(message: JsonObject): UpdateContent {
@@ -134,9 +152,11 @@ function readMessage(message: JsonObject): UpdateContent {
   const chatType = answeredChats.find((type) => type === chat['type']);
   if (chatId === undefined) return other;
   const to = readInteger(message['migrate_to_chat_id']);
-  if (to !== undefined && chatType === 'group' && isMigration(chatId, to)) return { kind: 'migration', chatId, from: chatId, to };
+  if (to !== undefined && chatType === 'group' && isMigration(chatId, to))
+    return { kind: 'migration', chatId, from: chatId, to };
   const from = readInteger(message['migrate_from_chat_id']);
-  if (from !== undefined && chatType === 'supergroup' && isMigration(from, chatId)) return { kind: 'migration', chatId, from, to: chatId };
+  if (from !== undefined && chatType === 'supergroup' && isMigration(from, chatId))
+    return { kind: 'migration', chatId, from, to: chatId };
   const { text } = message;
   const sender = readSender(message);
   if (chatType === undefined || typeof text !== 'string' || isBlank(text) || text.length > maxTextLength) return other;
@@ -168,7 +188,10 @@ export function isMigration(from: number, to: number): boolean {
   return from < 0 && to < 0 && from !== to;
 }
 
-/** Undefined for senders that post as a chat, e.g. anonymous administrators: `from` is then a shared bot of the platform. */
+/**
+ * Undefined for senders that post as a chat, e.g. anonymous administrators: `from` is then a shared bot of the
+ * platform.
+ */
 function readSender(message: JsonObject): JsonObject | undefined {
   return isJsonObject(message['from']) && !isJsonObject(message['sender_chat']) ? message['from'] : undefined;
 }
@@ -178,7 +201,8 @@ function readEntities(value: unknown): Entity[] {
   return value.filter(isJsonObject).flatMap((entity) => {
     const { type, user } = entity;
     const [offset, length] = [readInteger(entity['offset']), readInteger(entity['length'])];
-    if (typeof type !== 'string' || offset === undefined || length === undefined || offset < 0 || length <= 0) return [];
+    if (typeof type !== 'string' || offset === undefined || length === undefined || offset < 0 || length <= 0)
+      return [];
     return [{ type, offset, length, userId: isJsonObject(user) ? readInteger(user['id']) : undefined }];
   });
 }
@@ -207,16 +231,21 @@ const commandPattern = /^\/([A-Za-z0-9_]+)(?:@([A-Za-z0-9_]+))?$/;
 
 /** Whether the message can only be read with the bot's name. */
 export function needsBotName(question: Question): boolean {
-  return question.entities.some((entity) => ['bot_command', 'mention'].includes(entity.type) && textOf(question, entity).includes('@'));
+  return question.entities.some(
+    (entity) => ['bot_command', 'mention'].includes(entity.type) && textOf(question, entity).includes('@'),
+  );
 }
 
 /**
- * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes what only addresses this bot. Commands for other bots are not
- * answered; all other texts the bot receives are (D32).
+ * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes what only addresses this bot.
+ * Commands for other bots are not answered; all other texts the bot receives are (D32).
  */
 export function readAddress(question: Question, bot: Bot): AddressedMessage {
-  const isOwnName = (name: string): boolean => bot.username === undefined || name.toLowerCase() === bot.username.toLowerCase();
-  const opening = question.entities.find((entity) => entity.type === 'bot_command' && question.text.slice(0, entity.offset).trim() === '');
+  const isOwnName = (name: string): boolean =>
+    bot.username === undefined || name.toLowerCase() === bot.username.toLowerCase();
+  const opening = question.entities.find(
+    (entity) => entity.type === 'bot_command' && question.text.slice(0, entity.offset).trim() === '',
+  );
   const command = opening === undefined ? null : commandPattern.exec(textOf(question, opening));
   const addressedBot = command?.[2];
   if (addressedBot !== undefined && !isOwnName(addressedBot)) return { kind: 'other_bot', username: addressedBot };
@@ -238,7 +267,9 @@ export function readAddress(question: Question, bot: Bot): AddressedMessage {
 function isOwnMention(question: Question, entity: Entity, bot: Bot): boolean {
   if (entity.type === 'text_mention') return bot.id !== undefined && entity.userId === bot.id;
   return (
-    entity.type === 'mention' && bot.username !== undefined && textOf(question, entity).toLowerCase() === `@${bot.username.toLowerCase()}`
+    entity.type === 'mention' &&
+    bot.username !== undefined &&
+    textOf(question, entity).toLowerCase() === `@${bot.username.toLowerCase()}`
   );
 }
 
@@ -248,7 +279,9 @@ function removePieces(text: string, pieces: readonly Pick<Entity, 'offset' | 'le
   for (const { offset, length } of pieces.toSorted((a, b) => b.offset - a.offset)) {
     if (offset < 0 || offset + length > result.length) continue;
     const after = result.slice(offset + length);
-    result = result.slice(0, offset) + (offset === 0 || /\s$/.test(result.slice(0, offset)) ? after.replace(/^[ ,:]+/, '') : after);
+    result =
+      result.slice(0, offset) +
+      (offset === 0 || /\s$/.test(result.slice(0, offset)) ? after.replace(/^[ ,:]+/, '') : after);
   }
   return result;
 }

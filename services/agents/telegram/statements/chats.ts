@@ -6,12 +6,18 @@ export const openChat = statement.one({
   name: 'chats.open',
   params: { agentId: t.integer, chatId: t.bigint },
   row: { id: t.bigint },
-  sql: ({ agentId, chatId }) => sql`insert into agents.telegram_chats as c (agent_id, chat_id) values (${agentId}, ${chatId})
+  sql: ({
+    agentId,
+    chatId,
+  }) => sql`insert into agents.telegram_chats as c (agent_id, chat_id) values (${agentId}, ${chatId})
     on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
 });
 
 /** A hanging process can hold a row for a minute, so statements of this transaction give up earlier. */
-export const setLockTimeout = statement.none({ name: 'chats.limit-wait', sql: () => sql`set local lock_timeout = '1s'` });
+export const setLockTimeout = statement.none({
+  name: 'chats.limit-wait',
+  sql: () => sql`set local lock_timeout = '1s'`,
+});
 
 /** Queued or running job of the chat. Call it with the chat locked, to see the previous holder's changes. */
 export const findChatJob = statement.maybeOne({
@@ -37,7 +43,10 @@ export const startChatAttempt = statement.maybeOne({
   name: 'chats.begin',
   params: { chat: t.bigint, jobId: t.uuid },
   row: claimedChat,
-  sql: ({ chat, jobId }) => sql`update agents.telegram_chats set fence = fence + 1 where id = ${chat} and job_id = ${jobId}
+  sql: ({
+    chat,
+    jobId,
+  }) => sql`update agents.telegram_chats set fence = fence + 1 where id = ${chat} and job_id = ${jobId}
     returning id, agent_id, chat_id, fence`,
 });
 
@@ -67,7 +76,11 @@ export const findCurrentChat = statement.maybeOne({
 export const markBlocked = statement.none({
   name: 'chats.block',
   params: { agentId: t.integer, chatId: t.bigint, reason: t.text },
-  sql: ({ agentId, chatId, reason }) => sql`update agents.telegram_chats set blocked_at = clock_timestamp(), blocked_reason = ${reason}
+  sql: ({
+    agentId,
+    chatId,
+    reason,
+  }) => sql`update agents.telegram_chats set blocked_at = clock_timestamp(), blocked_reason = ${reason}
     where agent_id = ${agentId} and chat_id = ${chatId}`,
 });
 
@@ -83,7 +96,10 @@ export const findPendingReceipt = statement.maybeOne({
   name: 'chats.waits',
   params: { agentId: t.integer, chatId: t.bigint },
   row: { id: t.bigint },
-  sql: ({ agentId, chatId }) => sql`select r.id from agents.telegram_chats c join agents.webhook_receipts r on r.chat = c.id
+  sql: ({
+    agentId,
+    chatId,
+  }) => sql`select r.id from agents.telegram_chats c join agents.webhook_receipts r on r.chat = c.id
     where c.agent_id = ${agentId} and c.chat_id = ${chatId} and r.outcome in ('pending', 'answering') limit 1`,
 });
 

@@ -99,7 +99,13 @@ export const findPrecedingMessage = statement.maybeOne({
 /** Stores the reply and its planned parts. The outcome becomes `settlesAs` once all are sent. */
 export const planReply = statement.none({
   name: 'receipts.plan-reply',
-  params: { id: t.bigint, settlesAs: t.text.as<UpdateOutcome>(), message: t.text.nullable, replyHtml: t.text, parts: t.integer },
+  params: {
+    id: t.bigint,
+    settlesAs: t.text.as<UpdateOutcome>(),
+    message: t.text.nullable,
+    replyHtml: t.text,
+    parts: t.integer,
+  },
   sql: ({ id, settlesAs, message, replyHtml, parts }) => sql`with receipt as (
       update agents.webhook_receipts set outcome = 'answering', settles_as = ${settlesAs}, message = ${message}, reply_html = ${replyHtml}
       where id = ${id} returning id
@@ -129,7 +135,8 @@ export const claimEcho = statement.maybeOne({
   name: 'receipts.take-echo',
   params: { id: t.bigint },
   row: { id: t.bigint },
-  sql: ({ id }) => sql`update agents.webhook_receipts set echo = 'sending' where id = ${id} and echo is null returning id`,
+  sql: ({ id }) =>
+    sql`update agents.webhook_receipts set echo = 'sending' where id = ${id} and echo is null returning id`,
 });
 
 /** Also settles receipts that were waiting for their echo only. Ignored updates keep no body (D68). */

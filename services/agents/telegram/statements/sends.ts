@@ -1,4 +1,7 @@
-/** Sends of replies and of messages by operators, in parts (D33b, H3). Updates check the fence, so that earlier attempts write nothing. */
+/**
+ * Sends of replies and of messages by operators, in parts (D33b, H3). Updates check the fence, so that earlier attempts
+ * write nothing.
+ */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';
@@ -10,7 +13,8 @@ export const listSends = statement.many({
   name: 'sends.list',
   params: { receiptId: t.bigint },
   row: columns,
-  sql: ({ receiptId }) => sql`select part, status, plain, bare from agents.telegram_sends where receipt_id = ${receiptId} order by part`,
+  sql: ({ receiptId }) =>
+    sql`select part, status, plain, bare from agents.telegram_sends where receipt_id = ${receiptId} order by part`,
 });
 
 /** Sends interrupted by a crash may have arrived. */
@@ -39,7 +43,18 @@ export const updateSend = statement.maybeOne({
     bare: t.boolean,
   },
   row: { part: t.integer },
-  sql: ({ chat, fence, receiptId, part, status, chatId, messageId, error, plain, bare }) => sql`update agents.telegram_sends s
+  sql: ({
+    chat,
+    fence,
+    receiptId,
+    part,
+    status,
+    chatId,
+    messageId,
+    error,
+    plain,
+    bare,
+  }) => sql`update agents.telegram_sends s
     set status = ${status}, chat_id = coalesce(${chatId}, s.chat_id), message_id = ${messageId}, error = ${error},
       plain = s.plain or ${plain}, bare = s.bare or ${bare}, updated_at = clock_timestamp()
     from agents.telegram_chats c
@@ -104,7 +119,17 @@ export const updateOperatorSend = statement.maybeOne({
     plain: t.boolean,
   },
   row: { part: t.integer },
-  sql: ({ chat, fence, messageId, part, status, chatId, sentMessageId, error, plain }) => sql`update agents.operator_sends s
+  sql: ({
+    chat,
+    fence,
+    messageId,
+    part,
+    status,
+    chatId,
+    sentMessageId,
+    error,
+    plain,
+  }) => sql`update agents.operator_sends s
     set status = ${status}, chat_id = coalesce(${chatId}, s.chat_id), sent_message_id = ${sentMessageId}, error = ${error},
       plain = s.plain or ${plain}, updated_at = clock_timestamp()
     from agents.telegram_chats c

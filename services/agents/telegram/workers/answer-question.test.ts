@@ -32,7 +32,12 @@ describe('runWhileTyping (rules/providers#telegram-sending)', () => {
 
   it('stops when the platform rejects it, and when the work fails', async () => {
     const { bot, calls } = recordTyping(1);
-    const failing = runWhileTyping(bot, target, () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('no')), 20)), 1);
+    const failing = runWhileTyping(
+      bot,
+      target,
+      () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('no')), 20)),
+      1,
+    );
     await expect(failing).rejects.toThrow('no');
     expect(calls).toEqual([7]);
   });

@@ -13,7 +13,8 @@ import { planReply, type Settlement } from '../statements/receipts.ts';
 import type { ChatWorkerDependencies, WorkItem } from './chat-run.ts';
 
 /** Sent when the model fails. Nothing was recorded, so the message must be sent again. */
-export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
+export const noAnswerNotice =
+  'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
 const noReply: Notice = { message: 'The model returned no reply. The chat was notified.', html: noAnswerNotice };
 
 /** The message is recorded; an operator answers it (H1). */
@@ -32,11 +33,17 @@ function budgetNotice(seconds: number): Notice {
   return { message: "The agent's daily token budget is used up. The chat was notified.", html };
 }
 
-/** Maximum duration of a turn, including the wait for an earlier one. Leaves time to send the reply in the same attempt. */
+/**
+ * Maximum duration of a turn, including the wait for an earlier one. Leaves time to send the reply in the same attempt.
+ */
 const turnMs = 150_000;
 
 /** Undefined when a reply was planned; otherwise the final outcome. */
-export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkItem, question: Question): Promise<Settlement | undefined> {
+export async function answerQuestion(
+  deps: ChatWorkerDependencies,
+  item: WorkItem,
+  question: Question,
+): Promise<Settlement | undefined> {
   const { db, bot, runtime } = deps;
   const { agent, chat } = item;
   await unmarkBlocked(db, { agentId: agent.id, chatId: chat.chat_id });
@@ -52,7 +59,8 @@ export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkIte
     runtime === undefined ? noReply : await runTurn(runtime, deps, item, question, addressed.text, chatId);
   const { taken } = await findTakeoverByKey(db, { agentId: agent.id, threadKey: telegramThreadKey(chatId, agent.id) });
   const notice = taken || runtime === undefined ? await answer() : await runWhileTyping(bot, target, answer);
-  if (notice === takenOver) return { outcome: 'left_to_person', message: 'An operator has taken the thread and will answer.' };
+  if (notice === takenOver)
+    return { outcome: 'left_to_person', message: 'An operator has taken the thread and will answer.' };
   if (notice !== undefined) await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'not_answered', ...notice }));
   return undefined;
 }
@@ -95,7 +103,8 @@ async function runTurn(
     });
     const { agentHtml: html } = turn;
     if (html === null) return takenOver;
-    if (turn.repeated) await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'answered', message: null, html }));
+    if (turn.repeated)
+      await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'answered', message: null, html }));
     return undefined;
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;

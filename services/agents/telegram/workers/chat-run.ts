@@ -22,8 +22,8 @@ export interface WorkItem {
 }
 
 /**
- * Updates are stored concurrently and redelivered after crashes. An update may be processed only when every earlier message has its receipt;
- * otherwise it could overtake one of the same chat.
+ * Updates are stored concurrently and redelivered after crashes. An update may be processed only when every earlier
+ * message has its receipt; otherwise it could overtake one of the same chat.
  */
 export interface IntakeOrder {
   /** Whether all earlier messages are stored. */

@@ -1,6 +1,7 @@
 /**
- * Sends texts to chats in parts (D32, D33b). Each part is stored as `sending` before its call and with the result after it; a send is repeated only
- * if nothing can have arrived. Parts left as `sending` by a crash are not sent again automatically.
+ * Sends texts to chats in parts (D32, D33b). Each part is stored as `sending` before its call and with the result after
+ * it; a send is repeated only if nothing can have arrived. Parts left as `sending` by a crash are not sent again
+ * automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobRun, LeaseLost, RetryLater } from '#libs/jobs';
@@ -69,7 +70,10 @@ interface PartDependencies {
   readonly chatId: number;
 }
 
-/** False when the chat accepts no further messages. @throws RetryLater when it cannot be sent yet and nothing is in flight */
+/**
+ * False when the chat accepts no further messages. @throws RetryLater when it cannot be sent yet and nothing is in
+ * flight
+ */
 async function deliverPart(deps: PartDependencies, part: ReplyPart): Promise<boolean> {
   return await new PartDelivery(deps, part).deliver();
 }
@@ -118,7 +122,10 @@ class PartDelivery {
         return 'done';
       case 'unknown':
         await write({ status: 'unknown', error: result.error });
-        run.logger.warn({ agent: agent.slug, ...logFields, reason: result.error }, 'telegram: outcome of a send is unknown');
+        run.logger.warn(
+          { agent: agent.slug, ...logFields, reason: result.error },
+          'telegram: outcome of a send is unknown',
+        );
         return 'done';
       case 'refused_html':
         if (this.#plain) return await this.#refuse(result.error);
@@ -132,7 +139,8 @@ class PartDelivery {
         await write({ status: 'planned', error: result.error, bare: true });
         return 'again';
       case 'migrated':
-        if (!isMigration(chatId, result.chatId)) return await this.#refuse(`400: ${chatId} cannot become ${result.chatId}`);
+        if (!isMigration(chatId, result.chatId))
+          return await this.#refuse(`400: ${chatId} cannot become ${result.chatId}`);
         await db.transaction((tx) => migrateChat(tx, agent.id, chatId, result.chatId));
         await write({ status: 'planned' });
         return 'again';
@@ -142,7 +150,8 @@ class PartDelivery {
         return 'stop';
       case 'wait':
         await write({ status: 'planned', error: `429: to be sent again after ${result.seconds} s` });
-        if (result.seconds > maxWaitSeconds) throw new RetryLater('Rate limited by Telegram.', { delayMs: result.seconds * 1000 });
+        if (result.seconds > maxWaitSeconds)
+          throw new RetryLater('Rate limited by Telegram.', { delayMs: result.seconds * 1000 });
         await sleep(result.seconds * 1000, undefined, { signal: run.signal });
         return 'again';
       case 'not_sent':
@@ -153,13 +162,20 @@ class PartDelivery {
 
   async #refuse(error: string): Promise<'done'> {
     await this.#part.write({ status: 'refused', error });
-    this.#deps.run.logger.warn({ agent: this.#deps.agent.slug, ...this.#part.logFields, reason: error }, 'telegram: send rejected');
+    this.#deps.run.logger.warn(
+      { agent: this.#deps.agent.slug, ...this.#part.logFields, reason: error },
+      'telegram: send rejected',
+    );
     return 'done';
   }
 }
 
 /** Sends the planned parts of a reply in order. */
-export async function deliverReply(deps: ChatWorkerDependencies, item: WorkItem, question: Question): Promise<Settlement> {
+export async function deliverReply(
+  deps: ChatWorkerDependencies,
+  item: WorkItem,
+  question: Question,
+): Promise<Settlement> {
   const { db } = deps;
   const receipt = await findReceipt(db, item.receipt);
   if (receipt === undefined || receipt.reply_html === null)
@@ -185,10 +201,15 @@ export async function deliverReply(deps: ChatWorkerDependencies, item: WorkItem,
 }
 
 /** @throws LeaseLost when a later attempt has the chat. */
-function createWriter({ db }: ChatWorkerDependencies, { chat, receipt }: WorkItem, part: number): (change: SendChange) => Promise<void> {
+function createWriter(
+  { db }: ChatWorkerDependencies,
+  { chat, receipt }: WorkItem,
+  part: number,
+): (change: SendChange) => Promise<void> {
   return async ({ status, chatId, messageId, error, plain = false, bare = false }) => {
     const at = { chat: chat.id, fence: chat.fence, receiptId: receipt.id, part };
-    if ((await updateSend(db, { ...at, status, chatId, messageId, error, plain, bare })) === undefined) throw new LeaseLost();
+    if ((await updateSend(db, { ...at, status, chatId, messageId, error, plain, bare })) === undefined)
+      throw new LeaseLost();
   };
 }
 
@@ -199,14 +220,21 @@ function settle(sends: readonly SendRow[], settlesAs: UpdateOutcome, message: st
   const parts = `of ${sends.length} part${sends.length === 1 ? '' : 's'}`;
   const count = (status: SendRow['status']): number => sends.filter((send) => send.status === status).length;
   if (has('blocked')) return { outcome: 'blocked', message: 'The bot is not allowed to write to the chat.', ...echo };
-  if (has('unknown')) return { outcome: 'send_unknown', message: `${count('unknown')} ${parts} may not have arrived.`, ...echo };
-  if (has('refused')) return { outcome: 'send_refused', message: `${count('refused')} ${parts} rejected by Telegram.`, ...echo };
-  if (has('given_up')) return { outcome: 'expired', message: `${count('given_up')} ${parts} not sent in time.`, ...echo };
+  if (has('unknown'))
+    return { outcome: 'send_unknown', message: `${count('unknown')} ${parts} may not have arrived.`, ...echo };
+  if (has('refused'))
+    return { outcome: 'send_refused', message: `${count('refused')} ${parts} rejected by Telegram.`, ...echo };
+  if (has('given_up'))
+    return { outcome: 'expired', message: `${count('given_up')} ${parts} not sent in time.`, ...echo };
   return { outcome: settlesAs, message, ...echo };
 }
 
 /** Sends waiting messages of operators in the chat's queue, in order with replies (H3). @throws RetryLater */
-export async function deliverOperatorMessages({ db, bot }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat): Promise<void> {
+export async function deliverOperatorMessages(
+  { db, bot }: ChatWorkerDependencies,
+  run: ChatJobRun,
+  chat: ClaimedChat,
+): Promise<void> {
   const fenced = { chat: chat.id, fence: chat.fence };
   await markOrphanedOperatorSends(db, { chat: chat.id });
   const agent = await findMessagingAgent(db, { id: chat.agent_id });
@@ -215,11 +243,22 @@ export async function deliverOperatorMessages({ db, bot }: ChatWorkerDependencie
     await abandonOperatorSends(db, { ...fenced, error: 'The agent has no `config.messaging.bot_token`.' });
     return;
   }
-  for (let next = await findNextOperatorSend(db, fenced); next !== undefined; next = await findNextOperatorSend(db, fenced)) {
+  for (
+    let next = await findNextOperatorSend(db, fenced);
+    next !== undefined;
+    next = await findNextOperatorSend(db, fenced)
+  ) {
     const { messageId, part, plain, expired } = next;
-    const write = async ({ status, chatId, messageId: sentMessageId, error, plain: isPlain = false }: SendChange): Promise<void> => {
+    const write = async ({
+      status,
+      chatId,
+      messageId: sentMessageId,
+      error,
+      plain: isPlain = false,
+    }: SendChange): Promise<void> => {
       const written = { status, chatId, sentMessageId, error, plain: isPlain };
-      if ((await updateOperatorSend(db, { ...fenced, messageId, part, ...written })) === undefined) throw new LeaseLost();
+      if ((await updateOperatorSend(db, { ...fenced, messageId, part, ...written })) === undefined)
+        throw new LeaseLost();
     };
     const html = splitReply(next.html)[part - 1];
     if (html === undefined || expired) {
@@ -228,8 +267,16 @@ export async function deliverOperatorMessages({ db, bot }: ChatWorkerDependencie
     }
     const partDeps = { db, bot, run, agent: { ...agent, bot_token: token }, chatId: chat.chat_id };
     const topicId = await findTopic(db, { chat: chat.id, messageId });
-    const canContinue = await deliverPart(partDeps, { html, plain, bare: false, topicId, write, logFields: { messageId } });
-    if (!canContinue) await abandonOperatorSends(db, { ...fenced, error: 'The bot is not allowed to write to the chat.' });
+    const canContinue = await deliverPart(partDeps, {
+      html,
+      plain,
+      bare: false,
+      topicId,
+      write,
+      logFields: { messageId },
+    });
+    if (!canContinue)
+      await abandonOperatorSends(db, { ...fenced, error: 'The bot is not allowed to write to the chat.' });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw updates. Best effort: tried once, truncated to fit, and
- * independent of replies.
+ * Echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw updates. Best effort: tried
+ * once, truncated to fit, and independent of replies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -36,10 +36,19 @@ export function createEchoWorker({ bot, db }: Pick<Dependencies, 'bot' | 'db'>) 
     }
     const parts = what === 'raw' ? formatRaw(receipt) : await formatMirror(db, receipt);
     for (const { text, html } of parts) {
-      const result = await sendPart(bot, agent.bot_token, { chatId: toChatId(agent.echo_channel), text, html }, run.signal);
+      const result = await sendPart(
+        bot,
+        agent.bot_token,
+        { chatId: toChatId(agent.echo_channel), text, html },
+        run.signal,
+      );
       if (result.kind === 'sent') continue;
       run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'telegram: echo failed');
-      return await finishEcho(db, { id: receiptId, sent: false, message: what === 'raw' && 'error' in result ? result.error : null });
+      return await finishEcho(db, {
+        id: receiptId,
+        sent: false,
+        message: what === 'raw' && 'error' in result ? result.error : null,
+      });
     }
     await finishEcho(db, { id: receiptId, sent: true, message: null });
   };
@@ -54,7 +63,9 @@ interface Part {
 function formatRaw({ body }: ReceiptRow): Part[] {
   const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
-  return text === '' ? [] : [{ text: fits ? text : `${truncateText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
+  return text === ''
+    ? []
+    : [{ text: fits ? text : `${truncateText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
 }
 
 /** `Q: …`, a blank line, `A: …`. */
@@ -65,7 +76,12 @@ async function formatMirror(db: Database, { agent_id: agentId, update_id: update
   return parts.slice(0, maxParts).map((text) => ({ text, html: true }));
 }
 
-async function sendPart(bot: BotApi, token: string, message: Part & { chatId: number | string }, signal: AbortSignal): Promise<SendResult> {
+async function sendPart(
+  bot: BotApi,
+  token: string,
+  message: Part & { chatId: number | string },
+  signal: AbortSignal,
+): Promise<SendResult> {
   let { chatId, text, html } = message;
   let result: SendResult = { kind: 'not_sent', error: 'not tried' };
   for (let call = 0; call < maxCalls; call++) {

@@ -1,4 +1,7 @@
-/** Stores updates from the webhook stream: verified by secret, one receipt per update, then queued for its job (D20, D31, D33d). */
+/**
+ * Stores updates from the webhook stream: verified by secret, one receipt per update, then queued for its job (D20,
+ * D31, D33d).
+ */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import type { RunningConsumer } from '#libs/nats';
@@ -38,7 +41,12 @@ export function startUpdateIntake(dependencies: IntakeDependencies): Promise<Run
   const deps = { ...dependencies, sequencer: createChatSequencer() };
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
   const refusals = createRefusalReceipts({ db: deps.db, source: 'telegram' });
-  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
+  return startReceiptIntake({
+    bus,
+    logger,
+    ...from,
+    store: (webhook, received) => storeUpdate(deps, refusals, webhook, received),
+  });
 }
 
 async function storeUpdate(
@@ -51,15 +59,29 @@ async function storeUpdate(
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
   // Replaces characters that cannot be stored; a replay finds the agent by this slug.
   const agentSlug = webhook.slug.replaceAll('\0', '\ufffd').slice(0, 200).toWellFormed();
-  const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
+  const base = {
+    deliveryId: webhook.id,
+    receivedAt: webhook.received_at,
+    streamSequence,
+    agentSlug,
+    agentId: agent?.id,
+  };
   const receivedDigest = { deliveryId: webhook.id, digest: webhook.secret_digest };
   const headersOf = (outcome: string): string => JSON.stringify(selectStoredHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = dedupeDigest(outcome, agentSlug, body ?? webhook.id);
-    const receiptFields = await refusals.createReceipt({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
+    const receiptFields = await refusals.createReceipt({
+      outcome,
+      message,
+      receivedAt: webhook.received_at,
+      dedupeKey,
+      body,
+    });
     if (receiptFields === undefined) return;
     const unverified =
-      agent === undefined ? { ...readUnverifiedIds(receiptFields.body), secretDigest: encodeSecretDigest(receivedDigest) } : {};
+      agent === undefined
+        ? { ...readUnverifiedIds(receiptFields.body), secretDigest: encodeSecretDigest(receivedDigest) }
+        : {};
     await jobs.transaction((tx) =>
       insertReceipt(tx, { ...base, ...noUpdateFields, ...unverified, headers: headersOf(outcome), ...receiptFields }),
     );
@@ -106,8 +128,8 @@ function dedupeDigest(outcome: string, slug: string, body: Buffer | string): str
 }
 
 /**
- * Stores updates of one chat one after the other, since each locks the chat's row. Waiting happens here, without a connection; otherwise a busy or
- * locked chat would use up all connections of the service.
+ * Stores updates of one chat one after the other, since each locks the chat's row. Waiting happens here, without a
+ * connection; otherwise a busy or locked chat would use up all connections of the service.
  */
 interface ChatSequencer {
   /** Runs `work` after earlier work of the same chat. @throws ChatLocked also when earlier work found the row locked */

@@ -1,6 +1,7 @@
 /**
- * Processes the updates of a chat (D32). A chat with waiting updates has exactly one job, which enqueues the next one in the transaction that ends
- * it, so messages of one chat are answered in order and chats do not block each other. The fence prevents writes of earlier attempts.
+ * Processes the updates of a chat (D32). A chat with waiting updates has exactly one job, which enqueues the next one
+ * in the transaction that ends it, so messages of one chat are answered in order and chats do not block each other. The
+ * fence prevents writes of earlier attempts.
  */
 import { AppError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
@@ -12,7 +13,13 @@ import type { Dependencies } from '../../dependencies.ts';
 import { migrateChat } from '../chat-queue.ts';
 import { type Migration, readUpdate } from '../rules/update.ts';
 import { startChatAttempt, type ClaimedChat, findPendingReceipt, lockChat, setChatJob } from '../statements/chats.ts';
-import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
+import {
+  findNextReceipt,
+  findReceipt,
+  type ReceiptRow,
+  type Settlement,
+  settleReceipt,
+} from '../statements/receipts.ts';
 import { findNextOperatorSend, abandonOperatorSends } from '../statements/sends.ts';
 import { type ChatJobRun, type ChatWorkerDependencies, createIntakeOrder, type IntakeOrder } from './chat-run.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -28,13 +35,18 @@ export function createChatWorker(deps: ChatWorkerDependencies & Pick<Dependencie
     const chat = await startChatAttempt(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
     // Messages of operators precede waiting updates but do not interrupt a reply.
-    if ((await hasOperatorSends(deps.db, chat)) && (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true) {
+    if (
+      (await hasOperatorSends(deps.db, chat)) &&
+      (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true
+    ) {
       await deliverOperatorMessages(deps, run, chat).catch((error: unknown) => abandonOnFault(deps, run, chat, error));
       return await finish(deps, run, chat, undefined);
     }
     const receiptId = await waitForNext({ db: deps.db, order }, run, chat);
     if (receiptId === undefined) return await finish(deps, run, chat, undefined);
-    const settlement = await processReceipt(deps, run, chat, receiptId).catch((error: unknown) => toSettlement(error, run));
+    const settlement = await processReceipt(deps, run, chat, receiptId).catch((error: unknown) =>
+      toSettlement(error, run),
+    );
     await finish(deps, run, chat, { receiptId, settlement });
   };
 }
@@ -53,7 +65,12 @@ async function waitForNext(
   }
 }
 
-async function processReceipt(deps: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat, receiptId: number): Promise<Settlement> {
+async function processReceipt(
+  deps: ChatWorkerDependencies,
+  run: ChatJobRun,
+  chat: ClaimedChat,
+  receiptId: number,
+): Promise<Settlement> {
   const { db } = deps;
   const receipt = await findReceipt(db, { id: receiptId });
   const agent = await findMessagingAgent(db, { id: chat.agent_id });
@@ -81,7 +98,11 @@ async function migrate(
   receipt: ReceiptRow,
   { chatId, from, to }: Migration,
 ): Promise<Settlement> {
-  if (chatId === to && !receipt.expired && (await findPendingReceipt(db, { agentId: agent.id, chatId: from })) !== undefined) {
+  if (
+    chatId === to &&
+    !receipt.expired &&
+    (await findPendingReceipt(db, { agentId: agent.id, chatId: from })) !== undefined
+  ) {
     throw new RetryLater('The group has waiting updates', { delayMs: migrationPauseMs });
   }
   await db.transaction((tx) => migrateChat(tx, agent.id, from, to));
@@ -90,7 +111,13 @@ async function migrate(
 
 /** Retries expected failures. Other errors fail the update after some attempts, so that the chat continues. */
 function toSettlement(error: unknown, run: ChatJobRun): Settlement {
-  if (run.signal.aborted || error instanceof RetryLater || error instanceof LeaseLost || error instanceof PermanentJobError) throw error;
+  if (
+    run.signal.aborted ||
+    error instanceof RetryLater ||
+    error instanceof LeaseLost ||
+    error instanceof PermanentJobError
+  )
+    throw error;
   if (error instanceof AppError && error.retryable) throw new RetryLater(error.message, { cause: error });
   if (run.attempt < maxFaults) throw error;
   run.logger.error({ err: error, chat: run.payload.chat_id }, 'telegram: update failed permanently');
@@ -98,7 +125,12 @@ function toSettlement(error: unknown, run: ChatJobRun): Settlement {
 }
 
 /** Does the same for messages of operators. */
-async function abandonOnFault({ db }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat, error: unknown): Promise<void> {
+async function abandonOnFault(
+  { db }: ChatWorkerDependencies,
+  run: ChatJobRun,
+  chat: ClaimedChat,
+  error: unknown,
+): Promise<void> {
   const { message = '' } = toSettlement(error, run);
   await abandonOperatorSends(db, { chat: chat.id, fence: chat.fence, error: message ?? '' });
 }
@@ -126,7 +158,8 @@ async function finish(
         message,
         maxStoredBytes: maxStoredBytes(echo === undefined ? outcome : 'pending'),
       });
-      if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
+      if (echo !== undefined)
+        await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }
     const next = await findNextReceipt(tx, { chat: chat.id });
     const isOver = next === undefined && !(await hasOperatorSends(tx, chat));

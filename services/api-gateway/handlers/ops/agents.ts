@@ -12,7 +12,11 @@ export function createAgentHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHa
     'ops-agents': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor } = input.query;
       const after = parsePosition(operatorLists.agents, cursor)?.at;
-      const { items } = await bus.call(agents.rpcs.listAgents, { ...(after === undefined ? {} : { after }), limit: limit + 1 }, call);
+      const { items } = await bus.call(
+        agents.rpcs.listAgents,
+        { ...(after === undefined ? {} : { after }), limit: limit + 1 },
+        call,
+      );
       answer(toPage(operatorLists.agents, items, limit, (last) => last.slug));
     },
     'ops-agent-knowledge': async ({ input, call, answer }) => {

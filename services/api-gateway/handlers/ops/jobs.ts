@@ -99,8 +99,9 @@ export function createJobHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHand
 }
 
 /**
- * Reads the rows that a page needs from each service: first twice its share, then the rest from services whose rows are all on the page. Rows of a
- * service that fails in the second round are dropped, so that the next page starts at the same position.
+ * Reads the rows that a page needs from each service: first twice its share, then the rest from services whose rows are
+ * all on the page. Rows of a service that fails in the second round are dropped, so that the next page starts at the
+ * same position.
  */
 async function readParts(
   names: readonly ServiceName[],
@@ -130,8 +131,16 @@ async function readParts(
 const jobNotFound = (): AppError => notFound('The job does not exist.');
 
 /** Job types start with the name of their service. */
-function servicesOf({ service, type }: { readonly service?: string | undefined; readonly type?: string | undefined }): ServiceName[] {
-  return serviceNames.filter((name) => (service ?? name) === name && (type === undefined || type.startsWith(`${name}.`)));
+function servicesOf({
+  service,
+  type,
+}: {
+  readonly service?: string | undefined;
+  readonly type?: string | undefined;
+}): ServiceName[] {
+  return serviceNames.filter(
+    (name) => (service ?? name) === name && (type === undefined || type.startsWith(`${name}.`)),
+  );
 }
 
 type Request = RequestOf<(typeof contracts)['media']['rpcs']['redriveJobs']>;
@@ -155,7 +164,10 @@ async function changeJobs(body: Selection, change: ChangeJobs): Promise<ReplyBod
   });
   const sum = (name: 'matched' | 'changed' | 'failed'): number => parts.reduce((total, part) => total + part[name], 0);
   const requested = ids === undefined ? 0 : new Set(ids.map(({ service: of, id }) => `${of}/${id}`)).size;
-  const sent = ids === undefined ? 0 : targets.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
+  const sent =
+    ids === undefined
+      ? 0
+      : targets.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
   const { items } = mergePages(
     parts.map((part) => part.items),
     { limit: maxListedJobs, positionOf },

@@ -13,7 +13,9 @@ import { badCursor, contracts, findServiceName, parsePosition } from './shared.t
 
 const kind = operatorLists.pipelines;
 
-export function createPipelineHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof pipelineRoutes)[number]> {
+export function createPipelineHandlers({
+  bus,
+}: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof pipelineRoutes)[number]> {
   const rpcsOf = (type: string) => {
     const name = findServiceName(type.split('.')[0] ?? '');
     if (name === undefined) throw new Error(`no service has the job type ${type}`);
@@ -38,11 +40,18 @@ export function createPipelineHandlers({ bus }: Pick<Dependencies, 'bus'>): Rout
         readJobs: (type, ids) => readJobs(type, ids, call),
         readJobsIn: async (request) => (await bus.call(rpcsOf(request.type).listJobs, request, call)).items,
       });
-      answer({ items, next: next === undefined ? null : encodePosition(kind, { at: String(next), source: 'conversations' }) });
+      answer({
+        items,
+        next: next === undefined ? null : encodePosition(kind, { at: String(next), source: 'conversations' }),
+      });
     },
     'ops-retry': async ({ input, call, answer }) => {
       const { conversation_id: id } = input.params;
-      const { items, is_known: isKnown } = await bus.call(conversations.rpcs.listPipelines, { conversation_id: id, limit: 1 }, call);
+      const { items, is_known: isKnown } = await bus.call(
+        conversations.rpcs.listPipelines,
+        { conversation_id: id, limit: 1 },
+        call,
+      );
       if (!isKnown) throw notFound('The conversation does not exist.');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);

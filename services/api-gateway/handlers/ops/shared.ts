@@ -1,6 +1,16 @@
-/** Shared by the operations of operators: services with jobs, queries over several services, cursors and selections (P2 to P4, P8). */
+/**
+ * Shared by the operations of operators: services with jobs, queries over several services, cursors and selections (P2
+ * to P4, P8).
+ */
 import { AppError, appError } from '#libs/errors';
-import { startCursor, type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/cursor';
+import {
+  startCursor,
+  type ListKind,
+  type MergedCursor,
+  type Position,
+  decodePosition,
+  decodeMergedCursor,
+} from '#libs/cursor';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -67,7 +77,8 @@ export const parsePosition = (kind: ListKind, cursor: string | undefined): Posit
 export const parseMergedCursor = (kind: ListKind, cursor: string | undefined): MergedCursor =>
   cursor === undefined ? startCursor : requireValid(decodeMergedCursor(kind, cursor));
 
-export const badCursor = (): AppError => appError('bad_request', 'bad_cursor', 'The cursor is not valid for this list.');
+export const badCursor = (): AppError =>
+  appError('bad_request', 'bad_cursor', 'The cursor is not valid for this list.');
 
 function requireValid<T>(position: T | undefined): T {
   if (position === undefined) throw badCursor();
@@ -96,7 +107,8 @@ export function parseSelection<Fields, Id>(
   }
   const hasFilter = Object.keys(selected).length > 0;
   if (ids !== undefined && hasFilter) throw emptySelection('Use `ids` or `filter`, not both.');
-  if (ids === undefined && !hasFilter) throw emptySelection('The filter is empty. Set at least one field, or use `ids`.');
+  if (ids === undefined && !hasFilter)
+    throw emptySelection('The filter is empty. Set at least one field, or use `ids`.');
   if (ids?.length === 0) throw emptySelection('`ids` must not be empty.');
   return { filter: selected, ids };
 }

@@ -25,7 +25,10 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
   /** Adds the email of the operator who has the thread to the error. */
   const addOperatorEmail = async (error: unknown, call: CallContext): Promise<never> => {
     if (!(error instanceof AppError) || error.reason !== 'thread_taken') throw error;
-    const { account_id: id = null, since } = error.details['taken_by'] as { account_id?: number | null; since?: string };
+    const { account_id: id = null, since } = error.details['taken_by'] as {
+      account_id?: number | null;
+      since?: string;
+    };
     const takenBy = { account: formatAccount(id, await findEmails([id], call)), since };
     throw appError(error.code, 'thread_taken', error.message, { taken_by: takenBy });
   };
@@ -33,14 +36,19 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
   return {
     'ops-threads': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
-      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...parseBefore(cursor), limit: limit + 1 }, call);
+      const { items } = await bus.call(
+        agents.rpcs.listThreads,
+        { ...filter, ...parseBefore(cursor), limit: limit + 1 },
+        call,
+      );
       const page = items.slice(0, limit);
       const emails = await findEmails(
         page.map((thread) => thread.taken_by?.account_id),
         call,
       );
       const last = items.length > limit ? page.at(-1) : undefined;
-      const next = last === undefined ? null : encodePosition(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
+      const next =
+        last === undefined ? null : encodePosition(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
       answer({ items: page.map((thread) => formatThread(thread, emails)), next });
     },
     'ops-thread': async ({ input, call, answer }) => {
@@ -48,7 +56,11 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
       const request = { ...input.params, limit, ...(before === undefined ? {} : { before }) };
       const { thread, messages, before: next } = await bus.call(agents.rpcs.readThread, request, call);
       const emails = await findEmails([thread.taken_by?.account_id, ...messages.map(({ account_id: id }) => id)], call);
-      answer({ thread: formatThread(thread, emails), messages: messages.map((message) => formatMessage(message, emails)), before: next });
+      answer({
+        thread: formatThread(thread, emails),
+        messages: messages.map((message) => formatMessage(message, emails)),
+        before: next,
+      });
     },
     'ops-take-thread': async ({ input, call, answer }) => {
       const { thread } = await bus
@@ -57,8 +69,14 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
       answer({ thread: await addEmails(thread, call) });
     },
     'ops-say-in-thread': async ({ input, call, answer }) => {
-      const request = { ...input.params, body: input.body.body, idempotency_key: input.headers['Idempotency-Key'] ?? null };
-      const { message } = await bus.call(agents.rpcs.sayInThread, request, call).catch((error: unknown) => addOperatorEmail(error, call));
+      const request = {
+        ...input.params,
+        body: input.body.body,
+        idempotency_key: input.headers['Idempotency-Key'] ?? null,
+      };
+      const { message } = await bus
+        .call(agents.rpcs.sayInThread, request, call)
+        .catch((error: unknown) => addOperatorEmail(error, call));
       answer({ message: formatMessage(message, await findEmails([message.account_id], call)) });
     },
     'ops-hand-thread-back': async ({ input, call, answer }) => {
@@ -82,7 +100,10 @@ function formatAccount(id: number | null | undefined, emails: Emails) {
 }
 
 function formatThread({ taken_by: takenBy, ...facts }: Thread, emails: Emails) {
-  return { ...facts, taken_by: takenBy === null ? null : { account: formatAccount(takenBy.account_id, emails), since: takenBy.since } };
+  return {
+    ...facts,
+    taken_by: takenBy === null ? null : { account: formatAccount(takenBy.account_id, emails), since: takenBy.since },
+  };
 }
 
 function formatMessage({ author, account_id: id, ...facts }: ThreadMessage, emails: Emails) {

@@ -29,7 +29,10 @@ const maxListedItems = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
 const kind = operatorLists.webhooks;
-const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: formatInstantKey({ at, id }), source: receiverOf(id) });
+const positionOf = ({ received_at: at, id }: WebhookItem) => ({
+  at: formatInstantKey({ at, id }),
+  source: receiverOf(id),
+});
 
 /** The services that receive webhooks. */
 const receivers = { agents, conversations } as const;
@@ -47,10 +50,15 @@ function receiversOf({
   person_id?: number | undefined;
 }): Receiver[] {
   const hasUpdates = (requestedKind ?? 'telegram') === 'telegram' && person === undefined;
-  return [...(hasUpdates ? (['agents'] as const) : []), ...(requestedKind === 'telegram' ? [] : (['conversations'] as const))];
+  return [
+    ...(hasUpdates ? (['agents'] as const) : []),
+    ...(requestedKind === 'telegram' ? [] : (['conversations'] as const)),
+  ];
 }
 
-export function createWebhookHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof webhookRoutes)[number]> {
+export function createWebhookHandlers({
+  bus,
+}: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof webhookRoutes)[number]> {
   return {
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
@@ -85,14 +93,18 @@ export function createWebhookHandlers({ bus }: Pick<Dependencies, 'bus'>): Route
       const { filter, ids } = parseSelection<Filter, number>(input.body, filterFields);
       const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
       const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => receiverOf(id) === name);
-      const targets = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
+      const targets =
+        ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
       const { replies: parts, missing } = await queryAllServices(targets, (name) => {
         const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
         const { rpcs } = receivers[name];
         return bus.call(rpcs.replayWebhooks, request, call);
       });
-      const sum = (name: 'matched' | 'changed' | 'failed' | 'without_body'): number => parts.reduce((total, own) => total + own[name], 0);
-      const items = parts.flatMap((own) => own.items).toSorted((left, right) => (positionOf(left).at < positionOf(right).at ? -1 : 1));
+      const sum = (name: 'matched' | 'changed' | 'failed' | 'without_body'): number =>
+        parts.reduce((total, own) => total + own[name], 0);
+      const items = parts
+        .flatMap((own) => own.items)
+        .toSorted((left, right) => (positionOf(left).at < positionOf(right).at ? -1 : 1));
       answer({
         matched: sum('matched'),
         changed: sum('changed'),

@@ -40,7 +40,9 @@ export const agentRoutes = [
     params: Type.Object({ slug }),
     query: Type.Object({ state: agents.rpcs.listSentences.request.properties.state, ...page }),
     handler: 'ops-agent-knowledge',
-    replies: { 200: { description: 'A page of sentences.', schema: Type.Object({ mode, items: Type.Array(sentence), next }) } },
+    replies: {
+      200: { description: 'A page of sentences.', schema: Type.Object({ mode, items: Type.Array(sentence), next }) },
+    },
     errors: { ...badCursor, ...agentNotFound },
   }),
   route({

@@ -14,9 +14,13 @@ export const auditRoutes = [
     auth: 'ops',
     scope: 'ops:read',
     query: Type.Object({
-      actor: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Email or id of the acting account.' })),
+      actor: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 320, description: 'Email or id of the acting account.' }),
+      ),
       action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'For example `login`.' })),
-      target: Type.Optional(Type.String({ pattern: '^[^:]{1,100}:.{1,200}$', description: '`type:id`, for example `account:7`.' })),
+      target: Type.Optional(
+        Type.String({ pattern: '^[^:]{1,100}:.{1,200}$', description: '`type:id`, for example `account:7`.' }),
+      ),
       from: Type.Optional(instant('Entries at or after this time.')),
       to: Type.Optional(instant('Entries before this time.')),
       limit: limitOf('Entries of a page'),

@@ -43,18 +43,22 @@ export const anyId = (description: string) => Type.Integer({ description });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
 
-export const badCursor = { bad_cursor: { code: 'bad_request', when: 'The cursor is not valid for this list.' } } as const;
+export const badCursor = {
+  bad_cursor: { code: 'bad_request', when: 'The cursor is not valid for this list.' },
+} as const;
 
 /**
- * The body of a bulk action: a filter like that of the list, or ids. Null and unknown fields of the filter count as absent; at least one
- * other field must be set, to prevent accidental actions on everything.
+ * The body of a bulk action: a filter like that of the list, or ids. Null and unknown fields of the filter count as
+ * absent; at least one other field must be set, to prevent accidental actions on everything.
  */
 export function chosen<Fields extends TProperties, Id extends TSchema>(fields: Fields, id: Id, maxIds: number) {
   const nullable = Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => [name, Type.Optional(Type.Union([schema, Type.Null()]))]),
   ) as { [Name in keyof Fields]: ReturnType<typeof orNull<Fields[Name]>> };
   return Type.Object({
-    filter: Type.Optional(Type.Object(nullable, { description: 'Filters of the list operation. At least one filter is required.' })),
+    filter: Type.Optional(
+      Type.Object(nullable, { description: 'Filters of the list operation. At least one filter is required.' }),
+    ),
     ids: Type.Optional(Type.Array(id, { maxItems: maxIds, description: `Instead of a filter. At most ${maxIds}.` })),
     dry_run: Type.Optional(Type.Boolean({ description: 'Count the items without changing them.' })),
   });

@@ -8,7 +8,9 @@ const jobItem = Type.Object({ service, ...jobSchema.properties });
 const jobDetails = Type.Object({ service, ...jobDetailsSchema.properties });
 
 const filter = {
-  service: Type.Enum(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'], { description: 'Jobs of this service.' }),
+  service: Type.Enum(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'], {
+    description: 'Jobs of this service.',
+  }),
   type: Type.String({ minLength: 1, maxLength: 200, description: 'For example `transcripts.transcript-import`.' }),
   state: Type.Enum([...jobStates], { description: 'Jobs in this state.' }),
   key: Type.String({ minLength: 1, maxLength: 500, description: 'Jobs with this key.' }),
@@ -22,7 +24,10 @@ const filter = {
 const choice = {
   schema: chosen(
     filter,
-    Type.Object({ service: Type.String({ maxLength: 100 }), id: Type.String({ maxLength: 100, description: 'Id of a job.' }) }),
+    Type.Object({
+      service: Type.String({ maxLength: 100 }),
+      id: Type.String({ maxLength: 100, description: 'Id of a job.' }),
+    }),
     maxJobIds,
   ),
 };
@@ -38,7 +43,13 @@ const changed = {
     }),
   },
 };
-const access = { auth: 'ops-act', scope: 'ops:write', tag: 'operations', deadlineMs: 60_000, errors: choiceErrors } as const;
+const access = {
+  auth: 'ops-act',
+  scope: 'ops:write',
+  tag: 'operations',
+  deadlineMs: 60_000,
+  errors: choiceErrors,
+} as const;
 
 export const jobRoutes = [
   route({

@@ -3,7 +3,9 @@ import { jobStates, nullable, route, Type } from '#libs/contract';
 import { anyId, badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/pipelines';
-const state = Type.Enum([...jobStates, 'none'], { description: 'State of the job of the step; `none` if it has no job.' });
+const state = Type.Enum([...jobStates, 'none'], {
+  description: 'State of the job of the step; `none` if it has no job.',
+});
 
 const pipeline = Type.Object({
   conversation_id: Type.Integer(),
@@ -11,7 +13,9 @@ const pipeline = Type.Object({
   step: Type.String({ description: 'Slug.' }),
   state,
   since: Type.String({ format: 'date-time', description: 'When the conversation entered the step.' }),
-  waiting_for: nullable(Type.String({ description: 'Reason for waiting, as text; null if the job is running or finished.' })),
+  waiting_for: nullable(
+    Type.String({ description: 'Reason for waiting, as text; null if the job is running or finished.' }),
+  ),
   error: nullable(Type.String({ description: 'Error of the last failed attempt.' })),
 });
 
@@ -47,13 +51,18 @@ export const pipelineRoutes = [
       'Runs the waiting, dead or cancelled job of the conversation immediately. A running job is not changed. No second job is created.',
     auth: 'ops-act',
     scope: 'ops:write',
-    params: Type.Object({ conversation_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Id of the conversation.' }) }),
+    params: Type.Object({
+      conversation_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Id of the conversation.' }),
+    }),
     body: { schema: Type.Object({}), optional: true },
     handler: 'ops-retry',
     replies: { 200: { description: 'The current state of the conversation.', schema: pipeline } },
     errors: {
       not_found: { code: 'not_found', when: 'The conversation does not exist.' },
-      no_job: { code: 'conflict', when: 'The conversation is not in a pipeline step, or its job was never started or has succeeded.' },
+      no_job: {
+        code: 'conflict',
+        when: 'The conversation is not in a pipeline step, or its job was never started or has succeeded.',
+      },
     },
   }),
 ];

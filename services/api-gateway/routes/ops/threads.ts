@@ -17,7 +17,10 @@ const thread = Type.Object({
         account: nullable(account),
         since: Type.String({ format: 'date-time', description: 'Time of the takeover.' }),
       },
-      { description: 'Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers.' },
+      {
+        description:
+          'Operator who has taken over; without an account if the admin CLI was used. Null if the agent answers.',
+      },
     ),
   ),
 });
@@ -29,9 +32,13 @@ const message = Type.Object({
   ),
 });
 
-const params = Type.Object({ thread_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' }) });
+const params = Type.Object({
+  thread_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' }),
+});
 const noThread = { not_found: { code: 'not_found', when: 'The thread does not exist.' } } as const;
-const taken = { thread_taken: { code: 'conflict', when: 'Another operator has taken over the thread; see `taken_by`.' } } as const;
+const taken = {
+  thread_taken: { code: 'conflict', when: 'Another operator has taken over the thread; see `taken_by`.' },
+} as const;
 const nothing = { schema: Type.Object({}), optional: true };
 
 export const threadRoutes = [
@@ -48,7 +55,9 @@ export const threadRoutes = [
       agent: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of an agent.' })),
       channel: Type.Optional(threadProperties.channel),
       taken: Type.Optional(
-        Type.Boolean({ description: 'True: only threads taken over by a person; false: only threads answered by the agent.' }),
+        Type.Boolean({
+          description: 'True: only threads taken over by a person; false: only threads answered by the agent.',
+        }),
       ),
       ...page,
     }),
@@ -67,7 +76,9 @@ export const threadRoutes = [
     scope: 'ops:read',
     params,
     query: Type.Object({
-      before: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Messages before this turn.' })),
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Messages before this turn.' }),
+      ),
       limit: limitOf('Messages'),
     }),
     handler: 'ops-thread',

@@ -7,11 +7,19 @@ const receiptId = Type.Integer({ minimum: 1, maximum: 9_007_199_254_740_991, des
 
 const filter = {
   kind: Type.Enum([...webhookKinds], { description: 'Webhooks of this kind.' }),
-  outcome: Type.String({ minLength: 1, maxLength: 60, description: 'Webhooks with this outcome, for example `applied`.' }),
+  outcome: Type.String({
+    minLength: 1,
+    maxLength: 60,
+    description: 'Webhooks with this outcome, for example `applied`.',
+  }),
   person_id: anyId('Webhooks with this person id in their path.'),
   from: instant('Webhooks received at or after this time.'),
   to: instant('Webhooks received before this time.'),
-  q: Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body; case-insensitive for ASCII letters.' }),
+  q: Type.String({
+    minLength: 3,
+    maxLength: 200,
+    description: 'Text in the body; case-insensitive for ASCII letters.',
+  }),
 };
 
 export const webhookRoutes = [

@@ -32,7 +32,10 @@ export const eventRoutes = [
     deadlineMs: readFeed.timeoutMs,
     replies: { 200: { description: 'A page of events.', schema: eventPage } },
     errors: {
-      rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) waiting requests.' },
+      rate_limited: {
+        code: 'rate_limited',
+        when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) waiting requests.',
+      },
     },
   }),
 ];
@@ -43,7 +46,8 @@ const id = { endpoint_id: Type.Integer({ description: 'Id of the endpoint.' }) }
 const params = Type.Object(id);
 const nothing = { schema: Type.Object({}), optional: true } as const;
 const access = { auth: 'v1', scope: 'webhooks:write' } as const;
-const { createEndpoint, listEndpoints, getEndpoint, updateEndpoint, deleteEndpoint, rotateEndpointSecret } = events.rpcs;
+const { createEndpoint, listEndpoints, getEndpoint, updateEndpoint, deleteEndpoint, rotateEndpointSecret } =
+  events.rpcs;
 const { listDeliveries, redeliver, testEndpoint, recoverEndpoint } = events.rpcs;
 
 export const webhookEndpointRoutes = [
@@ -92,7 +96,8 @@ export const webhookEndpointRoutes = [
     operationId: 'updateWebhookEndpoint',
     tag: 'endpoints',
     summary: 'Change a webhook endpoint',
-    description: 'Changes the fields in the request. Disabling drops pending deliveries; after enabling, new events are sent.',
+    description:
+      'Changes the fields in the request. Disabling drops pending deliveries; after enabling, new events are sent.',
     ...access,
     params,
     headers: ifMatch('endpoint'),
@@ -121,7 +126,8 @@ export const webhookEndpointRoutes = [
     operationId: 'rotateWebhookSecret',
     tag: 'endpoints',
     summary: 'Rotate the secret of a webhook endpoint',
-    description: 'The new secret is returned only once. Store it. Until the overlap ends, deliveries are signed with both secrets.',
+    description:
+      'The new secret is returned only once. Store it. Until the overlap ends, deliveries are signed with both secrets.',
     ...access,
     params,
     body: { schema: secretRotation, optional: true },

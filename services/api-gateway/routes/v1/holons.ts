@@ -4,7 +4,9 @@ import { directory, holonListQuery, HolonPublic, holonUpdate, newExperience } fr
 import { mediaPaths } from '#services/media';
 import { ifMatch } from '../if-match.ts';
 
-const absent = { not_found: { code: 'not_found', when: 'The holon does not exist or is not visible to the caller.' } } as const;
+const absent = {
+  not_found: { code: 'not_found', when: 'The holon does not exist or is not visible to the caller.' },
+} as const;
 
 export const holonRoutes = [
   route({
@@ -13,7 +15,8 @@ export const holonRoutes = [
     operationId: 'listHolons',
     tag: 'holons',
     summary: 'Search holons',
-    description: 'At least one of `q` and `class` is required. Holons that are not visible to the caller are neither listed nor counted.',
+    description:
+      'At least one of `q` and `class` is required. Holons that are not visible to the caller are neither listed nor counted.',
     auth: 'v1',
     scope: 'directory:read',
     query: holonListQuery,
@@ -102,9 +105,14 @@ export const experienceRoutes = [
     idempotent: true,
     forwardTo: ({ params: { experience_id } }) => mediaPaths.holonLogo(experience_id),
     deadlineMs: 120_000,
-    replies: { 200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply } },
+    replies: {
+      200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply },
+    },
     errors: {
-      bad_request: { code: 'bad_request', when: 'The file is larger than 5 MB, is not an image of these types, or cannot be decoded.' },
+      bad_request: {
+        code: 'bad_request',
+        when: 'The file is larger than 5 MB, is not an image of these types, or cannot be decoded.',
+      },
       permission_denied: { code: 'permission_denied', when: 'The caller cannot edit the experience.' },
       not_found: { code: 'not_found', when: 'The experience does not exist or is not visible to the caller.' },
     },

@@ -13,7 +13,8 @@ export const keyRoutes = [
     operationId: 'createKey',
     tag: 'keys',
     summary: 'Create a service key',
-    description: 'The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.',
+    description:
+      'The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.',
     auth: 'v1',
     scope: 'keys:write',
     body: { schema: newKey },
@@ -27,7 +28,8 @@ export const keyRoutes = [
     operationId: 'listKeys',
     tag: 'keys',
     summary: 'List service keys',
-    description: 'Superusers see the keys of all accounts, other callers their own. The list includes revoked and expired keys.',
+    description:
+      'Superusers see the keys of all accounts, other callers their own. The list includes revoked and expired keys.',
     auth: 'v1',
     scope: 'keys:write',
     query: keyListQuery,

@@ -28,7 +28,9 @@ export const membershipRoutes = [
     params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
     query: personMembershipsQuery,
     rpc: listPersonMemberships,
-    replies: { 200: { description: 'One page, limited to holons visible to the caller.', schema: listPersonMemberships.reply } },
+    replies: {
+      200: { description: 'One page, limited to holons visible to the caller.', schema: listPersonMemberships.reply },
+    },
   }),
   route({
     method: 'GET',
@@ -59,7 +61,9 @@ export const membershipRoutes = [
     rpc: updateMembership,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     etag: true,
-    replies: { 200: { description: 'The updated membership, the note and the changes.', schema: updateMembership.reply } },
+    replies: {
+      200: { description: 'The updated membership, the note and the changes.', schema: updateMembership.reply },
+    },
   }),
   route({
     method: 'POST',
@@ -95,7 +99,9 @@ export const relationshipRoutes = [
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     query: holonRelationshipsQuery,
     rpc: listHolonRelationships,
-    replies: { 200: { description: 'One page, limited to holons visible to the caller.', schema: listHolonRelationships.reply } },
+    replies: {
+      200: { description: 'One page, limited to holons visible to the caller.', schema: listHolonRelationships.reply },
+    },
   }),
   route({
     method: 'POST',
@@ -112,7 +118,9 @@ export const relationshipRoutes = [
     rpc: updateRelationship,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     etag: true,
-    replies: { 200: { description: 'The updated relationship, the note and the changes.', schema: updateRelationship.reply } },
+    replies: {
+      200: { description: 'The updated relationship, the note and the changes.', schema: updateRelationship.reply },
+    },
   }),
 ];
 
@@ -132,7 +140,10 @@ export const noteRoutes = [
     query: notesQuery,
     rpc: listNotesOfPerson,
     replies: {
-      200: { description: 'One page, without notes about holons that are not visible to the caller.', schema: listNotesOfPerson.reply },
+      200: {
+        description: 'One page, without notes about holons that are not visible to the caller.',
+        schema: listNotesOfPerson.reply,
+      },
     },
   }),
   route({
@@ -148,7 +159,10 @@ export const noteRoutes = [
     query: notesQuery,
     rpc: listNotesOfHolon,
     replies: {
-      200: { description: 'One page, without notes about holons that are not visible to the caller.', schema: listNotesOfHolon.reply },
+      200: {
+        description: 'One page, without notes about holons that are not visible to the caller.',
+        schema: listNotesOfHolon.reply,
+      },
     },
   }),
 ];
@@ -167,6 +181,8 @@ export const responsibleRoutes = [
     scope: 'directory:read',
     query: worklistQuery,
     rpc: listResponsible,
-    replies: { 200: { description: 'One page, limited to holons visible to the caller.', schema: listResponsible.reply } },
+    replies: {
+      200: { description: 'One page, limited to holons visible to the caller.', schema: listResponsible.reply },
+    },
   }),
 ];

@@ -1,6 +1,14 @@
 /** Search and people of the open API (rules/people; D42 to D44, I3, I5). */
 import { route, Type } from '#libs/contract';
-import { directory, DuplicatePerson, mergeTarget, newPerson, personListQuery, PersonPublic, searchQuery } from '#services/directory';
+import {
+  directory,
+  DuplicatePerson,
+  mergeTarget,
+  newPerson,
+  personListQuery,
+  PersonPublic,
+  searchQuery,
+} from '#services/directory';
 
 export const searchV1Routes = [
   route({
@@ -16,7 +24,12 @@ export const searchV1Routes = [
     scope: 'directory:read',
     query: searchQuery,
     rpc: directory.rpcs.searchDirectory,
-    replies: { 200: { description: 'The best results of each kind, ranked together.', schema: directory.rpcs.searchDirectory.reply } },
+    replies: {
+      200: {
+        description: 'The best results of each kind, ranked together.',
+        schema: directory.rpcs.searchDirectory.reply,
+      },
+    },
   }),
 ];
 
@@ -66,7 +79,10 @@ export const peopleWriteRoutes = [
     rpc: directory.rpcs.createPerson,
     status: 201,
     replies: {
-      201: { description: 'The person, and the created membership and note.', schema: directory.rpcs.createPerson.reply },
+      201: {
+        description: 'The person, and the created membership and note.',
+        schema: directory.rpcs.createPerson.reply,
+      },
       409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
     },
   }),

@@ -62,7 +62,13 @@ function readPlaceholder(address: string | null): string | null {
 }
 
 /** Key of an attendee with an email or a phone number. */
-export function attendeeKey({ email, phone }: { readonly email: string | null; readonly phone: string | null }): string {
+export function attendeeKey({
+  email,
+  phone,
+}: {
+  readonly email: string | null;
+  readonly phone: string | null;
+}): string {
   return digest(email === null ? `phone:${phoneDigits(phone ?? '')}` : `email:${emailKey(email)}`);
 }
 

@@ -1,12 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BookingEvent, type SignaturePolicy, mergeIds, classifyWebhook, readJourneyHint } from './booking-event.ts';
+import {
+  type BookingEvent,
+  type SignaturePolicy,
+  mergeIds,
+  classifyWebhook,
+  readJourneyHint,
+} from './booking-event.ts';
 import { chooseBookings, chooseNumbered, findMovedGuests, type SeatState } from './seats.ts';
 
 const unsigned: SignaturePolicy = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
 const signed: SignaturePolicy = { BOOKING_WEBHOOK_SECRET: 'secret', ALLOW_UNSIGNED_WEBHOOKS: false };
-const classify = (value: unknown) => classifyWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, unsigned);
+const classify = (value: unknown) =>
+  classifyWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, unsigned);
 const read = (payload: object, envelope: object = {}): BookingEvent => {
   const classification = classify({ triggerEvent: 'BOOKING_CREATED', ...envelope, payload });
   if (classification.kind !== 'booking') throw new Error(`classified ${classification.kind}`);
@@ -22,7 +29,9 @@ describe('classifyWebhook (D19, D33d)', () => {
           fc.json().map((text) => Buffer.from(text)),
         ),
         (bytes) => {
-          expect(classifyWebhook({ body: Buffer.from(bytes), signature: undefined }, unsigned).kind).toMatch(/^(rejected|ignored)$/);
+          expect(classifyWebhook({ body: Buffer.from(bytes), signature: undefined }, unsigned).kind).toMatch(
+            /^(rejected|ignored)$/,
+          );
         },
       ),
     );
@@ -69,17 +78,28 @@ describe('classifyWebhook (D19, D33d)', () => {
 
   it('requires the signature when a secret is set, even if unsigned webhooks are allowed (D64)', () => {
     const raw = { body: Buffer.from('{"triggerEvent":"BOOKING_CREATED"}'), signature: undefined };
-    expect(classifyWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({
+      outcome: 'rejected_signature',
+    });
   });
 
   it('checks the signature of the exact bytes before it parses them', () => {
     const body = Buffer.from('{"triggerEvent": "BOOKING_CREATED"}');
     const signature = createHmac('sha256', 'secret').update(body).digest('hex');
     expect(classifyWebhook({ body, signature }, signed).kind).toBe('booking');
-    for (const wrong of [undefined, '', 'no-secret-provided', signature.slice(1), `${signature}0`, `sha256=${signature}`]) {
+    for (const wrong of [
+      undefined,
+      '',
+      'no-secret-provided',
+      signature.slice(1),
+      `${signature}0`,
+      `sha256=${signature}`,
+    ]) {
       expect(classifyWebhook({ body, signature: wrong }, signed)).toMatchObject({ outcome: 'rejected_signature' });
     }
-    expect(classifyWebhook({ body: Buffer.from('nonsense'), signature }, signed)).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook({ body: Buffer.from('nonsense'), signature }, signed)).toMatchObject({
+      outcome: 'rejected_signature',
+    });
     expect(classifyWebhook({ body: Buffer.from(`${body.toString()} `), signature }, signed)).toMatchObject({
       outcome: 'rejected_signature',
     });
@@ -92,7 +112,9 @@ describe('several secrets (K8)', () => {
   const signBy = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
 
   it('are each accepted, and the signer is reported', () => {
-    const classified = ['new', 'old', 'older'].map((secret) => classifyWebhook({ body, signature: signBy(secret) }, policy));
+    const classified = ['new', 'old', 'older'].map((secret) =>
+      classifyWebhook({ body, signature: signBy(secret) }, policy),
+    );
     expect(classified.map(({ kind, signer }) => [kind, signer])).toEqual([
       ['booking', 0],
       ['booking', 1],
@@ -101,7 +123,9 @@ describe('several secrets (K8)', () => {
   });
 
   it.each(['oldest', '', 'new old', ' new  old\nolder '])('do not accept a signature with %j', (secret) => {
-    expect(classifyWebhook({ body, signature: signBy(secret) }, policy)).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook({ body, signature: signBy(secret) }, policy)).toMatchObject({
+      outcome: 'rejected_signature',
+    });
   });
 });
 
@@ -132,7 +156,10 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
       });
       const clean = (text: string): string => text.replaceAll('\ufffd', '');
       expect(clean(event.title ?? '')).toBe('Talk');
-      expect(event.attendees.map(({ name, email }) => [clean(name), clean(email ?? '')])).toContainEqual(['Ada', 'ada@example.org']);
+      expect(event.attendees.map(({ name, email }) => [clean(name), clean(email ?? '')])).toContainEqual([
+        'Ada',
+        'ada@example.org',
+      ]);
       expect(clean(readJourneyHint(event.videoCallUrl)?.slugs[0] ?? '')).toBe('circle');
     },
   );
@@ -171,7 +198,11 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
 
   it('reads times in any offset', () => {
     const event = read({ startTime: '2030-01-16T12:00:00+00:00' }, { createdAt: '2030-01-10T09:00:00.120Z' });
-    expect([event.start, event.finish, event.createdAt]).toEqual([1_894_795_200_000_000n, undefined, 1_894_266_000_120_000n]);
+    expect([event.start, event.finish, event.createdAt]).toEqual([
+      1_894_795_200_000_000n,
+      undefined,
+      1_894_266_000_120_000n,
+    ]);
   });
 
   it.each([
@@ -186,7 +217,13 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
   });
 
   it('reads attendees with and without an email', () => {
-    const attendees = [{ name: 'A', email: ' a@example.org ' }, { email: 'b@example.org' }, { name: 'C', email: '' }, {}, 'no person'];
+    const attendees = [
+      { name: 'A', email: ' a@example.org ' },
+      { email: 'b@example.org' },
+      { name: 'C', email: '' },
+      {},
+      'no person',
+    ];
     expect(read({ attendees }).attendees.map(({ name, email }) => ({ name, email }))).toEqual([
       { name: 'A', email: 'a@example.org' },
       { name: 'b@example.org', email: 'b@example.org' },
@@ -214,8 +251,12 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     const keys = (...attendees: object[]) => read({ attendees }).attendees.map(({ key }) => key);
     expect(keys({ email: 'Ada@Example.org', name: 'Ada' })).toEqual(keys({ email: 'ada@example.org', name: 'A.' }));
     expect(keys({ email: '1@sms.cal.com', phoneNumber: '+49 (151) 123' })).toEqual(keys({ phoneNumber: '0049151123' }));
-    expect(keys({ email: '4915112345@sms.cal.com' })).toEqual(keys({ email: '4915112345@sms.cal.com', phoneNumber: '+49 151 12345' }));
-    expect(new Set(keys({ name: 'Guest' }, { name: 'Guest' }, { name: 'guest ' }, { name: 'Other' })).size).toBeGreaterThan(2);
+    expect(keys({ email: '4915112345@sms.cal.com' })).toEqual(
+      keys({ email: '4915112345@sms.cal.com', phoneNumber: '+49 151 12345' }),
+    );
+    expect(
+      new Set(keys({ name: 'Guest' }, { name: 'Guest' }, { name: 'guest ' }, { name: 'Other' })).size,
+    ).toBeGreaterThan(2);
     expect(keys({ name: 'Guest' }, { name: 'Guest' })).toEqual(keys({ name: 'Guest' }, { name: 'Guest' }));
   });
 
@@ -277,7 +318,8 @@ describe('the bookings that an event matches (D65, D79)', () => {
       seat('before', 'moved', 4n),
       seat('other', 'in', 9n),
     ];
-    const left = (since?: bigint) => findMovedGuests(request, seats, since).map(({ attendee, state, at }) => [attendee, state, at]);
+    const left = (since?: bigint) =>
+      findMovedGuests(request, seats, since).map(({ attendee, state, at }) => [attendee, state, at]);
     expect(left()).toEqual(['in', 'moved', 'gone'].map((key) => [key, 'moved', 5n]));
     expect(left(4n)).toHaveLength(3);
     expect(left(5n)).toHaveLength(asked.length);
@@ -301,7 +343,9 @@ describe('readJourneyHint (D19)', () => {
   });
 
   it('never throws', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => void readJourneyHint(url)));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => void readJourneyHint(url)),
+    );
     expect(readJourneyHint('https://[::1')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing. Nothing is trusted; the video
- * call URL is parsed, never fetched.
+ * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing.
+ * Nothing is trusted; the video call URL is parsed, never fetched.
  */
 import { listSecretValues } from '#libs/config';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
@@ -9,7 +9,12 @@ import { type Instant, parseInstant } from '#libs/time';
 import { describeUnsigned, findSigningKey, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { type Attendee, maxTextLength, readAttendees, shorten } from './attendees.ts';
 
-export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED', 'BOOKING_REQUESTED'] as const;
+export const bookingTriggers = [
+  'BOOKING_CREATED',
+  'BOOKING_RESCHEDULED',
+  'BOOKING_CANCELLED',
+  'BOOKING_REQUESTED',
+] as const;
 
 export type BookingTrigger = (typeof bookingTriggers)[number];
 
@@ -62,7 +67,9 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
   const metadata = payload['metadata'];
   const uid = readIdentifier(payload['uid']);
   const rescheduleUid = readIdentifier(payload['rescheduleUid']);
-  const uids = listIdentifiers([rescheduleUid, ...readFormerUids(payload['formerUids']), uid].map((item) => prefix('uid', item)));
+  const uids = listIdentifiers(
+    [rescheduleUid, ...readFormerUids(payload['formerUids']), uid].map((item) => prefix('uid', item)),
+  );
   const numbers = listIdentifiers([
     prefix('id', readIdentifier(payload['bookingId'])),
     prefix('id', readIdentifier(payload['rescheduleId'])),
@@ -90,12 +97,15 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     isRoster: payload['isRoster'] === true,
     requestsReschedule: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
     isSeries: isJsonObject(payload['recurringEvent']),
-    videoCallUrl: isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
+    videoCallUrl:
+      isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
     cancellationReason: readText(payload['cancellationReason'], toMultiline),
   };
 }
 
-const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [...new Set(items.filter((item) => item !== undefined))];
+const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [
+  ...new Set(items.filter((item) => item !== undefined)),
+];
 
 /** Earlier uids of the chain; sent by reconciliation only (B2). */
 function readFormerUids(value: unknown): (string | undefined)[] {
@@ -105,7 +115,8 @@ function readFormerUids(value: unknown): (string | undefined)[] {
 /** `abc` for `uid:abc`. */
 export const stripUidPrefix = (identifier: string): string => identifier.slice('uid:'.length);
 
-const prefix = (kind: string, value: string | undefined): string | undefined => (value === undefined ? undefined : `${kind}:${value}`);
+const prefix = (kind: string, value: string | undefined): string | undefined =>
+  value === undefined ? undefined : `${kind}:${value}`;
 
 function readIdentifier(value: unknown): string | undefined {
   const text = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : value;
@@ -121,7 +132,11 @@ function readInstant(value: unknown): Instant | undefined {
 }
 
 /** Absent and null times are allowed; other values must be datetimes. */
-function findTimesProblem(payload: JsonObject, start: Instant | undefined, finish: Instant | undefined): string | undefined {
+function findTimesProblem(
+  payload: JsonObject,
+  start: Instant | undefined,
+  finish: Instant | undefined,
+): string | undefined {
   const unreadable = [start === undefined ? 'startTime' : '', finish === undefined ? 'endTime' : ''].filter(
     (key) => key !== '' && payload[key] !== undefined && payload[key] !== null,
   );
@@ -144,7 +159,8 @@ export interface JourneyHint {
 }
 
 /**
- * Journey candidates of a video call URL: the query parameter `journey`, else the path segments from right to left. Undefined without a readable URL.
+ * Journey candidates of a video call URL: the query parameter `journey`, else the path segments from right to left.
+ * Undefined without a readable URL.
  */
 export function readJourneyHint(videoCallUrl: string | null): JourneyHint | undefined {
   const base = 'https://relative.invalid';
@@ -216,26 +232,42 @@ export function classifyWebhook({ body, signature }: RawWebhook, policy: Signatu
   if (secrets.length === 0 && !policy.ALLOW_UNSIGNED_WEBHOOKS) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
   }
-  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
+  if (body === null)
+    return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
   const signer = findSigningKey(signature, secrets, body);
   if (secrets.length > 0 && signer === undefined) {
-    return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not match the body and the secret.' };
+    return {
+      kind: 'rejected',
+      outcome: 'rejected_signature',
+      message: 'The signature does not match the body and the secret.',
+    };
   }
   return { ...readWebhook(body, signer !== undefined), signer };
 }
 
-/** Parses a trusted webhook, e.g. a stored one whose signature was verified on receipt; its secret may have been rotated since (K8). */
+/**
+ * Parses a trusted webhook, e.g. a stored one whose signature was verified on receipt; its secret may have been rotated
+ * since (K8).
+ */
 export function readWebhook(body: Buffer, isSigned: boolean): Classification {
   const document = readWebhookBody(body, cleaned);
   if (document === undefined)
-    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is not a JSON object, or is nested too deeply.' };
+    return {
+      kind: 'rejected',
+      outcome: 'rejected_unreadable',
+      message: 'The body is not a JSON object, or is nested too deeply.',
+    };
   const trigger = document['triggerEvent'];
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))
     return { kind: 'ignored', trigger: toSingleLine(shorten(trigger)), message: 'This event type is not processed.' };
   const event = readBooking(trigger, document, isSigned);
   if (trigger === 'BOOKING_REQUESTED' && (event.uid === null || event.rescheduleUid === null))
-    return { kind: 'ignored', trigger, message: 'The request does not reschedule a booking; its confirmation is processed instead.' };
+    return {
+      kind: 'ignored',
+      trigger,
+      message: 'The request does not reschedule a booking; its confirmation is processed instead.',
+    };
   return { kind: 'booking', event };
 }
 

@@ -6,7 +6,12 @@ import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';
 
 /** `config.booking` after an event; absent fields keep their values. `uids` is the chain so far. */
-export function bookingConfig(event: BookingEvent, at: Instant, uids: readonly string[], before: JsonObject): JsonObject {
+export function bookingConfig(
+  event: BookingEvent,
+  at: Instant,
+  uids: readonly string[],
+  before: JsonObject,
+): JsonObject {
   return {
     provider: 'cal.com',
     uid: event.uid ?? before['uid'] ?? null,
@@ -58,4 +63,5 @@ export function describeBounds({ start, finish }: Bounds): string {
 export const formatOptionalInstant = (instant: Instant | undefined): string | null =>
   instant === undefined ? null : formatInstant(instant);
 
-const optionalInstant = (text: string | null): Instant | undefined => (text === null ? undefined : parseSqlInstant(text));
+const optionalInstant = (text: string | null): Instant | undefined =>
+  text === null ? undefined : parseSqlInstant(text);

@@ -1,10 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changeSeats, findPresent, hasNoGuests, type Seat, type Seating, type SeatState, seatParticipants } from './seats.ts';
+import {
+  changeSeats,
+  findPresent,
+  hasNoGuests,
+  type Seat,
+  type Seating,
+  type SeatState,
+  seatParticipants,
+} from './seats.ts';
 
 const host = 99;
 const people = ['ann', 'bob', 'zed'];
-const seat = (attendee: string, state: SeatState, at: number, personId: number | null = people.indexOf(attendee) + 1): Seat => ({
+const seat = (
+  attendee: string,
+  state: SeatState,
+  at: number,
+  personId: number | null = people.indexOf(attendee) + 1,
+): Seat => ({
   attendee,
   personId,
   state,
@@ -13,7 +26,8 @@ const seat = (attendee: string, state: SeatState, at: number, personId: number |
 /** State after these events in this order. */
 const deliver = (incoming: readonly Seat[]): Seat[] => {
   const known = new Map<string, Seat>();
-  for (const item of incoming) for (const changed of changeSeats([...known.values()], [item])) known.set(changed.attendee, changed);
+  for (const item of incoming)
+    for (const changed of changeSeats([...known.values()], [item])) known.set(changed.attendee, changed);
   return [...known.values()];
 };
 const seatingOf = (seats: readonly Seat[], since?: bigint): Seating => ({ seats, since, hosts: [host] });
@@ -32,7 +46,9 @@ describe('seats of a booking (D78, D102)', () => {
   it('are the same in every order of delivery and with duplicates', () => {
     fc.assert(
       fc.property(
-        events.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 }))),
+        events.chain((list) =>
+          fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),
+        ),
         fc.option(fc.bigInt({ min: 0n, max: 6n }), { nil: undefined }),
         ([list, shuffled], since) => {
           const toSeats = (items: typeof list) => items.map(({ attendee, state, at }) => seat(attendee, state, at));
@@ -46,11 +62,26 @@ describe('seats of a booking (D78, D102)', () => {
   });
 
   it.each<[what: string, incoming: Seat[], present: number[], deserted: boolean]>([
-    ['keeps guests that are not named', [seat('ann', 'in', 1), seat('bob', 'in', 2), seat('bob', 'gone', 3)], [1], false],
-    ['has no guests when all have left', [seat('ann', 'in', 1), seat('ann', 'gone', 2), seat('bob', 'moved', 3)], [], true],
+    [
+      'keeps guests that are not named',
+      [seat('ann', 'in', 1), seat('bob', 'in', 2), seat('bob', 'gone', 3)],
+      [1],
+      false,
+    ],
+    [
+      'has no guests when all have left',
+      [seat('ann', 'in', 1), seat('ann', 'gone', 2), seat('bob', 'moved', 3)],
+      [],
+      true,
+    ],
     ['does not bring back a guest who left later', [seat('bob', 'gone', 3), seat('bob', 'in', 2)], [], true],
     ['brings back a guest who booked again', [seat('bob', 'gone', 3), seat('bob', 'in', 4)], [2], false],
-    ['lets a cancellation win over a booking of the same time', [seat('bob', 'in', 3), seat('bob', 'gone', 3)], [], true],
+    [
+      'lets a cancellation win over a booking of the same time',
+      [seat('bob', 'in', 3), seat('bob', 'gone', 3)],
+      [],
+      true,
+    ],
     ['ignores the host', [seat('ann', 'in', 1, host), seat('bob', 'in', 1), seat('ann', 'gone', 2, host)], [2], false],
     ['follows a person named under two keys', [seat('ann', 'in', 1, 1), seat('other-address', 'gone', 2, 1)], [], true],
     ['is not empty before a guest was named', [], [], false],

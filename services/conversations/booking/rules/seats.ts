@@ -1,6 +1,6 @@
 /**
- * Seats of a booking. All seats share one uid, and an event applies only to the attendees that it names (D78). Per attendee the latest event wins, so
- * the order of delivery does not matter (D102).
+ * Seats of a booking. All seats share one uid, and an event applies only to the attendees that it names (D78). Per
+ * attendee the latest event wins, so the order of delivery does not matter (D102).
  */
 import type { Instant } from '#libs/time';
 
@@ -98,10 +98,14 @@ export function chooseNumbered<Found extends Row>(numbers: readonly string[], fo
 }
 
 /**
- * The attendees of a confirmed request: an event at or after the request names them in the requested booking. `since`: time up to which that booking
- * has no guests.
+ * The attendees of a confirmed request: an event at or after the request names them in the requested booking. `since`:
+ * time up to which that booking has no guests.
  */
-export function findMovedGuests({ attendees }: SeatRequest, seats: readonly Seat[], since: Instant | undefined): Seat[] {
+export function findMovedGuests(
+  { attendees }: SeatRequest,
+  seats: readonly Seat[],
+  since: Instant | undefined,
+): Seat[] {
   return [...attendees].flatMap(([attendee, at]) => {
     const seat = seats.find((item) => item.attendee === attendee);
     const isAnswered = (seat !== undefined && seat.at >= at) || (since !== undefined && since >= at);

@@ -56,7 +56,9 @@ export const addLink = statement.none({
         ) merged)`,
 });
 
-/** All uids linked with these by reschedule requests for whole bookings, in both directions; at most 200, nearest first. */
+/**
+ * All uids linked with these by reschedule requests for whole bookings, in both directions; at most 200, nearest first.
+ */
 export const findLinked = statement.many({
   name: 'booking-links.find-linked',
   params: { uids: t.text.array },
@@ -74,7 +76,10 @@ export const findLinked = statement.many({
     select uid from linked limit 200`,
 });
 
-/** Reschedule requests of the attendees (null = all) for the bookings of these uids and for earlier ones; one row per attendee. */
+/**
+ * Reschedule requests of the attendees (null = all) for the bookings of these uids and for earlier ones; one row per
+ * attendee.
+ */
 export const findRequests = statement.many({
   name: 'booking-links.find-requests',
   params: { uids: t.text.array, attendees: t.text.array.nullable },

@@ -18,7 +18,10 @@ export type BookingRow = RowOf<typeof bookingRow>;
 const bookingColumns = sql`b.id, b.conversation_id, b.attendee_key, b.cancelled, b.last_event_at at time zone 'UTC' as last_event_at,
   b.has_seats, b.seats_since at time zone 'UTC' as seats_since, b.former_conversation_id`;
 
-/** Serialises events that share an identifier until the end of the transaction. Locks in a fixed order to prevent deadlocks. */
+/**
+ * Serialises events that share an identifier until the end of the transaction. Locks in a fixed order to prevent
+ * deadlocks.
+ */
 export const lockIdentifiers = statement.none({
   name: 'bookings.lock-identifiers',
   params: { identifiers: t.text.array },
@@ -162,7 +165,10 @@ export const listUids = statement.many({
     ) latest order by position`,
 });
 
-/** Moves everything from one booking to another, so that the first can be deleted. For shared attendees the later event wins. */
+/**
+ * Moves everything from one booking to another, so that the first can be deleted. For shared attendees the later event
+ * wins.
+ */
 export const moveBooking = statement.none({
   name: 'bookings.move',
   params: { from: t.integer, to: t.integer },
@@ -193,7 +199,10 @@ export const deleteBooking = statement.none({
   sql: ({ id }) => sql`delete from conversations.bookings where id = ${id}`,
 });
 
-/** The latest 100 receipts that wait for a booking with one of the uids or, if they have no uid, one of the numbers; oldest first. */
+/**
+ * The latest 100 receipts that wait for a booking with one of the uids or, if they have no uid, one of the numbers;
+ * oldest first.
+ */
 export const findWaitingReceipts = statement.many({
   name: 'receipts.find-waiting',
   params: { uids: t.text.array, numbers: t.text.array },
@@ -222,8 +231,8 @@ export const findEarlierReceipt = statement.maybeOne({
 });
 
 /**
- * Merges a conversation into another one of the same booking: stores and room of the target win, participants are joined, notes move.
- * `sourceIsLater`: bounds and `config.booking` come from the source.
+ * Merges a conversation into another one of the same booking: stores and room of the target win, participants are
+ * joined, notes move. `sourceIsLater`: bounds and `config.booking` come from the source.
  */
 export const joinConversations = statement.none({
   name: 'bookings.join-conversations',
@@ -247,7 +256,13 @@ export const joinConversations = statement.none({
 /** Replaces bounds, `config.booking` and participants. */
 export const updateBooked = statement.none({
   name: 'conversations.update-booked',
-  params: { id: t.integer, start: t.instant.nullable, finish: t.instant.nullable, booking: t.json, participantIds: t.integer.array },
+  params: {
+    id: t.integer,
+    start: t.instant.nullable,
+    finish: t.instant.nullable,
+    booking: t.json,
+    participantIds: t.integer.array,
+  },
   sql: ({ id, start, finish, booking, participantIds }) => sql`
     update conversations.conversations c
     set start_at = ${start}, finish_at = ${finish}, config = c.config || jsonb_build_object('booking', ${booking}),

@@ -1,4 +1,7 @@
-/** Applies an event to a locked booking without seats: create, change or cancel (rules/bookings#booking-webhook; D19, D19a, D80). */
+/**
+ * Applies an event to a locked booking without seats: create, change or cancel (rules/bookings#booking-webhook; D19,
+ * D19a, D80).
+ */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
@@ -37,13 +40,16 @@ export async function applyBooking(
   await extendChain(tx, booking.id, prepared);
   if (prepared.at < parseSqlInstant(booking.last_event_at)) return applyLate(dependencies, tx, booking, prepared);
   if (cancels) return cancelBooking(dependencies, tx, booking, prepared);
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   return row === undefined
     ? createBooked(dependencies, tx, booking, prepared, prepared.personIds)
     : changeBooked(dependencies, tx, booking, row, prepared);
 }
 
-/** An older event changes neither times, title nor state; it only adds the person of the hook and the attendees (D80). */
+/**
+ * An older event changes neither times, title nor state; it only adds the person of the hook and the attendees (D80).
+ */
 async function applyLate(
   { jobs, eventOutbox }: Dependencies,
   tx: Tx,
@@ -51,7 +57,8 @@ async function applyLate(
   { personIds, personId, guests, event, at, receiptId }: PreparedEvent,
 ): Promise<Settlement> {
   const message = 'A newer event of this booking was already applied.';
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
   const before = idsFromSql(row.participants);
   const participants = mergeIds(before, personIds);
@@ -80,7 +87,8 @@ async function changeBooked(
   const bounds = nextBounds(stored, event);
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
   // A reschedule is noted once, even if it is delivered again or on another person's hook.
-  const isRescheduled = moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
+  const isRescheduled =
+    moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
   const joined = participants.length - before.length;
   await updateBooked(tx, {
     id: row.id,
@@ -98,7 +106,11 @@ async function changeBooked(
   await addBookingNote(tx, row.id, receiptId, `Booking ${what}${joined === 0 ? '' : `; ${describeAdded(joined)}`}`);
   await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
-  return { outcome: 'applied', message: isRescheduled ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
+  return {
+    outcome: 'applied',
+    message: isRescheduled ? 'Conversation rescheduled.' : 'Participants added.',
+    conversationId,
+  };
 }
 
 const describeAdded = (count: number): string => `${count} ${count === 1 ? 'participant' : 'participants'} added`;

@@ -1,7 +1,7 @@
 /**
- * Processes the receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). Calls the directory first; then, in one transaction under
- * locks on the event's uids, matches the booking again and applies the event. If the match has changed, the job is retried. Receipts of a booking are
- * processed in order of receipt (D80).
+ * Processes the receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). Calls the directory first;
+ * then, in one transaction under locks on the event's uids, matches the booking again and applies the event. If the
+ * match has changed, the job is retried. Receipts of a booking are processed in order of receipt (D80).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -45,16 +45,20 @@ export function createBookingEventWorker(dependencies: Dependencies) {
       return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: classification.message }));
     }
     const { event } = classification;
-    if (receipt.outcome === 'pending') await waitForEarlierReceipts(dependencies, receipt.id, identifiersOf(event), run.signal);
+    if (receipt.outcome === 'pending')
+      await waitForEarlierReceipts(dependencies, receipt.id, identifiersOf(event), run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
     // A rejected event can still link two bookings.
-    const link = 'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
+    const link =
+      'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
     const more = { identifiers: allIdentifiersOf(event), trigger: event.trigger };
     try {
       await run.complete(async (tx) => {
         if (link !== undefined) await applyLocked(dependencies, tx, link);
         const settlement =
-          'outcome' in prepared ? await refuse(dependencies, tx, receipt, prepared, run) : await applyLocked(dependencies, tx, prepared);
+          'outcome' in prepared
+            ? await refuse(dependencies, tx, receipt, prepared, run)
+            : await applyLocked(dependencies, tx, prepared);
         await settle(dependencies, tx, receipt, { ...settlement, ...more });
       });
     } catch (error) {
@@ -70,8 +74,13 @@ export function createBookingEventWorker(dependencies: Dependencies) {
   };
 }
 
-/** The event as a reschedule request that links two bookings; undefined when it is not for a booking of this installation. */
-async function prepareLink(...[dependencies, receipt, event, run]: Parameters<typeof prepare>): Promise<PreparedEvent | undefined> {
+/**
+ * The event as a reschedule request that links two bookings; undefined when it is not for a booking of this
+ * installation.
+ */
+async function prepareLink(
+  ...[dependencies, receipt, event, run]: Parameters<typeof prepare>
+): Promise<PreparedEvent | undefined> {
   const prepared = await prepare(dependencies, receipt, { ...event, trigger: 'BOOKING_REQUESTED' }, run);
   return 'outcome' in prepared ? undefined : prepared;
 }
@@ -100,18 +109,29 @@ async function refuse(
   { hostNote, ...settlement }: Refusal,
   { requestId }: JobRun<unknown>,
 ): Promise<Settlement> {
-  if (hostNote !== undefined) await addErrorNote(dependencies, tx, { ...hostNote, receiptId, requestId, message: settlement.message });
+  if (hostNote !== undefined)
+    await addErrorNote(dependencies, tx, { ...hostNote, receiptId, requestId, message: settlement.message });
   return settlement;
 }
 
 /** A replay with the same outcome is not published again (V9). */
-async function settle({ eventOutbox }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
+async function settle(
+  { eventOutbox }: Dependencies,
+  tx: Tx,
+  receipt: StoredReceipt,
+  settlement: Settlement,
+): Promise<void> {
   await settleReceipt(tx, receipt.id, settlement);
-  if (settlement.outcome !== receipt.outcome) emitBookingRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
+  if (settlement.outcome !== receipt.outcome)
+    emitBookingRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
 }
 
 /** Signatures verified on receipt stay valid when secrets are rotated (K8). */
-function classifyReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredReceipt, policy: SignaturePolicy): Classification {
+function classifyReceipt(
+  body: Buffer,
+  { was_signed: wasSigned, headers }: StoredReceipt,
+  policy: SignaturePolicy,
+): Classification {
   if (wasSigned) return readWebhook(body, true);
   return classifyWebhook({ body, signature: (JSON.parse(headers) as Record<string, string>)[signatureHeader] }, policy);
 }
@@ -120,14 +140,22 @@ async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: Prepare
   const { event } = prepared;
   const match = await lockMatch(tx, event, prepared.personId);
   if (match.isAmbiguous)
-    return { outcome: 'ambiguous_booking', message: 'Several bookings have this bookingId or iCalUID, and the event has no uid.' };
+    return {
+      outcome: 'ambiguous_booking',
+      message: 'Several bookings have this bookingId or iCalUID, and the event has no uid.',
+    };
   const settlement = await applyMatched(dependencies, tx, match, prepared);
   if (settlement.outcome === 'journey_error') await storeLink(dependencies, tx, match, prepared);
   if (settlement.outcome !== 'waiting') await retryWaitingReceipts(dependencies, tx, match.uids, prepared);
   return settlement;
 }
 
-async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+async function applyMatched(
+  dependencies: Dependencies,
+  tx: Tx,
+  match: Match,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
   const { event } = prepared;
   if (event.trigger === 'BOOKING_REQUESTED') return storeLink(dependencies, tx, match, prepared);
   const [first, ...others] = match.bookings;
@@ -135,26 +163,37 @@ async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, pr
     throw new RetryLater('Another event changed the booking at the same time', { delayMs: 0 });
   if (event.hasSeats) return applySeats(dependencies, tx, match, prepared);
   let booking: BookingRow | undefined = first;
-  for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
+  for (const other of others)
+    if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
   return applyBooking(dependencies, tx, booking, prepared);
 }
 
 /** Whether the event links two bookings. */
-export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean => uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
+export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean =>
+  uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
 
 /** Stores the link and merges bookings that were confirmed before the request arrived (D79, D102). */
-export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+export async function storeLink(
+  dependencies: Dependencies,
+  tx: Tx,
+  match: Match,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
   const { event, at, personId } = prepared;
   const { uid, rescheduleUid, hasSeats, attendees } = event;
   if (uid === null || rescheduleUid === null || uid === rescheduleUid)
-    return { outcome: 'ignored', message: 'The request does not reschedule a booking; its confirmation is processed instead.' };
+    return {
+      outcome: 'ignored',
+      message: 'The request does not reschedule a booking; its confirmation is processed instead.',
+    };
   const keys = hasSeats ? attendees.map(({ key }) => key) : [];
   await addLink(tx, { uid, formerUid: rescheduleUid, attendees: keys, at: formatInstant(at) });
   if (keys.length > 0) await followRequests(dependencies, tx, await lockMatch(tx, event, personId), prepared);
   else {
     const [first, ...others] = match.bookings;
     let booking: BookingRow | undefined = first;
-    for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
+    for (const other of others)
+      if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
   }
   return { outcome: 'applied', message: 'The link to the earlier booking is stored.' };
 }

@@ -1,4 +1,7 @@
-/** Cancels booked conversations, or removes their times until the guest reschedules (rules/bookings#booking-webhook; D19a, D81). */
+/**
+ * Cancels booked conversations, or removes their times until the guest reschedules (rules/bookings#booking-webhook;
+ * D19a, D81).
+ */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
@@ -18,18 +21,37 @@ import {
   titleOf,
   titleOfStored,
 } from '../rules/booking-text.ts';
-import { markAwaitingTime, type BookingRow, lockUnanswered, markSeats, updateBooked, updateBooking } from '../statements/booking.ts';
+import {
+  markAwaitingTime,
+  type BookingRow,
+  lockUnanswered,
+  markSeats,
+  updateBooked,
+  updateBooking,
+} from '../statements/booking.ts';
 import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /** Cancels the locked booking. Idempotent. */
-export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+export async function cancelBooking(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
-  if (row !== undefined && prepared.event.requestsReschedule) return awaitNewTime(dependencies, tx, booking, row, prepared);
+  if (row !== undefined && prepared.event.requestsReschedule)
+    return awaitNewTime(dependencies, tx, booking, row, prepared);
   // Delete the conversation first, so that it records its booking.
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
-  await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
+  await updateBooking(tx, {
+    id: booking.id,
+    conversationId: null,
+    lastEventAt: formatInstant(prepared.at),
+    cancelled: true,
+  });
   if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was already cancelled.' };
   emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
@@ -66,9 +88,18 @@ export async function awaitNewTime(
     booking: JSON.stringify(bookingConfig(event, at, await listChain(tx, booking.id), before)),
     participantIds: idsFromSql(row.participants),
   });
-  await markAwaitingTime(tx, { id: booking.id, lastEventAt: formatInstant(at), requestedAt: formatInstant(clock.now()) });
+  await markAwaitingTime(tx, {
+    id: booking.id,
+    lastEventAt: formatInstant(at),
+    requestedAt: formatInstant(clock.now()),
+  });
   const was = describeBounds(boundsOf(row));
-  await addBookingNote(tx, row.id, receiptId, `Another time was asked for: ${titleOf(event, before)}, was ${was}.${describeReason(event)}`);
+  await addBookingNote(
+    tx,
+    row.id,
+    receiptId,
+    `Another time was asked for: ${titleOf(event, before)}, was ${was}.${describeReason(event)}`,
+  );
   emitBookingApplied(eventOutbox, tx, row.id, 'booked');
   await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
@@ -84,9 +115,18 @@ export interface Removal {
   readonly requestId: string | undefined;
 }
 
-export function describeRemoval(row: ConversationRow, { event, receiptId, run }: PreparedEvent, what = 'cancelled'): Removal {
+export function describeRemoval(
+  row: ConversationRow,
+  { event, receiptId, run }: PreparedEvent,
+  what = 'cancelled',
+): Removal {
   const note = `Booking ${what}: ${titleOf(event, storedBooking(row))}, ${describeBounds(boundsOf(row))}.${describeReason(event)}`;
-  return { key: `booking-cancelled:${receiptId}:${row.id}`, note, by: `receipt ${receiptId}`, requestId: run.requestId };
+  return {
+    key: `booking-cancelled:${receiptId}:${row.id}`,
+    note,
+    by: `receipt ${receiptId}`,
+    requestId: run.requestId,
+  };
 }
 
 const describeReason = ({ cancellationReason }: PreparedEvent['event']): string =>
@@ -123,12 +163,17 @@ const rescheduleTimeoutMicros = 30n * 86_400_000_000n;
 /** Bookings per transaction. */
 const batch = 50;
 
-/** Cancels bookings whose guests did not reschedule in time (D81). Runs in every replica; rows are skipped while locked. */
+/**
+ * Cancels bookings whose guests did not reschedule in time (D81). Runs in every replica; rows are skipped while locked.
+ */
 export async function cancelUnanswered(dependencies: Dependencies): Promise<void> {
   const { jobs, clock } = dependencies;
   for (let full = true; full;) {
     full = await jobs.transaction(async (tx) => {
-      const bookings = await lockUnanswered(tx, { requestedBefore: formatInstant(clock.now() - rescheduleTimeoutMicros), limit: batch });
+      const bookings = await lockUnanswered(tx, {
+        requestedBefore: formatInstant(clock.now() - rescheduleTimeoutMicros),
+        limit: batch,
+      });
       for (const booking of bookings) await cancel(dependencies, tx, booking);
       return bookings.length === batch;
     });
@@ -136,7 +181,8 @@ export async function cancelUnanswered(dependencies: Dependencies): Promise<void
 }
 
 async function cancel(dependencies: Dependencies, tx: Tx, booking: BookingRow): Promise<void> {
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row !== undefined) {
     await removeBooked(dependencies, tx, row, {
       key: `booking-unanswered:${booking.id}:${row.id}`,

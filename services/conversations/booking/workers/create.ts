@@ -15,7 +15,14 @@ import type { BookingEvent } from '../rules/booking-event.ts';
 import { bookingConfig, describeBounds, nextBounds, formatOptionalInstant, titleOf } from '../rules/booking-text.ts';
 import { changeSeats, type Seat } from '../rules/seats.ts';
 import { addReferences, listAttendees, saveAttendees } from '../statements/attendance.ts';
-import { addIdentifiers, type BookingRow, findWaitingReceipts, insertBooking, listUids, updateBooking } from '../statements/booking.ts';
+import {
+  addIdentifiers,
+  type BookingRow,
+  findWaitingReceipts,
+  insertBooking,
+  listUids,
+  updateBooking,
+} from '../statements/booking.ts';
 import type { Guest, PreparedEvent } from './prepare.ts';
 
 /** Event time of a stub, so that every event is newer. */
@@ -29,13 +36,21 @@ export async function addBooking(
 ): Promise<BookingRow> {
   const { attendeeKey, at } = prepared;
   const lastEventAt = isStub ? epoch : formatInstant(at);
-  const booking = await insertBooking(tx, { attendeeKey: uid === null ? attendeeKey : `cal.com:uid:${uid}`, lastEventAt });
+  const booking = await insertBooking(tx, {
+    attendeeKey: uid === null ? attendeeKey : `cal.com:uid:${uid}`,
+    lastEventAt,
+  });
   await extendChain(tx, booking.id, prepared, uid === null ? undefined : [`uid:${uid}`]);
   return booking;
 }
 
 /** Adds the identifiers of the event to the chain. */
-export async function extendChain(tx: Tx, bookingId: number, { event, personId }: PreparedEvent, own?: readonly string[]): Promise<void> {
+export async function extendChain(
+  tx: Tx,
+  bookingId: number,
+  { event, personId }: PreparedEvent,
+  own?: readonly string[],
+): Promise<void> {
   const uids = own ?? (event.hasSeats && event.uid !== null ? [`uid:${event.uid}`] : event.uids);
   const numbers = own === undefined ? event.numbers : [];
   await addIdentifiers(tx, { bookingId, identifiers: uids });
@@ -81,12 +96,14 @@ export async function recordSeats(tx: Tx, bookingId: number, incoming: readonly 
 
 export async function saveSeats(tx: Tx, bookingId: number, seats: readonly Seat[]): Promise<void> {
   if (seats.length === 0) return;
-  const rows = [...new Map(seats.map((seat) => [seat.attendee, seat])).values()].map(({ attendee, personId, state, at }) => ({
-    attendee,
-    person_id: personId,
-    state,
-    at: formatInstant(at),
-  }));
+  const rows = [...new Map(seats.map((seat) => [seat.attendee, seat])).values()].map(
+    ({ attendee, personId, state, at }) => ({
+      attendee,
+      person_id: personId,
+      state,
+      at: formatInstant(at),
+    }),
+  );
   await saveAttendees(tx, { bookingId, attendees: JSON.stringify(rows) });
 }
 
@@ -111,7 +128,13 @@ export async function createBooked(
   const { event, at, journey, journeyError, personId, receiptId, run } = prepared;
   if (journey === undefined) {
     if (journeyError === undefined) throw new RetryLater('The booking needs a conversation', { delayMs: 0 });
-    await addErrorNote(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
+    await addErrorNote(dependencies, tx, {
+      personId,
+      event,
+      receiptId,
+      requestId: run.requestId,
+      message: journeyError,
+    });
     return { outcome: 'journey_error', message: journeyError };
   }
   const booking = known ?? (await addBooking(tx, prepared));

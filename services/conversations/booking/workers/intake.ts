@@ -5,7 +5,13 @@ import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
 import { createSecretUseCounter } from '#libs/telemetry';
-import { createRefusalReceipts, selectStoredBody, selectStoredHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import {
+  createRefusalReceipts,
+  selectStoredBody,
+  selectStoredHeaders,
+  type ReceivedWebhook,
+  startReceiptIntake,
+} from '#libs/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
@@ -22,7 +28,11 @@ export function startBookingIntake(dependencies: Dependencies): Promise<RunningC
   const { bus, config, db, jobs, logger, metrics } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'booking' });
-  const countSigner = createSecretUseCounter(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
+  const countSigner = createSecretUseCounter(
+    metrics,
+    'BOOKING_WEBHOOK_SECRET',
+    listSecretValues(config.BOOKING_WEBHOOK_SECRET).length,
+  );
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
     const classification = classifyWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
@@ -38,25 +48,45 @@ export function startBookingIntake(dependencies: Dependencies): Promise<RunningC
     const headers = selectStoredHeaders(outcome, webhook.headers);
     const wasSigned = classification.signer !== undefined;
     const identifiers = classification.kind === 'booking' ? allIdentifiersOf(classification.event) : [];
-    const facts = { source: 'booking', deliveryId, receivedAt, personId, headers, trigger, identifiers, wasSigned } as const;
+    const facts = {
+      source: 'booking',
+      deliveryId,
+      receivedAt,
+      personId,
+      headers,
+      trigger,
+      identifiers,
+      wasSigned,
+    } as const;
     await jobs.transaction(async (tx) => {
       const id = await insertReceipt(tx, { ...facts, ...stored });
       if (id === undefined || classification.kind !== 'booking') return;
-      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: deliveryId, traceparent });
+      await jobs.enqueue(
+        tx,
+        conversations.jobs.bookingEvent,
+        { receipt_id: id },
+        { requestId: deliveryId, traceparent },
+      );
     });
   };
   return startReceiptIntake({ bus, logger, ...from, store });
 }
 
-function describeClassification(classification: Classification): { trigger: string | null; outcome: string; message: string | null } {
-  if (classification.kind === 'booking') return { trigger: classification.event.trigger, outcome: 'pending', message: null };
-  if (classification.kind === 'ignored') return { trigger: classification.trigger, outcome: 'ignored', message: classification.message };
+function describeClassification(classification: Classification): {
+  trigger: string | null;
+  outcome: string;
+  message: string | null;
+} {
+  if (classification.kind === 'booking')
+    return { trigger: classification.event.trigger, outcome: 'pending', message: null };
+  if (classification.kind === 'ignored')
+    return { trigger: classification.trigger, outcome: 'ignored', message: classification.message };
   return { trigger: null, outcome: classification.outcome, message: classification.message };
 }
 
 /**
- * The provider sends no delivery id, so the same bytes on the same hook are the same event. Rejected outcomes have separate keys, so that the body is
- * accepted when it arrives with a valid signature.
+ * The provider sends no delivery id, so the same bytes on the same hook are the same event. Rejected outcomes have
+ * separate keys, so that the body is accepted when it arrives with a valid signature.
  */
 function dedupeKey(webhook: Webhook, body: Buffer | null, classification: Classification): string {
   const hash = createHash('sha256').update(

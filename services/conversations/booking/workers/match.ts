@@ -5,7 +5,14 @@ import { parseSqlInstant } from '../../representation.ts';
 import { type BookingEvent, identifiersOf, stripUidPrefix } from '../rules/booking-event.ts';
 import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/seats.ts';
 import { findLinked, findRequests } from '../statements/attendance.ts';
-import { findBookings, findNumbered, lockBookings, lockIdentifiers, lockNumbered, type MatchedRow } from '../statements/booking.ts';
+import {
+  findBookings,
+  findNumbered,
+  lockBookings,
+  lockIdentifiers,
+  lockNumbered,
+  type MatchedRow,
+} from '../statements/booking.ts';
 
 /** Bookings linked with an event by reschedule requests (D79). */
 interface Chain {
@@ -45,7 +52,12 @@ interface Lookups {
   readonly byNumbers: typeof findNumbered;
 }
 
-async function match(db: Queryable, event: BookingEvent, hostId: number, { chain, byUids, byNumbers }: Lookups): Promise<Match> {
+async function match(
+  db: Queryable,
+  event: BookingEvent,
+  hostId: number,
+  { chain, byUids, byNumbers }: Lookups,
+): Promise<Match> {
   if (event.uids.length === 0) {
     const numbered = chooseNumbered(event.matchers, await byNumbers(db, { numbers: event.matchers, hostId }));
     return { ...chain, bookings: numbered, isAmbiguous: numbered.length > 1 };
@@ -59,7 +71,9 @@ async function findChain(db: Queryable, event: BookingEvent): Promise<Chain> {
   const uids = event.uids.map(stripUidPrefix);
   if (uids.length === 0) return { uids: [], requests: [] };
   const requests = event.hasSeats ? await listRequests(db, event, uids) : [];
-  const linked = event.hasSeats ? requests.flatMap(({ uid, formerUid }) => [uid, formerUid]) : await listLinked(db, uids);
+  const linked = event.hasSeats
+    ? requests.flatMap(({ uid, formerUid }) => [uid, formerUid])
+    : await listLinked(db, uids);
   return { uids: [...new Set([...event.uids, ...linked.map((uid) => `uid:${uid}`)])], requests };
 }
 
@@ -67,7 +81,11 @@ const listLinked = async (db: Queryable, uids: readonly string[]): Promise<strin
   (await findLinked(db, { uids })).map(({ uid }) => uid);
 
 /** A cancellation without attendees applies to all of them. */
-async function listRequests(db: Queryable, { trigger, attendees }: BookingEvent, uids: readonly string[]): Promise<SeatRequest[]> {
+async function listRequests(
+  db: Queryable,
+  { trigger, attendees }: BookingEvent,
+  uids: readonly string[],
+): Promise<SeatRequest[]> {
   const isOfAll = trigger === 'BOOKING_CANCELLED' && attendees.length === 0;
   const rows = await findRequests(db, { uids, attendees: isOfAll ? null : attendees.map(({ key }) => key) });
   const links = Map.groupBy(rows, ({ uid, former_uid: formerUid }) => JSON.stringify([uid, formerUid]));

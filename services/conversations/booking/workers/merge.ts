@@ -1,6 +1,6 @@
 /**
- * Merges two chains of the same booking whose link arrived late. Their conversations are merged, or deleted when the later chain is cancelled, so
- * that a booking never has two conversations.
+ * Merges two chains of the same booking whose link arrived late. Their conversations are merged, or deleted when the
+ * later chain is cancelled, so that a booking never has two conversations.
  */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
@@ -11,11 +11,20 @@ import { emitAccessUpdated } from '../../feed/index.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
 import { parseSqlInstant } from '../../representation.ts';
 import { lockConversation } from '../../statements.ts';
-import { type BookingRow, deleteBooking, joinConversations, moveBooking, updateBooking } from '../statements/booking.ts';
+import {
+  type BookingRow,
+  deleteBooking,
+  joinConversations,
+  moveBooking,
+  updateBooking,
+} from '../statements/booking.ts';
 import { describeRemoval, removeBooked } from './cancel.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Merges `other` into `booking`, both locked. The later one determines bounds, `config.booking` and whether it is cancelled. */
+/**
+ * Merges `other` into `booking`, both locked. The later one determines bounds, `config.booking` and whether it is
+ * cancelled.
+ */
 export async function mergeBookings(
   dependencies: Dependencies,
   tx: Tx,
@@ -26,7 +35,10 @@ export async function mergeBookings(
   const latest = parseSqlInstant(other.last_event_at) > parseSqlInstant(booking.last_event_at) ? other : booking;
   const conversationId = latest.cancelled
     ? await removeAll(dependencies, tx, [booking, other], prepared)
-    : await joinActive(dependencies, tx, booking, other, { sourceIsLater: latest === other, receiptId: prepared.receiptId });
+    : await joinActive(dependencies, tx, booking, other, {
+        sourceIsLater: latest === other,
+        receiptId: prepared.receiptId,
+      });
   await moveBooking(tx, { from: other.id, to: booking.id });
   await deleteBooking(tx, { id: other.id });
   const cancelled = conversationId === null;
@@ -34,7 +46,12 @@ export async function mergeBookings(
   return { ...booking, conversation_id: conversationId, cancelled, last_event_at: latest.last_event_at };
 }
 
-async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly BookingRow[], prepared: PreparedEvent): Promise<null> {
+async function removeAll(
+  dependencies: Dependencies,
+  tx: Tx,
+  bookings: readonly BookingRow[],
+  prepared: PreparedEvent,
+): Promise<null> {
   for (const { conversation_id: id } of bookings) {
     const row = id === null ? undefined : await lockConversation(tx, { id });
     if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));

@@ -69,12 +69,21 @@ export async function prepare(
   const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
   const base = { receiptId: receipt.id, event, at, personId, attendeeKey, ...found, run };
-  const lacksJourney = creates && found.journeyError !== undefined && (booking?.former_conversation_id ?? null) === null;
+  const lacksJourney =
+    creates && found.journeyError !== undefined && (booking?.former_conversation_id ?? null) === null;
   if (event.trigger === 'BOOKING_REQUESTED' || lacksJourney)
-    return { ...base, guests: event.attendees.map((attendee) => ({ ...attendee, personId: null })), personIds: [personId] };
+    return {
+      ...base,
+      guests: event.attendees.map((attendee) => ({ ...attendee, personId: null })),
+      personIds: [personId],
+    };
   try {
     const guests = await resolveGuests(dependencies, base, match, isBooked);
-    return { ...base, guests, personIds: mergeIds([personId], isBooked ? guests.flatMap((guest) => guest.personId ?? []) : []) };
+    return {
+      ...base,
+      guests,
+      personIds: mergeIds([personId], isBooked ? guests.flatMap((guest) => guest.personId ?? []) : []),
+    };
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
     return { outcome: 'refused_too_many_attendees', message: error.message };
@@ -93,8 +102,16 @@ function findRejection(event: BookingEvent, personId: number): Refusal | undefin
   if (event.uids.length === 0 && event.numbers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
   if (event.uids.length === 0 && event.matchers.length === 0)
-    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid is applied only when it is signed.' };
-  if (event.trigger === 'BOOKING_CANCELLED' || event.trigger === 'BOOKING_REQUESTED' || event.timesProblem === undefined) return undefined;
+    return {
+      outcome: 'rejected_unidentified',
+      message: 'A cancellation without a uid is applied only when it is signed.',
+    };
+  if (
+    event.trigger === 'BOOKING_CANCELLED' ||
+    event.trigger === 'BOOKING_REQUESTED' ||
+    event.timesProblem === undefined
+  )
+    return undefined;
   return { outcome: 'refused_times', message: event.timesProblem, hostNote: { personId, event } };
 }
 
@@ -126,7 +143,11 @@ async function resolveGuests(
 }
 
 /** The person of the path. Merged people resolve to the surviving person, so that their hooks keep working (I5). */
-async function findHost({ bus, directory: cache }: Dependencies, given: string, run: JobRun<unknown>): Promise<number | undefined> {
+async function findHost(
+  { bus, directory: cache }: Dependencies,
+  given: string,
+  run: JobRun<unknown>,
+): Promise<number | undefined> {
   const id = /^[0-9]{1,10}$/.test(given) ? Number(given) : 0;
   if (!isPossibleId(id)) return undefined;
   const isKnown = async (personId: number): Promise<boolean> => (await cache.people.getMany([personId])).has(personId);
@@ -142,7 +163,8 @@ export async function findConversationJourney(
   videoCallUrl: string | null,
 ): Promise<FoundJourney> {
   const hint = readJourneyHint(videoCallUrl);
-  if (hint === undefined) return { journey: undefined, journeyError: 'The booking has no video call URL that could name a journey.' };
+  if (hint === undefined)
+    return { journey: undefined, journeyError: 'The booking has no video call URL that could name a journey.' };
   const journeys = await cache.findJourneysBySlugs(hint.slugs);
   const journey = journeys.find((item) => item.isConversation);
   if (journey !== undefined) return { journey, journeyError: undefined };

@@ -1,4 +1,7 @@
-/** Applies an event to a booking with seats. It affects only the attendees that it names (rules/bookings#seats; D78, D102). */
+/**
+ * Applies an event to a booking with seats. It affects only the attendees that it names (rules/bookings#seats; D78,
+ * D102).
+ */
 import type { Tx } from '#libs/orm';
 import { formatInstant, type Instant } from '#libs/time';
 import { conversations } from '../../contract.ts';
@@ -10,8 +13,22 @@ import { idsFromSql, parseSqlInstant } from '../../representation.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
 import { participantKey } from '../rules/attendees.ts';
 import { stripUidPrefix } from '../rules/booking-event.ts';
-import { bookingConfig, boundsOf, nextBounds, formatOptionalInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { findMovedGuests, findPresent, hasNoGuests, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
+import {
+  bookingConfig,
+  boundsOf,
+  nextBounds,
+  formatOptionalInstant,
+  storedBooking,
+  titleOf,
+} from '../rules/booking-text.ts';
+import {
+  findMovedGuests,
+  findPresent,
+  hasNoGuests,
+  type Seat,
+  type Seating,
+  seatParticipants,
+} from '../rules/seats.ts';
 import { listHosts } from '../statements/attendance.ts';
 import {
   type BookingRow,
@@ -42,12 +59,18 @@ import type { PreparedEvent } from './prepare.ts';
 /** Ends earlier seats just before the roster's time, so that its own attendees stay. */
 const oneMicrosecond = 1n;
 
-export async function applySeats(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+export async function applySeats(
+  dependencies: Dependencies,
+  tx: Tx,
+  match: Match,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
   const { event } = prepared;
   const [known] = match.bookings;
   const isCancelled = event.trigger === 'BOOKING_CANCELLED';
   const isRequested = match.requests.some(({ uid }) => uid === event.uid);
-  if (isCancelled && known === undefined && !isRequested) return { outcome: 'waiting', message: 'The booking is unknown so far.' };
+  if (isCancelled && known === undefined && !isRequested)
+    return { outcome: 'waiting', message: 'The booking is unknown so far.' };
   if (!isCancelled && known === undefined && prepared.journeyError !== undefined)
     return createBooked(dependencies, tx, known, prepared, []);
   const booking = known ?? (await addBooking(tx, prepared, { isStub: true, uid: event.uid }));
@@ -63,7 +86,9 @@ export async function applySeats(dependencies: Dependencies, tx: Tx, match: Matc
   const isRecorded = await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at: prepared.at });
   const { uid, rescheduleUid } = event;
   if (uid !== null && rescheduleUid !== null) {
-    const seats = prepared.guests.map(({ key, personId }) => ({ attendee: key, personId, state: 'moved', at: prepared.at }) as const);
+    const seats = prepared.guests.map(
+      ({ key, personId }) => ({ attendee: key, personId, state: 'moved', at: prepared.at }) as const,
+    );
     await moveOutOfBooking(dependencies, tx, { formerUid: rescheduleUid, seats, nextUid: uid }, prepared);
   }
   await followRequests(dependencies, tx, match, prepared, uid ?? undefined);
@@ -90,7 +115,10 @@ export async function followRequests(
       const { seats, since } = await findSeating(tx, booking);
       const remaining = findMovedGuests(request, seats, since);
       const { formerUid } = request;
-      if (remaining.length > 0 && (await moveOutOfBooking(dependencies, tx, { formerUid, seats: remaining, nextUid }, prepared)))
+      if (
+        remaining.length > 0 &&
+        (await moveOutOfBooking(dependencies, tx, { formerUid, seats: remaining, nextUid }, prepared))
+      )
         open.push(formerUid);
     }
   }
@@ -127,14 +155,24 @@ async function applyAttendance(
   const changed = await syncParticipants(dependencies, tx, { ...booking, conversation_id: row.id }, seating, prepared);
   const moved = isNewest && (await updateTimes(dependencies, tx, booking, row.id, prepared));
   if (changed || moved)
-    return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants changed.', conversationId: row.id };
+    return {
+      outcome: 'applied',
+      message: moved ? 'Conversation rescheduled.' : 'Participants changed.',
+      conversationId: row.id,
+    };
   if (!isNewest && !isLatest) return { ...stale, conversationId: row.id };
   return { outcome: 'applied', message: 'Nothing to change.', conversationId: row.id };
 }
 
-async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
+async function cancelSeats(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
   const { event, at, guests } = prepared;
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   await adoptParticipants(tx, booking);
   if (event.requestsReschedule && isOfAll(await findSeating(tx, booking), guests)) {
@@ -167,7 +205,9 @@ const isOfAll = (seating: Seating, guests: readonly NamedAttendee[]): boolean =>
 interface MoveOut {
   readonly formerUid: string;
   readonly seats: readonly Seat[];
-  /** The booking that they move to. If all guests move to a booking without a conversation, the conversation moves too. */
+  /**
+   * The booking that they move to. If all guests move to a booking without a conversation, the conversation moves too.
+   */
   readonly nextUid: string | undefined;
 }
 
@@ -187,14 +227,20 @@ async function moveOutOfBooking(
   const isRecorded = await recordSeats(tx, former.id, seats);
   const seating = await findSeating(tx, former);
   const isWhole = !prepared.event.isSingleSeat && !wasEmpty && findPresent(seating).length === 0;
-  if (isWhole && former.conversation_id !== null && next?.conversation_id === null && next.former_conversation_id === null)
+  if (
+    isWhole &&
+    former.conversation_id !== null &&
+    next?.conversation_id === null &&
+    next.former_conversation_id === null
+  )
     await moveConversation(tx, { from: former.id, to: next.id });
   else await syncParticipants(dependencies, tx, former, seating, prepared, 'moved');
   return isRecorded;
 }
 
 /**
- * Updates the conversation to match the seats: without guests it is deleted, otherwise its participants are replaced. Removed guests get a note.
+ * Updates the conversation to match the seats: without guests it is deleted, otherwise its participants are replaced.
+ * Removed guests get a note.
  * @returns whether something changed
  */
 async function syncParticipants(
@@ -205,7 +251,8 @@ async function syncParticipants(
   prepared: PreparedEvent,
   what: 'cancelled' | 'moved' = 'cancelled',
 ): Promise<boolean> {
-  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  const row =
+    booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return false;
   const removal = describeRemoval(row, prepared, what);
   if (hasNoGuests(seating)) {
@@ -216,12 +263,23 @@ async function syncParticipants(
   const before = idsFromSql(row.participants);
   const includesHost = what === 'cancelled' && prepared.event.trigger !== 'BOOKING_CANCELLED';
   const participantIds = seatParticipants(includesHost ? [...before, prepared.personId] : before, seating);
-  const [left, added] = [before.filter((id) => !participantIds.includes(id)), participantIds.filter((id) => !before.includes(id))];
+  const [left, added] = [
+    before.filter((id) => !participantIds.includes(id)),
+    participantIds.filter((id) => !before.includes(id)),
+  ];
   if (left.length + added.length === 0) return false;
   await replaceParticipants(tx, { id: row.id, participantIds });
   if (what === 'cancelled') await noteCancellation(dependencies, tx, left, removal);
-  const counts = [describeCount(added.length, 'added'), describeCount(left.length, what === 'moved' ? 'moved' : 'removed')].filter(Boolean);
-  await addBookingNote(tx, row.id, prepared.receiptId, `Booking ${titleOf(prepared.event, storedBooking(row))}; ${counts.join(', ')}`);
+  const counts = [
+    describeCount(added.length, 'added'),
+    describeCount(left.length, what === 'moved' ? 'moved' : 'removed'),
+  ].filter(Boolean);
+  await addBookingNote(
+    tx,
+    row.id,
+    prepared.receiptId,
+    `Booking ${titleOf(prepared.event, storedBooking(row))}; ${counts.join(', ')}`,
+  );
   await emitChanged(dependencies, tx, row.id);
   return true;
 }
@@ -242,7 +300,12 @@ async function updateTimes(
   const stored = boundsOf(row);
   const bounds = nextBounds(stored, event);
   const before = storedBooking(row);
-  const booked = bookingConfig(event, at, [...new Set([...listText(before['uids']), ...(await listChain(tx, booking.id))])], before);
+  const booked = bookingConfig(
+    event,
+    at,
+    [...new Set([...listText(before['uids']), ...(await listChain(tx, booking.id))])],
+    before,
+  );
   const values = {
     start: formatOptionalInstant(bounds.start),
     finish: formatOptionalInstant(bounds.finish),
@@ -257,7 +320,8 @@ async function updateTimes(
   return true;
 }
 
-const listText = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
+const listText = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 async function emitChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: number): Promise<void> {
   await emitAccessUpdated(eventOutbox, tx, [id]);

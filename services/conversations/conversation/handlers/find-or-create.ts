@@ -26,9 +26,10 @@ export function createFindOrCreateHandlers(dependencies: Dependencies): Pick<Ope
 }
 
 /**
- * GET /conversations: the active conversations of a person and journey at the caller's time; creates one when there is none.
- * @throws AppError 404 `person_not_found`, 404 `journey_not_found`, 404 for conversations that the caller cannot access (D69), 409
- *   `journey_ownership_ambiguous` (D3); in this order
+ * GET /conversations: the active conversations of a person and journey at the caller's time; creates one when there is
+ * none.
+ * @throws AppError 404 `person_not_found`, 404 `journey_not_found`, 404 for conversations that the caller cannot access
+ * (D69), 409 `journey_ownership_ambiguous` (D3); in this order
  */
 async function findActive(
   dependencies: Dependencies,
@@ -44,7 +45,12 @@ async function findActive(
   const time = readTime(request.time);
   // People can always find and create their own conversations (D69).
   const isOwn = access.restrictedUser(context.actor)?.personId === request.person_id;
-  const query: ActiveQuery = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
+  const query: ActiveQuery = {
+    journey,
+    personId: request.person_id,
+    time,
+    scope: isOwn ? undefined : await access.findScope(context),
+  };
   const rows = await listVisible(db, query, inlineMatches + 1);
   if (rows.length > inlineMatches) return jsonListStream(renderVisible(dependencies, query));
   const found = rows.length > 0 ? rows : await createUnscheduled(dependencies, query, context);
@@ -72,12 +78,19 @@ interface ActiveQuery {
 }
 
 /** Active conversations that the caller can access, at most `limit`. */
-function listVisible(db: Database, { journey, personId, time, scope }: ActiveQuery, limit: number): Promise<ConversationRow[]> {
+function listVisible(
+  db: Database,
+  { journey, personId, time, scope }: ActiveQuery,
+  limit: number,
+): Promise<ConversationRow[]> {
   const values = { personId, journeyId: journey.id, time, limit };
   return scope === undefined ? listActive(db, values) : listActiveWithin(db, { ...values, ...scopeValues(scope) });
 }
 
-async function* renderVisible({ db, view }: Dependencies, { journey, personId, time, scope }: ActiveQuery): AsyncGenerator<string[]> {
+async function* renderVisible(
+  { db, view }: Dependencies,
+  { journey, personId, time, scope }: ActiveQuery,
+): AsyncGenerator<string[]> {
   const values = { personId, journeyId: journey.id, time, limit: null };
   const options = { batchSize: streamBatch };
   const batches =
@@ -89,7 +102,8 @@ async function* renderVisible({ db, view }: Dependencies, { journey, personId, t
 
 /**
  * Starts at the caller's time, open-ended, at the first active step, owned by the journey's only event (D1).
- * @throws AppError 404 when the caller cannot access the existing or new conversation; 409 `journey_ownership_ambiguous`
+ * @throws AppError 404 when the caller cannot access the existing or new conversation; 409
+ * `journey_ownership_ambiguous`
  */
 async function createUnscheduled(
   { jobs, eventOutbox, pipeline, refusals }: Dependencies,

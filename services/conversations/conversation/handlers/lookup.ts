@@ -108,7 +108,10 @@ function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['partici
 }
 
 /** Sets `infos.audio` and adds a note, once per blob. An older blob never replaces a newer one. @throws AppError 404 */
-async function attach({ db, eventOutbox }: Dependencies, request: Attachment): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
+async function attach(
+  { db, eventOutbox }: Dependencies,
+  request: Attachment,
+): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
   await db.transaction((tx) => attachIn(eventOutbox, tx, request));
   return { audio: request.audio };
 }

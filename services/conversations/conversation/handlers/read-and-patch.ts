@@ -1,4 +1,7 @@
-/** Read and PATCH of one conversation, and of its `infos` alone (rules/conversations#read-and-patch, rules/conversations#infos; D9a, D9b). */
+/**
+ * Read and PATCH of one conversation, and of its `infos` alone (rules/conversations#read-and-patch,
+ * rules/conversations#infos; D9a, D9b).
+ */
 import type { RequestOf } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
@@ -19,7 +22,9 @@ import { type ConversationRow, findConversation } from '../../statements.ts';
 import * as statements from '../statements.ts';
 import { findInfos, patchInfos } from '../statements.ts';
 
-export function createReadAndPatchHandlers(dependencies: Dependencies): Pick<Operations, 'get' | 'patch' | 'readInfos' | 'patchInfos'> {
+export function createReadAndPatchHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'get' | 'patch' | 'readInfos' | 'patchInfos'> {
   return {
     get: (request) => getConversation(dependencies, request),
     patch: (request) => patchConversation(dependencies, request),
@@ -29,7 +34,10 @@ export function createReadAndPatchHandlers(dependencies: Dependencies): Pick<Ope
 }
 
 /** GET /conversations/{id}. @throws AppError 404 */
-async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
+async function getConversation(
+  { db, view }: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.get>,
+): Promise<RawJson> {
   const row = await findConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   return rawJson(await view.render(row));
@@ -37,7 +45,8 @@ async function getConversation({ db, view }: Dependencies, request: RequestOf<ty
 
 /**
  * PATCH /conversations/{id}. Runs one statement unless a precondition requires a read.
- * @throws AppError 404, 412 `precondition_failed`, 409 `stale_conversation`, 400 `invalid_namespace_placement`, in this order (D9a)
+ * @throws AppError 404, 412 `precondition_failed`, 409 `stale_conversation`, 400 `invalid_namespace_placement`, in this
+ * order (D9a)
  */
 async function patchConversation(
   { db, view, eventOutbox }: Dependencies,
@@ -73,9 +82,14 @@ async function patchConversation(
 }
 
 function preconditionFailed(row: ConversationRow): AppError {
-  return appError('precondition_failed', 'precondition_failed', 'If-Match names another representation of the conversation.', {
-    updated_at: instantFromSql(row.updated_at),
-  });
+  return appError(
+    'precondition_failed',
+    'precondition_failed',
+    'If-Match names another representation of the conversation.',
+    {
+      updated_at: instantFromSql(row.updated_at),
+    },
+  );
 }
 
 function hasKeys(store: object | undefined): boolean {
@@ -83,12 +97,18 @@ function hasKeys(store: object | undefined): boolean {
 }
 
 /** @throws AppError 404 */
-async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
+async function readInfos(
+  { db }: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.readInfos>,
+): Promise<RawJson> {
   return render(await findInfos(db, { id: requireId(request.conversation_id) }));
 }
 
 /** PATCH /conversations/{id}/infos, in one statement. @throws AppError 404, then 400 `invalid_namespace_placement` */
-async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
+async function writeInfos(
+  dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.patchInfos>,
+): Promise<RawJson> {
   const problem = findNamespaceProblem('infos-endpoint', request.infos);
   if (problem !== undefined || Object.keys(request.infos).length === 0) {
     const stored = await readInfos(dependencies, request);

@@ -43,9 +43,11 @@ interface RecordedCall {
 }
 
 /**
- * Advances the step, adds a note and merges the body. A repeated key within 24 hours changes nothing, but its boundary is checked.
- * @throws AppError 404; 400 for a boundary without an offset or with two different values; then under the lock 409 `stale_conversation`, 409
- *   `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
+ * Advances the step, adds a note and merges the body. A repeated key within 24 hours changes nothing, but its boundary
+ * is checked.
+ * @throws AppError 404; 400 for a boundary without an offset or with two different values; then under the lock 409
+ * `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400
+ * `invalid_namespace_placement`
  */
 async function recorded(
   dependencies: Dependencies,
@@ -57,7 +59,8 @@ async function recorded(
   const before = await findConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
-  // Read before the lock, so that the lock is not held during a directory call. Journeys of conversations rarely change.
+  // Read before the lock, so that the lock is not held during a directory call. Journeys of conversations rarely
+  // change.
   const journeys = before.journey_id === null ? undefined : await directory.journeys.getMany([before.journey_id]);
   const journey = journeys?.get(before.journey_id ?? 0);
   const call: RecordedCall = { id, key: request.idempotency_key, write: request.write, window, journey, context };
@@ -88,7 +91,12 @@ async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall)
   return runOncePerKey(tx, { keys: recordedKeys, scopeId: id, operation: 'recorded', key }, work, replay);
 }
 
-async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, call: RecordedCall): Promise<ConversationRow> {
+async function apply(
+  dependencies: Dependencies,
+  tx: Tx,
+  row: ConversationRow,
+  call: RecordedCall,
+): Promise<ConversationRow> {
   const { id, write, window, journey, context } = call;
   requireExpectedUpdatedAt(row, write.expected_updated_at);
   const merged = mergeRoomWindow(parseRoom(row.room), window);
@@ -117,6 +125,7 @@ async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, c
 
 function describeAdvance(journey: CachedJourney | undefined, stepId: number | null, next: string | undefined): string {
   const current = journey?.steps.find((step) => step.id === stepId)?.title;
-  if (next !== undefined) return current === undefined ? `Recorded; step: ${next}` : `Recorded; step: ${current} → ${next}`;
+  if (next !== undefined)
+    return current === undefined ? `Recorded; step: ${next}` : `Recorded; step: ${current} → ${next}`;
   return current === undefined ? 'Recorded' : `Recorded; step: ${current}`;
 }

@@ -1,4 +1,7 @@
-/** Accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli), and their emails for readers of the audit log (A1). */
+/**
+ * Accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli), and their emails for readers
+ * of the audit log (A1).
+ */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import { type Actor, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
@@ -54,7 +57,8 @@ export function createAccountHandlers({
       const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
       if (fields.length > 0) await saveAccount(tx, account); // before the tokens: a login that waits for the row lock must see the change
       await changeTokens(tx, jobs, [account.id], tokens);
-      if (fields.length > 0) recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
+      if (fields.length > 0)
+        recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
       return { ...after, changed: fields.length > 0 };
     });
   }
@@ -79,18 +83,22 @@ export function createAccountHandlers({
       );
     },
     createAccount: async (request, context) => {
-      if (!isEmail(request.email)) throw appError('bad_request', 'invalid_email', `"${request.email}" is not an email address.`);
+      if (!isEmail(request.email))
+        throw appError('bad_request', 'invalid_email', `"${request.email}" is not an email address.`);
       requireGroups(request.groups ?? []);
       checkService(request);
       const personId = await findPerson(request.person);
-      const passwordHash = request.password === undefined ? null : await hashNewPassword(passwords, request.password, request.email);
+      const passwordHash =
+        request.password === undefined ? null : await hashNewPassword(passwords, request.password, request.email);
       const { insertAccount } = await loadUnits();
       return translate(request.email, personId, () =>
         jobs.transaction(async (tx) => {
           const account = await insertAccount(tx, {
             email: request.email.trim(),
             personId:
-              request.service_name === undefined ? personId : await createServicePerson(tx, { jobs, eventOutbox }, request.service_name),
+              request.service_name === undefined
+                ? personId
+                : await createServicePerson(tx, { jobs, eventOutbox }, request.service_name),
             passwordHash,
             superuser: request.superuser ?? false,
             globalEditor: request.global_editor ?? false,
@@ -155,7 +163,11 @@ async function requireAccount(tx: Tx, email: string): Promise<Account> {
 }
 
 /** The account of a program has no password and its own person (K2). @throws AppError `service_account` */
-function checkService({ service_name: name, password, person }: Static<typeof accountRpcs.createAccount.request>): void {
+function checkService({
+  service_name: name,
+  password,
+  person,
+}: Static<typeof accountRpcs.createAccount.request>): void {
   if (name === undefined || (!isBlank(name) && password === undefined && person === undefined)) return;
   throw appError('bad_request', 'service_account', 'A service account has a name, no password and its own person.');
 }
@@ -164,7 +176,11 @@ function checkService({ service_name: name, password, person }: Static<typeof ac
 function requireGroups(names: readonly string[]): void {
   const unknown = names.find((name) => !(accountGroups as readonly string[]).includes(name));
   if (unknown === undefined) return;
-  throw appError('bad_request', 'unknown_group', `The group "${unknown}" does not exist. Groups: ${accountGroups.join(', ')}.`);
+  throw appError(
+    'bad_request',
+    'unknown_group',
+    `The group "${unknown}" does not exist. Groups: ${accountGroups.join(', ')}.`,
+  );
 }
 
 const targetOf = ({ id }: Account) => ({ type: 'account', id });
@@ -172,8 +188,16 @@ const targetOf = ({ id }: Account) => ({ type: 'account', id });
 /** Audit log: current values of the changed fields. Omits passwords and everything that identifies a person. */
 function describeRights(fields: readonly string[], account: AccountReply): Record<string, unknown> {
   const { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId } = account;
-  const values: Record<string, unknown> = { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId };
-  return Object.fromEntries(fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, values[field]])));
+  const values: Record<string, unknown> = {
+    superuser,
+    global_editor: globalEditor,
+    groups,
+    is_active: isActive,
+    person_id: personId,
+  };
+  return Object.fromEntries(
+    fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, values[field]])),
+  );
 }
 
 function describe(account: Account): AccountReply {
@@ -230,7 +254,8 @@ function createNameHandlers(db: Database) {
     },
     identifyAccounts: identify,
     nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      if (!mayReadOps(actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return identify(request);
     },
   };

@@ -6,7 +6,13 @@ import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { type ownLoginRpcs, sessionEvents, sessionsPerPage } from '../contract.ts';
 import { hashNewPassword, isSessionKey } from '../rules.ts';
-import { findOwnCredentials, listSessions, replacePasswordHash, revokeAccountSessions, revokeOwnSession } from '../statements/sessions.ts';
+import {
+  findOwnCredentials,
+  listSessions,
+  replacePasswordHash,
+  revokeAccountSessions,
+  revokeOwnSession,
+} from '../statements/sessions.ts';
 
 /** Attempts when the account changes concurrently. */
 const maxAttempts = 3;
@@ -80,5 +86,8 @@ export function createOwnLoginHandlers({
 function requireLogin(actor: Actor | undefined): { readonly accountId: number; readonly sessionKey: string } {
   if (actor?.kind === 'user' && actor.key === undefined && actor.sessionKey !== undefined)
     return { accountId: actor.accountId, sessionKey: actor.sessionKey };
-  throw new AppError({ code: 'permission_denied', message: 'This operation requires a token of a login with email and password.' });
+  throw new AppError({
+    code: 'permission_denied',
+    message: 'This operation requires a token of a login with email and password.',
+  });
 }

@@ -6,7 +6,14 @@ import { type HandlersOf, rawJson, type RawJson } from '#libs/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { sessionEvents, type sessionRpcs } from '../contract.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../rules.ts';
-import { createSession, findCredentials, getWhoami, replacePasswordHash, revokeSession, verifySession } from '../statements/sessions.ts';
+import {
+  createSession,
+  findCredentials,
+  getWhoami,
+  replacePasswordHash,
+  revokeSession,
+  verifySession,
+} from '../statements/sessions.ts';
 
 interface LoginAttempt {
   readonly email: string;
@@ -37,7 +44,13 @@ export function createSessionHandlers({
   async function login(request: Static<typeof sessionRpcs.login.request>, context: AuditContext): Promise<RawJson> {
     const { email, password, ip, without_gate_key: withoutGateKey = false } = request;
     // Separate limits: callers without the gate key must not block callers with it, even from the same address (D76).
-    const attempt = { email, password, from: { ...context, clientIp: ip }, address: withoutGateKey ? `console ${ip}` : ip, withoutGateKey };
+    const attempt = {
+      email,
+      password,
+      from: { ...context, clientIp: ip },
+      address: withoutGateKey ? `console ${ip}` : ip,
+      withoutGateKey,
+    };
     await throttle.admitLogin(attempt.address);
     for (let count = 1; count <= maxAttempts; count++) {
       const reply = await attemptLogin(attempt);
@@ -47,11 +60,20 @@ export function createSessionHandlers({
   }
 
   /** Returns undefined if the account was changed while the password was checked; retry then. */
-  async function attemptLogin({ email, password, from, address, withoutGateKey }: LoginAttempt): Promise<RawJson | undefined> {
+  async function attemptLogin({
+    email,
+    password,
+    from,
+    address,
+    withoutGateKey,
+  }: LoginAttempt): Promise<RawJson | undefined> {
     // The limit is checked before and after the password, so that parallel attempts are counted too.
     await throttle.admitEmail(email, address);
     const account = await findCredentials(db, { email });
-    const { matches, upgraded } = await (withoutGateKey ? gatePasswords : passwords).check(password, account?.password_hash ?? null);
+    const { matches, upgraded } = await (withoutGateKey ? gatePasswords : passwords).check(
+      password,
+      account?.password_hash ?? null,
+    );
     if (account === undefined || account.password_hash === null || !matches || !account.is_active) {
       await throttle.countFailure(email, address);
       throttle.count('credentials');

@@ -11,7 +11,9 @@ const units = createEntityManagers({ schema: 'directory', entities });
 /** The account with this email (case-insensitive), locked until the transaction ends. */
 export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
   const found = await findAccountId(tx, { email });
-  return found === undefined ? null : (await units.get(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return found === undefined
+    ? null
+    : (await units.get(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 /** Deletes the account with its sessions and team authority. */
@@ -30,7 +32,9 @@ export interface NewAccount {
   readonly groups: string[];
 }
 
-/** Inserts immediately. @throws the driver's error if the email is taken or the person does not exist (`constraintOf`). */
+/**
+ * Inserts immediately. @throws the driver's error if the email is taken or the person does not exist (`constraintOf`).
+ */
 export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
   const em = await units.get(tx);
   const account = em.create(Account, { ...values, person: personId === undefined ? null : ref(Person, personId) });

@@ -68,7 +68,13 @@ export const insertServicePerson = statement.one({
 /** Accounts after this email, filtered; JSON of the item, and its email. */
 export const listAccounts = statement.many({
   name: 'accounts.list',
-  params: { after: t.text.nullable, isActive: t.boolean.nullable, superuser: t.boolean.nullable, group: t.text.nullable, limit: t.integer },
+  params: {
+    after: t.text.nullable,
+    isActive: t.boolean.nullable,
+    superuser: t.boolean.nullable,
+    group: t.text.nullable,
+    limit: t.integer,
+  },
   row: { item: t.text, email: t.text },
   sql: ({ after, isActive, superuser, group, limit }) => sql`
     select json_build_object('id', a.id, 'email', a.email, 'person_id', a.person_id, 'is_active', a.is_active, 'superuser', a.superuser,

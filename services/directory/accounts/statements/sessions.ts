@@ -160,7 +160,10 @@ const attemptRow = {
 };
 export type AttemptRow = RowOf<typeof attemptRow>;
 
-/** Counts the attempt unless the limit is reached. Takes one row lock, so that parallel attempts on all replicas are counted exactly. */
+/**
+ * Counts the attempt unless the limit is reached. Takes one row lock, so that parallel attempts on all replicas are
+ * counted exactly.
+ */
 export const countAttempt = statement.one({
   name: 'sessions.count-attempt',
   params: { key: t.text, limit: t.integer, windowSeconds: t.integer },

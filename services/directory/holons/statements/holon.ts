@@ -1,8 +1,17 @@
-/** Reads and updates of single holons, and ordered attachments of holons and classes (rules/holons#update-a-holon; D46a, D47a, D48). */
+/**
+ * Reads and updates of single holons, and ordered attachments of holons and classes (rules/holons#update-a-holon; D46a,
+ * D47a, D48).
+ */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import { bodyRow } from '../../lists/index.ts';
-import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams, type ViewerSql } from '../../visibility/index.ts';
+import {
+  canEditHolonSql,
+  holonPublicSql,
+  holonVisibleSql,
+  viewerParams,
+  type ViewerSql,
+} from '../../visibility/index.ts';
 
 /** Reply of `holons.get-many`. */
 export const getHolons = statement.one({
@@ -121,7 +130,10 @@ export const findJourneyIds = statement.many({
 const attachedRow = { owner_id: t.integer, old: t.integer.array, new: t.integer.array };
 export type AttachedRow = RowOf<typeof attachedRow>;
 
-/** Replaces the attachments of a JSON list of `{owner_id, targets}`, in this order. Returns the changed owners with their old and new targets. */
+/**
+ * Replaces the attachments of a JSON list of `{owner_id, targets}`, in this order. Returns the changed owners with
+ * their old and new targets.
+ */
 export const attach = {
   class_journeys: attachment('class_journeys', 'class_id', 'journey_id'),
   holon_journeys: attachment('holon_journeys', 'holon_id', 'journey_id'),

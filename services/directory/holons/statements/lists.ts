@@ -1,4 +1,7 @@
-/** Lists of holons that the caller can see, and visibility checks for other services (rules/holons#holons; D18f, D47, D47a, D48, D49). */
+/**
+ * Lists of holons that the caller can see, and visibility checks for other services (rules/holons#holons; D18f, D47,
+ * D47a, D48, D49).
+ */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import {
   afterParams,
@@ -41,7 +44,9 @@ const from = sql`directory.holons h join directory.object_classes c on c.id = h.
 function whereSql(params: ListParams, frequent: boolean): Sql {
   const { text, parent, createdAfter, updatedAfter } = params;
   const contains = (column: Sql): Sql =>
-    frequent ? containsSql(column, text, gramsOf('h'), sql`true`) : containsInAnySql(column, text, gramsOf('h'), longGramsOf.holons('h'));
+    frequent
+      ? containsSql(column, text, gramsOf('h'), sql`true`)
+      : containsInAnySql(column, text, gramsOf('h'), longGramsOf.holons('h'));
   return sql`(${text} is null or ${contains(sql`h.search_name`)} or ${contains(sql`h.search_description`)})
   and (${params.class} is null or ${classIdsSql(params)})
   and (${parent} is null or (h.parent_id = ${parent} and exists (
@@ -51,8 +56,8 @@ function whereSql(params: ListParams, frequent: boolean): Sql {
 }
 
 /**
- * For a class alone the count comes from maintained totals: public classes, and private ones for callers who see all; plus private holons
- * covered by team authority.
+ * For a class alone the count comes from maintained totals: public classes, and private ones for callers who see all;
+ * plus private holons covered by team authority.
  */
 const countSql = (params: ListParams): Sql => sql`
   select case when ${params.text} is null and ${params.parent} is null and ${params.createdAfter} is null and ${params.updatedAfter} is null
@@ -63,8 +68,8 @@ const countSql = (params: ListParams): Sql => sql`
   else (select count(*) from ${from} where ${whereSql(params, false)}) end as count`;
 
 /**
- * Reads each public class in the order of its index, and of private classes only the holons covered by the caller's authority, so that no
- * invisible rows are read.
+ * Reads each public class in the order of its index, and of private classes only the holons covered by the caller's
+ * authority, so that no invisible rows are read.
  */
 const firstOfClassSql = (sort: RecordSort, params: ListParams): Sql => sql`(
     select of_class.* from directory.object_classes params cross join lateral (
@@ -105,7 +110,11 @@ function lists(name: string, read: (params: ListParams, sort: RecordSort) => Lis
 }
 
 /** Holons with a rare text. No row if the class is not active. */
-export const findHolons = lists('find', (params) => ({ from, where: whereSql(params, false), materializeMatches: true }));
+export const findHolons = lists('find', (params) => ({
+  from,
+  where: whereSql(params, false),
+  materializeMatches: true,
+}));
 /** Like `findHolons`, for a class without a text or with an empty or frequent short text. */
 export const listHolonsOfClass = lists('list-of-class', (params, sort) => ({
   from: firstOfClassSql(sort, params),

@@ -1,4 +1,7 @@
-/** Paged lists whose whole body is built by PostgreSQL, and how people and holons are sorted and filtered (rules/people#people; D47). */
+/**
+ * Paged lists whose whole body is built by PostgreSQL, and how people and holons are sorted and filtered
+ * (rules/people#people; D47).
+ */
 import { badRequest } from '#libs/errors';
 import { type ParamsOf, type Sql, sql, type SqlPart, t } from '#libs/sql';
 import { formatInstant, parseInstant } from '#libs/time';
@@ -36,8 +39,8 @@ export interface ListSql {
 }
 
 /**
- * One row with the column `body`; no row unless `exists` holds. Plan such statements once, unless the plan depends on values: planning the
- * joins of an item takes longer than reading it.
+ * One row with the column `body`; no row unless `exists` holds. Plan such statements once, unless the plan depends on
+ * values: planning the joins of an item takes longer than reading it.
  */
 export function listSql(list: ListSql): Sql {
   const { limit, offset = 0, materializeMatches = false } = list;
@@ -57,7 +60,8 @@ export function listSql(list: ListSql): Sql {
     ? sql`select key from found order by place ${page}`
     : sql`select ${list.key} as key ${matches} order by ${list.order} ${page}`;
   const count = list.count ?? sql`select count(*) as count ${materializeMatches ? sql`from found` : matches}`;
-  // Sorts and limits keys before building JSON. `offset 0` makes PostgreSQL count once, although the number is used twice.
+  // Sorts and limits keys before building JSON. `offset 0` makes PostgreSQL count once, although the number is used
+  // twice.
   return sql`${materializeMatches ? found : sql.empty} select json_build_object(${sql.join(
     body.map(([field, value]) => sql`${sql.literal(field)}, ${value}`),
     sql`, `,
@@ -97,7 +101,10 @@ interface AfterFilters {
 export const afterParams = { createdAfter: t.instant.nullable, updatedAfter: t.instant.nullable };
 
 /** Parses the date filters; without an offset as UTC. */
-export function readAfter({ created_after: created, updated_after: updated }: AfterFilters): ParamsOf<typeof afterParams> {
+export function readAfter({
+  created_after: created,
+  updated_after: updated,
+}: AfterFilters): ParamsOf<typeof afterParams> {
   return { createdAfter: readInstant(created), updatedAfter: readInstant(updated) };
 }
 

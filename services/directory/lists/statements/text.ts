@@ -1,7 +1,7 @@
 /**
- * Text comparison of search: ignores case and accents, `%` and `_` are literal (D42, D47). Compares the folded columns. Words of three and
- * more characters use trigram indexes, shorter texts the short-gram index. Plan these statements per call: the planner then sees the text
- * and keeps one branch.
+ * Text comparison of search: ignores case and accents, `%` and `_` are literal (D42, D47). Compares the folded columns.
+ * Words of three and more characters use trigram indexes, shorter texts the short-gram index. Plan these statements per
+ * call: the planner then sees the text and keeps one branch.
  */
 import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
@@ -19,8 +19,8 @@ const searchedOf = (row: Sql): Sql => sql`(${row}.search_text || E'\\n' || ${row
 /** Expression of the short-gram index of people and holons; covers all text that search compares. */
 export const gramsOf = (alias: string): Sql => sql`directory.short_grams(${searchedOf(sql.id(alias))})`;
 /**
- * Expressions of the long-gram indexes: for lists, only names and descriptions (a piece of an email domain would match every row), and for
- * search.
+ * Expressions of the long-gram indexes: for lists, only names and descriptions (a piece of an email domain would match
+ * every row), and for search.
  */
 export const longGramsOf = {
   people: (alias: string): Sql => sql`directory.long_grams(${sql.id(alias)}.search_name)`,
@@ -40,9 +40,9 @@ export function containsSql(column: Sql, text: SqlPart, grams: Sql, frequent?: S
 }
 
 /**
- * Like `containsSql`, when all matches are read. Looks up only the longest word, from five characters on by long grams, because short words
- * match too many rows. Not for the first matches in an order: the planner assumes that the text is as frequent as the word.
- * docs/performance-notes.md#substring-search
+ * Like `containsSql`, when all matches are read. Looks up only the longest word, from five characters on by long grams,
+ * because short words match too many rows. Not for the first matches in an order: the planner assumes that the text is
+ * as frequent as the word. docs/performance-notes.md#substring-search
  */
 export function containsInAnySql(column: Sql, text: SqlPart, grams: Sql, longGrams: Sql): Sql {
   const word = sql`directory.sought_word(${foldedSql(text)})`;
@@ -82,11 +82,16 @@ export const nameInAnyOrderSql = (alias: string, text: SqlPart): Sql => {
 
 /** Like `wordsInAnyOrderSql`, for name and channels, with an index look-up of the longest words. */
 function wordsOfRowSql(row: Sql, text: SqlPart): Sql {
-  const patterns = [1, 2, 3].map((rank) => sql`${row}.search_words like directory.word_pattern(${foldedSql(text)}, ${rank})`);
+  const patterns = [1, 2, 3].map(
+    (rank) => sql`${row}.search_words like directory.word_pattern(${foldedSql(text)}, ${rank})`,
+  );
   return sql`(${sql.join(patterns, sql` and `)} and ${wordsInAnyOrderSql(sql`${row}.search_text`, sql`${row}.search_words`, text)})`;
 }
 
-/** Whether name or channels contain the text or each of its words. Words are compared first, because separators count as one space there. */
+/**
+ * Whether name or channels contain the text or each of its words. Words are compared first, because separators count as
+ * one space there.
+ */
 export function rowContainsSql(alias: string, text: SqlPart, frequent: SqlPart): Sql {
   const row = sql.id(alias);
   const column = sql`${row}.search_text`;
@@ -94,7 +99,10 @@ export function rowContainsSql(alias: string, text: SqlPart, frequent: SqlPart):
   return sql`(${caseOf(column, long, text, gramsOf(alias), frequent)} or ${wordsOfRowSql(row, text)})`;
 }
 
-/** Whether a word of name or channels starts with the text. Two characters already form trigrams. Words never start with punctuation. */
+/**
+ * Whether a word of name or channels starts with the text. Two characters already form trigrams. Words never start with
+ * punctuation.
+ */
 export function wordStartSql(alias: string, text: SqlPart): Sql {
   const row = sql.id(alias);
   return sql`directory.words(${foldedSql(text)}) not like ' %' and ${row}.search_words like '% ' || ${wordsSql(text)} || '%' and strpos(${row}.search_text, ${foldedSql(text)}) > 0`;
@@ -139,7 +147,8 @@ const sample = (table: SampledTable) =>
     params: { text: t.text },
     row: { name: t.boolean, text: t.boolean, description: t.boolean },
     sql: ({ text }) => {
-      const isFrequent = (column: Sql): Sql => sql`count(*) filter (where strpos(r.${column}, ${foldedSql(text)}) > 0) > count(*) * 0.01`;
+      const isFrequent = (column: Sql): Sql =>
+        sql`count(*) filter (where strpos(r.${column}, ${foldedSql(text)}) > 0) > count(*) * 0.01`;
       return sql`select ${isFrequent(sql`search_name`)} as name, ${isFrequent(sql`search_text`)} as text,
         ${isFrequent(sql`search_description`)} as description
      from ${sampledSql(table)}`;
@@ -148,7 +157,10 @@ const sample = (table: SampledTable) =>
 
 export const samples = { people: sample('people'), holons: sample('holons') };
 
-/** Samples how frequent a short text is in names, in names or channels, and in descriptions. For longer texts the planner's statistics suffice. */
+/**
+ * Samples how frequent a short text is in names, in names or channels, and in descriptions. For longer texts the
+ * planner's statistics suffice.
+ */
 export async function sampleShort(
   db: Queryable,
   table: SampledTable,

@@ -5,8 +5,8 @@ import { belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../../v
 import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
 
 /**
- * Looks up one row per membership. With a join, PostgreSQL would scan the whole table for holons and people with very many memberships;
- * `offset 0` prevents that.
+ * Looks up one row per membership. With a join, PostgreSQL would scan the whole table for holons and people with very
+ * many memberships; `offset 0` prevents that.
  */
 const lookUpSql = (table: 'people' | 'holons', id: string, alias: string): Sql =>
   sql`cross join lateral (select * from ${sql.id(`directory.${table}`)} named where named.id = ${sql.id(id)} offset 0) as ${sql.id(alias)}`;
@@ -98,11 +98,15 @@ function containsSql(text: SqlPart): Sql {
   return sql`p.search_text like ${pattern} or p.search_description like ${pattern} or ${wordsInAnyOrderSql(sql`p.search_text`, sql`p.search_words`, text)}`;
 }
 
-const nameOf = (sort: MembershipSort): string => `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}`;
+const nameOf = (sort: MembershipSort): string =>
+  `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}`;
 
 /** One statement per order. */
 function forEachSort<Made>(make: (sort: MembershipSort) => Made): Readonly<Record<MembershipSort, Made>> {
-  return Object.fromEntries((Object.keys(orders) as MembershipSort[]).map((sort) => [sort, make(sort)])) as Record<MembershipSort, Made>;
+  return Object.fromEntries((Object.keys(orders) as MembershipSort[]).map((sort) => [sort, make(sort)])) as Record<
+    MembershipSort,
+    Made
+  >;
 }
 
 /** No row if the holon does not exist or is invisible. */

@@ -2,7 +2,15 @@
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../lists/index.ts';
 import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
-import { membershipJoinsSql, membershipWithBothSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../../workflow/index.ts';
+import {
+  membershipJoinsSql,
+  membershipWithBothSql,
+  rowParams,
+  saveSql,
+  stateParams,
+  stateSql,
+  workflowRow,
+} from '../../workflow/index.ts';
 
 /** A person has at most one membership per journey and holon. */
 export const membershipUnique = 'memberships__person_id_holon_id_journey_id__unique';

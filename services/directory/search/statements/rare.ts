@@ -1,12 +1,24 @@
 /**
- * Ranked search (rules/people#search; D42) for texts whose longest word has at least five characters and is rare: finds all matches by
- * grams of that word and ranks them in memory. Same result as `tiers.ts`. docs/performance-notes.md#substring-search
+ * Ranked search (rules/people#search; D42) for texts whose longest word has at least five characters and is rare: finds
+ * all matches by grams of that word and ranks them in memory. Same result as `tiers.ts`.
+ * docs/performance-notes.md#substring-search
  */
 import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
 import { bodyRow, foldedSql, longGramsOf } from '../../lists/index.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchParams, type SearchKind, searchKinds, searchParams } from './shared.ts';
+import {
+  fieldsSql,
+  resultsSql,
+  scoresSql,
+  type SearchParams,
+  type SearchKind,
+  searchKinds,
+  searchParams,
+} from './shared.ts';
 
-/** The normalized text, computed once because the plan does not depend on it. `word_start` is null if no word can start with the text. */
+/**
+ * The normalized text, computed once because the plan does not depend on it. `word_start` is null if no word can start
+ * with the text.
+ */
 const querySql = (text: SqlPart): Sql => sql`
   query as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
     btrim(text) like '% %' as is_several,
@@ -16,7 +28,8 @@ const of = (column: string): Sql => sql`(select ${sql.id(column)} from query)`;
 const contains = (column: string): Sql => sql`strpos(${sql.id(column)}, ${of('text')}) > 0`;
 
 /** For texts of several words: each word starts a word of the column. */
-const inAnyOrder = (column: Sql, words: Sql): Sql => sql`(${of('is_several')} and directory.has_words(${column}, ${words}, ${of('text')}))`;
+const inAnyOrder = (column: Sql, words: Sql): Sql =>
+  sql`(${of('is_several')} and directory.has_words(${column}, ${words}, ${of('text')}))`;
 
 /** Tier and field of a match as one number, e.g. 42; the lowest is best. */
 function rankSql(table: SearchKind['table']): Sql {

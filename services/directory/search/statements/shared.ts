@@ -1,4 +1,7 @@
-/** What both search strategies share: kinds, parameters, reply body, and the sample that chooses between them (rules/people#search; D42). */
+/**
+ * What both search strategies share: kinds, parameters, reply body, and the sample that chooses between them
+ * (rules/people#search; D42).
+ */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { personListItemSql } from '../../api-objects/index.ts';
 import { foldedSql, sampledSql } from '../../lists/index.ts';
@@ -54,7 +57,9 @@ export const resultsSql = ({ text, limit, kinds }: SearchParams): Sql => sql`
    from (select * from person_best union all select * from holon_best) as results`;
 
 /** A text is frequent if 1 in 200 rows, and at least 50 rows, contain it; fewer rows are ranked in memory. */
-const leastShareSql = (table: 'people' | 'holons'): Sql => sql`(select greatest(0.005, 50 / greatest(1, reltuples)) as share
+const leastShareSql = (
+  table: 'people' | 'holons',
+): Sql => sql`(select greatest(0.005, 50 / greatest(1, reltuples)) as share
       from pg_class where oid = ${sql.literal(`directory.${table}`)}::regclass) as least_share`;
 
 const frequentSql = (column: Sql): Sql =>

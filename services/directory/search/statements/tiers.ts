@@ -1,6 +1,6 @@
 /**
- * Ranked search (rules/people#search; D42) by tiers. Each tier reads its best rows in result order from its own index, and only if better
- * tiers have not filled the result.
+ * Ranked search (rules/people#search; D42) by tiers. Each tier reads its best rows in result order from its own index,
+ * and only if better tiers have not filled the result.
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import {
@@ -14,7 +14,15 @@ import {
   rowContainsSql,
   wordStartSql,
 } from '../../lists/index.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchParams, type SearchKind, searchKinds, searchParams } from './shared.ts';
+import {
+  fieldsSql,
+  resultsSql,
+  scoresSql,
+  type SearchParams,
+  type SearchKind,
+  searchKinds,
+  searchParams,
+} from './shared.ts';
 
 const unionAll = sql` union all `;
 const tierNames = ['exact', 'start', 'word', 'part', 'description'] as const;
@@ -79,7 +87,9 @@ function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
   // Shorter texts match the start of too many channels.
   const isAddress = sql`(strpos(${text}, '@') > 0 or char_length(directory.phone_digits(${foldedSql(text)})) >= 5)`;
-  const byAddress = searched.addresses(text).map((begins) => byFields(2, sql`2`, sql`${isAddress} and ${begins}`, twice));
+  const byAddress = searched
+    .addresses(text)
+    .map((begins) => byFields(2, sql`2`, sql`${isAddress} and ${begins}`, twice));
   const exactChannel = sql`v.value = left(${foldedSql(text)}, 500)`;
   const channelStart = sql`v.value like ${start} and (char_length(${foldedSql(text)}) < 2 or left(v.value, 2) = left(${foldedSql(text)}, 2))`;
   const inName = field(sql`(strpos(r.search_name, ${foldedSql(text)}) > 0 or ${nameInAnyOrderSql('r', text)})`);
@@ -93,7 +103,11 @@ function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql
       second(
         'start',
         sql.join(
-          [byFields(2, sql`1`, sql`r.search_name like ${start}`, twice), byChannels(2, channelStart, twice), ...byAddress],
+          [
+            byFields(2, sql`1`, sql`r.search_name like ${start}`, twice),
+            byChannels(2, channelStart, twice),
+            ...byAddress,
+          ],
           unionAll,
         ),
       ),

@@ -22,7 +22,9 @@ export function labelOf(list: ListName, { item, key }: Target): string {
   if (list === 'accounts') return String(item.value['email']).trim();
   if ((list !== 'memberships' && list !== 'relationships') || typeof item.value['key'] === 'string') return key;
   const [left, right] = list === 'memberships' ? ['person', 'holon'] : ['from', 'to'];
-  return [item.value[left], item.value[right], item.value['journey']].filter((part) => typeof part === 'string').join('/');
+  return [item.value[left], item.value[right], item.value['journey']]
+    .filter((part) => typeof part === 'string')
+    .join('/');
 }
 
 export class ChangeLog {
@@ -44,7 +46,9 @@ export class ChangeLog {
     for (const change of given) {
       const secret = list !== 'classes' ? secretColumns[change.field] : undefined;
       known.push(
-        secret === undefined ? { ...change, field: prefix + change.field } : { field: prefix + secret, old: hiddenValue, new: hiddenValue },
+        secret === undefined
+          ? { ...change, field: prefix + change.field }
+          : { field: prefix + secret, old: hiddenValue, new: hiddenValue },
       );
     }
   }
@@ -52,12 +56,14 @@ export class ChangeLog {
   /** Row ids of changed items; with `fields`, only if one of these changed. */
   changedIds(list: ListName, fields?: readonly string[]): number[] {
     const items = [...(this.#updates.get(list) ?? [])];
-    return items.filter(([, changes]) => fields === undefined || changes.some(({ field }) => fields.includes(field))).map(([id]) => id);
+    return items
+      .filter(([, changes]) => fields === undefined || changes.some(({ field }) => fields.includes(field)))
+      .map(([id]) => id);
   }
 
   /**
-   * Summary for the audit log (A1): counts per list, changed fields of accounts, changed configuration paths. Keys and values are omitted,
-   * because they identify people.
+   * Summary for the audit log (A1): counts per list, changed fields of accounts, changed configuration paths. Keys and
+   * values are omitted, because they identify people.
    */
   describe(targets: Targets, accountIdOf: (target: Target) => number): Record<string, unknown> {
     const counts = listNames.flatMap((list) => {
@@ -68,7 +74,10 @@ export class ChangeLog {
     const created = targets.accounts
       .filter(({ storedId }) => storedId === undefined)
       .map((target) => ({ id: accountIdOf(target), created: true }));
-    const updated = [...(this.#updates.get('accounts') ?? [])].map(([id, changes]) => ({ id, fields: changes.map(({ field }) => field) }));
+    const updated = [...(this.#updates.get('accounts') ?? [])].map(([id, changes]) => ({
+      id,
+      fields: changes.map(({ field }) => field),
+    }));
     const accounts = [...created, ...updated];
     return {
       lists: Object.fromEntries(counts),
@@ -78,7 +87,13 @@ export class ChangeLog {
   }
 
   /** Counts per item, and the diff in list order. */
-  summarize(targets: Targets): { created: number; updated: number; unchanged: number; diff: Change[]; diff_truncated: boolean } {
+  summarize(targets: Targets): {
+    created: number;
+    updated: number;
+    unchanged: number;
+    diff: Change[];
+    diff_truncated: boolean;
+  } {
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const diff: Change[] = [];
     let truncated = false;

@@ -4,7 +4,16 @@ import { isBlank, isSingleLine } from '#libs/text';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
 import { findContactProblem, isEmail, maxAddressLength, tooLongAddress, webAddressProblem } from '../../texts/index.ts';
 import { checkClassConfig, controls, listAddressProblems, type Path, type Problem } from './values.ts';
-import { type Field, type FieldRule, type Fields, foreignLists, keyFields, type ListName, listNames, vocabulary } from './vocabulary.ts';
+import {
+  type Field,
+  type FieldRule,
+  type Fields,
+  foreignLists,
+  keyFields,
+  type ListName,
+  listNames,
+  vocabulary,
+} from './vocabulary.ts';
 
 /** An item with its checked fields and path. */
 export interface Item {
@@ -63,7 +72,10 @@ function checkList(name: ListName, list: readonly unknown[], problems: Problem[]
   return items;
 }
 
-/** Identity of an item within its list: emails ignore case; a membership without key is identified by person, holon and journey. */
+/**
+ * Identity of an item within its list: emails ignore case; a membership without key is identified by person, holon and
+ * journey.
+ */
 export function identityOf(name: ListName, item: JsonObject): string {
   const key = item[keyFields[name]];
   if (name === 'accounts') return String(key).trim().toLowerCase();
@@ -83,7 +95,10 @@ function checkFields(fields: Fields, value: unknown, path: Path, problems: Probl
     const rule = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const at = [...path, name];
     if (rule === undefined) {
-      problems.push({ path: at, message: name === 'logo' ? 'is not supported: this version stores no logos' : 'is not a known field' });
+      problems.push({
+        path: at,
+        message: name === 'logo' ? 'is not supported: this version stores no logos' : 'is not a known field',
+      });
     } else if (given !== null || rule.nullable === true) {
       const result = given === null ? { value: null } : checkValue(rule, given, at, problems);
       if (result !== undefined) checked.push([name, result.value]);
@@ -94,7 +109,8 @@ function checkFields(fields: Fields, value: unknown, path: Path, problems: Probl
     }
   }
   for (const [name, rule] of Object.entries(fields)) {
-    if (rule.needed === 'always' && !Object.hasOwn(value, name)) problems.push({ path: [...path], message: `needs "${name}"` });
+    if (rule.needed === 'always' && !Object.hasOwn(value, name))
+      problems.push({ path: [...path], message: `needs "${name}"` });
   }
   return Object.fromEntries(checked);
 }
@@ -117,7 +133,12 @@ function hasEmptyValue({ kind }: Field): boolean {
 }
 
 /** Returns the value to store, or undefined after adding a problem. */
-function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: Problem[]): { value: unknown } | undefined {
+function checkValue(
+  { field }: FieldRule,
+  value: unknown,
+  path: Path,
+  problems: Problem[],
+): { value: unknown } | undefined {
   const fail = (message: string, at: Path = path): undefined => void problems.push({ path: [...at], message });
   switch (field.kind) {
     case 'items':
@@ -128,7 +149,8 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
     case 'countries':
       if (!Array.isArray(value)) return fail('must be a list of country codes');
       for (const [index, item] of value.entries()) {
-        if (typeof item !== 'string' || !/^[A-Za-z]{2}$/.test(item)) return fail('must be a country code of two letters', [...path, index]);
+        if (typeof item !== 'string' || !/^[A-Za-z]{2}$/.test(item))
+          return fail('must be a country code of two letters', [...path, index]);
       }
       return { value: value.map((item: string) => item.toUpperCase()) };
     case 'object':
@@ -150,7 +172,11 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
   }
 }
 
-function checkTexts(list: readonly unknown[], path: Path, fail: (message: string, at: Path) => undefined): { value: unknown } | undefined {
+function checkTexts(
+  list: readonly unknown[],
+  path: Path,
+  fail: (message: string, at: Path) => undefined,
+): { value: unknown } | undefined {
   const seen = new Set<unknown>();
   for (const [index, item] of list.entries()) {
     const at = [...path, index];
@@ -187,11 +213,14 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind === 'boolean') return typeof value === 'boolean' ? undefined : 'must be true or false';
   if (kind === 'integer') {
     const number = isRawNumber(value) ? Number(value.rawJSON) : value;
-    return Number.isInteger(number) && Math.abs(number as number) <= 2_147_483_647 ? undefined : 'must be a whole number';
+    return Number.isInteger(number) && Math.abs(number as number) <= 2_147_483_647
+      ? undefined
+      : 'must be a whole number';
   }
   if (kind === 'secret' && isJsonObject(value)) return 'must be text, or {env: NAME} in the file';
   if (typeof value !== 'string') return 'must be text';
-  if (kind === 'text') return isLonger(value, maxDescriptionLength) ? `is longer than ${maxDescriptionLength} characters` : undefined;
+  if (kind === 'text')
+    return isLonger(value, maxDescriptionLength) ? `is longer than ${maxDescriptionLength} characters` : undefined;
   if (kind === 'address') return value.length > maxAddressLength ? tooLongAddress : findContactProblem(value);
   if (kind === 'web_address') return webAddressProblem(value);
   if (kind !== 'secret' && kind !== 'question' && !isSingleLine(value)) return controls;

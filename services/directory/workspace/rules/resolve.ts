@@ -1,4 +1,7 @@
-/** Resolves references within the document, then the database (rules/workspace#workspace-file), and checks required fields of new items. */
+/**
+ * Resolves references within the document, then the database (rules/workspace#workspace-file), and checks required
+ * fields of new items.
+ */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { identityOf, type Item, type Lists } from './check-document.ts';
 import type { EdgeList, EdgeRow, Stored } from './rows.ts';
@@ -51,7 +54,11 @@ export interface Target {
 export type Targets = Readonly<Record<ListName, readonly Target[]>>;
 
 /** Finds the stored row of each item, and all unresolved references. */
-export function resolveItems(lists: Lists, named: DocumentNames, stored: Stored): { targets: Targets; problems: Problem[] } {
+export function resolveItems(
+  lists: Lists,
+  named: DocumentNames,
+  stored: Stored,
+): { targets: Targets; problems: Problem[] } {
   const problems: Problem[] = [];
   const targets = Object.fromEntries(listNames.map((name) => [name, [] as Target[]])) as Record<ListName, Target[]>;
   for (const name of listNames) {
@@ -71,12 +78,22 @@ export function resolveItems(lists: Lists, named: DocumentNames, stored: Stored)
 function checkNew(name: ListName, key: string, item: Item, problems: Problem[]): void {
   for (const [field, rule] of Object.entries(vocabulary[name])) {
     if (rule.needed === 'create' && item.value[field] === undefined) {
-      problems.push({ path: [...item.path], message: `requires "${field}", because the ${nouns[name]} "${key}" does not exist yet` });
+      problems.push({
+        path: [...item.path],
+        message: `requires "${field}", because the ${nouns[name]} "${key}" does not exist yet`,
+      });
     }
   }
 }
 
-function checkReferences(fields: Fields, value: JsonObject, path: Path, named: DocumentNames, stored: Stored, problems: Problem[]): void {
+function checkReferences(
+  fields: Fields,
+  value: JsonObject,
+  path: Path,
+  named: DocumentNames,
+  stored: Stored,
+  problems: Problem[],
+): void {
   const check = (list: ListName, key: string, at: Path): void => {
     if (named.keys[list].has(key) || stored.ids[list].has(key)) return;
     problems.push({ path: [...at], message: `there is no ${nouns[list]} "${key}" in the file or the database` });
@@ -106,7 +123,8 @@ function checkStep({ value, path }: Item, named: DocumentNames, stored: Stored, 
   if (journeyId === undefined && !named.keys.journeys.has(journey)) return; // already reported
   const inFile = named.steps.get(journey)?.has(step) === true;
   const inDatabase = journeyId !== undefined && stored.steps.get(journeyId)?.some((row) => row.slug === step) === true;
-  if (!inFile && !inDatabase) problems.push({ path: [...path, 'step'], message: `journey "${journey}" has no step "${step}"` });
+  if (!inFile && !inDatabase)
+    problems.push({ path: [...path, 'step'], message: `journey "${journey}" has no step "${step}"` });
 }
 
 /** Finds the stored membership or relationship of an item: by key, else by its ends and journey. */
@@ -115,20 +133,27 @@ function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item:
   const fromIds = name === 'memberships' ? stored.ids.people : stored.ids.holons;
   const byKey = new Map<string, EdgeRow>();
   const byTriple = new Map<string, EdgeRow>();
-  const triple = (fromId: number, toId: number, journeyId: number | null): string => `${fromId}/${toId}/${journeyId ?? ''}`;
+  const triple = (fromId: number, toId: number, journeyId: number | null): string =>
+    `${fromId}/${toId}/${journeyId ?? ''}`;
   for (const row of stored.edges[name]) {
     if (row.key !== null) byKey.set(row.key, row);
-    // Several relationships with keys can connect the same holons; an item without key, or with a new key, matches the one without key.
+    // Several relationships with keys can connect the same holons; an item without key, or with a new key, matches the
+    // one without key.
     const key = triple(row.left_id, row.right_id, row.journey_id);
     if (!byTriple.has(key) && (row.key === null || name === 'memberships')) byTriple.set(key, row);
   }
   const usedBy = new Map<number | string, Path>();
-  /** Two merged people may both be members; their items then resolve to one membership, and the first one is written (I5). */
-  const isOfMerged = ({ person }: JsonObject): boolean => name === 'memberships' && stored.mergedIds.has(fromIds.get(String(person)) ?? 0);
+  /**
+   * Two merged people may both be members; their items then resolve to one membership, and the first one is written
+   * (I5).
+   */
+  const isOfMerged = ({ person }: JsonObject): boolean =>
+    name === 'memberships' && stored.mergedIds.has(fromIds.get(String(person)) ?? 0);
   const markUsed = (target: number | string, path: Path, value: JsonObject): void => {
     const other = usedBy.get(target);
     if (other !== undefined && isOfMerged(value)) return;
-    if (other !== undefined) problems.push({ path: [...path], message: `is the same ${nouns[name]} as ${other[0]}[${other[1]}]` });
+    if (other !== undefined)
+      problems.push({ path: [...path], message: `is the same ${nouns[name]} as ${other[0]}[${other[1]}]` });
     else usedBy.set(target, path);
   };
   return ({ value, path }) => {
@@ -146,7 +171,8 @@ function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item:
       found = byTriple.get(triple(fromId, toId, journeyId));
     }
     if (found !== undefined) markUsed(found.id, path, value);
-    else if (name === 'memberships') markUsed(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path, value);
+    else if (name === 'memberships')
+      markUsed(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path, value);
     return found?.id;
   };
 }

@@ -89,12 +89,18 @@ export function columnsOf(list: ListName, value: JsonObject, idOf: IdOf, isNew: 
 function addHolonInfos(columns: Record<string, unknown>, value: JsonObject, idOf: IdOf): void {
   const extra: Record<string, unknown> = {};
   if (Array.isArray(value['locations'])) extra['locations'] = value['locations'];
-  if (Array.isArray(value['spheres'])) extra['spheres'] = (value['spheres'] as string[]).map((key) => idOf('spheres', key));
+  if (Array.isArray(value['spheres']))
+    extra['spheres'] = (value['spheres'] as string[]).map((key) => idOf('spheres', key));
   if (Object.keys(extra).length > 0) columns['infos'] = { ...(value['infos'] as JsonObject | undefined), ...extra };
 }
 
 /** Columns of a step; `position` is its index in the list. */
-export function stepColumns(step: JsonObject, journeyId: number, position: number, isNew: boolean): Record<string, unknown> {
+export function stepColumns(
+  step: JsonObject,
+  journeyId: number,
+  position: number,
+  isNew: boolean,
+): Record<string, unknown> {
   const columns: Record<string, unknown> = { ...step, journey_id: journeyId, position };
   if (isNew) columns['title'] ??= step['slug'];
   return columns;

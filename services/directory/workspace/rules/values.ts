@@ -3,7 +3,13 @@ import { isJsonObject, type JsonObject } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { maxChannelLength } from '../../api-objects/contract.ts';
 import type { InfoField } from '../../classes/index.ts';
-import { findContactProblem, findLinkProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../texts/index.ts';
+import {
+  findContactProblem,
+  findLinkProblem,
+  maxAddressLength,
+  tooLongAddress,
+  webAddressProblem,
+} from '../../texts/index.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
 export type Path = readonly (string | number)[];
@@ -16,16 +22,22 @@ export interface Problem {
 export const controls = 'must have no control characters';
 
 /** Problems of channel values, or of the link in the texts of a journey. Null removes a value. */
-export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts', given: JsonObject, path: Path): Problem[] {
+export function listAddressProblems(
+  kind: 'links' | 'contact' | 'journey_texts',
+  given: JsonObject,
+  path: Path,
+): Problem[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const at = [...path, name];
-    const nameProblem = name.length > maxChannelLength ? `has a name of more than ${maxChannelLength} characters` : undefined;
+    const nameProblem =
+      name.length > maxChannelLength ? `has a name of more than ${maxChannelLength} characters` : undefined;
     if (nameProblem !== undefined || !isSingleLine(name)) return [{ path: at, message: nameProblem ?? controls }];
     if (kind === 'journey_texts' && name !== 'goodbyeURL') return [];
     if (kind === 'links' && value !== null && typeof value !== 'string') return [{ path: at, message: 'must be text' }];
     return listTexts(value, at).flatMap(({ text, path: textPath }) => {
       const find = kind === 'links' ? findLinkProblem : findContactProblem;
-      const message = text.length > maxAddressLength ? tooLongAddress : text.trim() === '' ? undefined : find(text.trim());
+      const message =
+        text.length > maxAddressLength ? tooLongAddress : text.trim() === '' ? undefined : find(text.trim());
       return message === undefined ? [] : [{ path: textPath, message }];
     });
   });
@@ -57,8 +69,15 @@ function listTexts(value: unknown, path: Path): { text: string; path: (string | 
   return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => listTexts(item, [...path, key])) : [];
 }
 
-/** Checks `config.info_field_groups` of a class: groups of info fields with key, type, label and options (rules/journeys#classes). */
-export function checkClassConfig(config: JsonObject, path: Path, problems: Problem[]): { value: JsonObject } | undefined {
+/**
+ * Checks `config.info_field_groups` of a class: groups of info fields with key, type, label and options
+ * (rules/journeys#classes).
+ */
+export function checkClassConfig(
+  config: JsonObject,
+  path: Path,
+  problems: Problem[],
+): { value: JsonObject } | undefined {
   const before = problems.length;
   const groups = config['info_field_groups'];
   const at = [...path, 'info_field_groups'];

@@ -24,7 +24,9 @@ export type Field =
   | { kind: 'name' }
   /** Multi-line text that is not blank. */
   | { kind: 'question' }
-  /** Links by channel; contact values (links if they have a scheme); texts, of which `goodbyeURL` can be a link (D72). */
+  /**
+   * Links by channel; contact values (links if they have a scheme); texts, of which `goodbyeURL` can be a link (D72).
+   */
   | { kind: 'links' | 'contact' | 'journey_texts' }
   /** An http(s) URL; a path or a link. */
   | { kind: 'web_address' | 'address' }
@@ -37,7 +39,9 @@ export interface FieldRule {
   readonly field: Field;
   /** `always`: required; `create`: required for new items. */
   readonly needed?: 'always' | 'create';
-  /** Whether null is a value. Otherwise null means empty for text, lists and objects, and is an error for other types. */
+  /**
+   * Whether null is a value. Otherwise null means empty for text, lists and objects, and is an error for other types.
+   */
   readonly nullable?: true;
 }
 export type Fields = Readonly<Record<string, FieldRule>>;

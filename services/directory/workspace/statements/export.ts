@@ -1,11 +1,12 @@
 /**
- * Exports the lists of the workspace file by ascending id, which is the order of the original file. An item is null if the file cannot
- * represent the row, e.g. a person without a key.
+ * Exports the lists of the workspace file by ascending id, which is the order of the original file. An item is null if
+ * the file cannot represent the row, e.g. a person without a key.
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ListName } from '../rules/vocabulary.ts';
 
-const slugSql = (table: string, id: Sql): Sql => sql`(select s.slug from ${sql.id(`directory.${table}`)} s where s.id = ${id})`;
+const slugSql = (table: string, id: Sql): Sql =>
+  sql`(select s.slug from ${sql.id(`directory.${table}`)} s where s.id = ${id})`;
 const personSql = (id: Sql): Sql => sql`(select p.key from directory.people p where p.id = ${id})`;
 function attachedSql(table: string, owner: string, target: string, of: string): Sql {
   return sql`coalesce((select json_agg(s.slug order by a.position, s.id)

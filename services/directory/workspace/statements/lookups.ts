@@ -30,7 +30,8 @@ export const findFormerKeys = statement.many({
   name: 'workspace.find-former-keys',
   params: { keys: t.text.array },
   row: keyRow,
-  sql: ({ keys }) => sql`select value as key, person_id as id from directory.person_aliases where kind = 'key' and value = any(${keys})`,
+  sql: ({ keys }) =>
+    sql`select value as key, person_id as id from directory.person_aliases where kind = 'key' and value = any(${keys})`,
 });
 
 const stepRow = { id: t.integer, journey_id: t.integer, slug: t.text, position: t.integer, is_archived: t.boolean };
@@ -55,7 +56,13 @@ export const findQuestions = statement.many({
     order by journey_id, is_retired, position, id`,
 });
 
-const edgeRow = { id: t.integer, key: t.text.nullable, left_id: t.integer, right_id: t.integer, journey_id: t.integer.nullable };
+const edgeRow = {
+  id: t.integer,
+  key: t.text.nullable,
+  left_id: t.integer,
+  right_id: t.integer,
+  journey_id: t.integer.nullable,
+};
 
 function edges(name: 'memberships' | 'relationships', left: string, right: string) {
   const [table, fromId, toId] = [sql.id(`directory.${name}`), sql.id(`e.${left}`), sql.id(`e.${right}`)];
@@ -85,7 +92,8 @@ export const findHashes = statement.many({
   name: 'workspace.find-hashes',
   params: { emails: t.text.array },
   row: { email: t.text, password_hash: t.text.nullable },
-  sql: ({ emails }) => sql`select lower(email) as email, password_hash from directory.accounts where lower(email) = any(${emails})`,
+  sql: ({ emails }) =>
+    sql`select lower(email) as email, password_hash from directory.accounts where lower(email) = any(${emails})`,
 });
 
 /** Effective `info_field_groups` (JSON) per class of these holons. */
@@ -174,7 +182,8 @@ export const findUpload = statement.many({
   name: 'workspace.find-upload',
   params: { uploadId: t.text },
   row: { part: t.integer, body: t.text },
-  sql: ({ uploadId }) => sql`select part, body from directory.workspace_uploads where upload_id = ${uploadId} order by part`,
+  sql: ({ uploadId }) =>
+    sql`select part, body from directory.workspace_uploads where upload_id = ${uploadId} order by part`,
 });
 
 export const deleteUpload = statement.none({

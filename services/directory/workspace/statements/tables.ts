@@ -1,6 +1,6 @@
 /**
- * Bulk writes of the workspace file: one INSERT and one UPDATE per table. Rows are one JSON parameter; PostgreSQL compares and merges them,
- * so numbers and nested documents keep their exact values.
+ * Bulk writes of the workspace file: one INSERT and one UPDATE per table. Rows are one JSON parameter; PostgreSQL
+ * compares and merges them, so numbers and nested documents keep their exact values.
  */
 import type { Tx } from '#libs/orm';
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
@@ -153,7 +153,10 @@ const tables = {
     columns: { person_id: fixedReference, holon_id: fixedReference, ...workflow },
     order: sql`i.holon_id, i.person_id, i.journey_id`,
   },
-  relationships: { name: 'relationships', columns: { from_holon_id: fixedReference, to_holon_id: fixedReference, ...workflow } },
+  relationships: {
+    name: 'relationships',
+    columns: { from_holon_id: fixedReference, to_holon_id: fixedReference, ...workflow },
+  },
 } as const satisfies Record<string, Table>;
 
 export type TableName = keyof typeof tables;
@@ -193,7 +196,9 @@ function updateSql(table: Table, rows: SqlPart): Sql {
     const value = type === 'jsonb' ? sql`directory.merge_patch(t.${column}, i.${column})` : sql`i.${column}`;
     return sql`case when ${sql.literal(name)} = any(i.given) then ${value} else t.${column} end as ${column}`;
   });
-  const compared = open.map(([name]) => sql`(${sql.literal(name)}, to_jsonb(t.${quoted(name)}), to_jsonb(m.${quoted(name)}))`);
+  const compared = open.map(
+    ([name]) => sql`(${sql.literal(name)}, to_jsonb(t.${quoted(name)}), to_jsonb(m.${quoted(name)}))`,
+  );
   const assigned = open.map(([name]) => sql`${quoted(name)} = c.${quoted(name)}`);
   if (table.touch !== undefined) assigned.push(sql`updated_at = c.touched_at`);
   return sql`with m as (
@@ -216,12 +221,19 @@ const tableSql = ({ name }: Table): Sql => sql.id(`directory.${name}`);
 
 /** One statement per table. */
 function forEachTable<Made>(make: (name: TableName) => Made): Readonly<Record<TableName, Made>> {
-  return Object.fromEntries((Object.keys(tables) as TableName[]).map((name) => [name, make(name)])) as Record<TableName, Made>;
+  return Object.fromEntries((Object.keys(tables) as TableName[]).map((name) => [name, make(name)])) as Record<
+    TableName,
+    Made
+  >;
 }
 
 /** Inserts a JSON list of `{id, given, …columns}`. */
 export const insertRows = forEachTable((name) =>
-  statement.none({ name: `workspace.insert-${name}`, params: { rows: t.json }, sql: ({ rows }) => insertSql(tables[name], rows) }),
+  statement.none({
+    name: `workspace.insert-${name}`,
+    params: { rows: t.json },
+    sql: ({ rows }) => insertSql(tables[name], rows),
+  }),
 );
 
 /** Updates rows; returns one UpdatedRow per changed row. Objects merge by RFC 7396. */

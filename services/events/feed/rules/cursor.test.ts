@@ -17,7 +17,9 @@ describe('Cursors (V3, V4)', () => {
   it('returns the age of a current cursor, but not of an event cursor', () => {
     const createdMs = Date.parse('2030-01-01T10:59:00Z');
     const text = cursors.writeCurrent(7, createdMs);
-    expect([0, 1, 13, 254].map((hours) => cursors.ageInHours(text, createdMs + hours * 3_600_000))).toEqual([0, 1, 13, 254]);
+    expect([0, 1, 13, 254].map((hours) => cursors.ageInHours(text, createdMs + hours * 3_600_000))).toEqual([
+      0, 1, 13, 254,
+    ]);
     for (let hours = 0; hours < 600; hours++)
       expect(cursors.ageInHours(cursors.writeCurrent(7, hours * 3_600_000), hours * 3_600_000)).toBe(0);
     expect(cursors.ageInHours(cursors.write(7))).toBeUndefined();
@@ -31,8 +33,21 @@ describe('Cursors (V3, V4)', () => {
   it('rejects invalid cursors and cursors of another installation', () => {
     const other = new Cursors('ff0102030405060708090a0b0c0d0e0f');
     const cursor = cursors.write(7);
-    const changed = Array.from({ length: 21 }, (_, at) => cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1));
-    for (const text of ['', 'latest', '7', `${cursor}=`, `${cursor}A`, cursor.slice(1), '!'.repeat(22), other.write(7), ...changed])
+    const changed = Array.from(
+      { length: 21 },
+      (_, at) => cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+    );
+    for (const text of [
+      '',
+      'latest',
+      '7',
+      `${cursor}=`,
+      `${cursor}A`,
+      cursor.slice(1),
+      '!'.repeat(22),
+      other.write(7),
+      ...changed,
+    ])
       expect(cursors.read(text)).toBeUndefined();
   });
 });

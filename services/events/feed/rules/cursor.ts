@@ -1,13 +1,15 @@
 /**
- * Cursors are encrypted positions, so that their distances do not reveal the number of hidden events (V4). A constant in the block lets `read` reject
- * other texts (V3).
+ * Cursors are encrypted positions, so that their distances do not reveal the number of hidden events (V4). A constant
+ * in the block lets `read` reject other texts (V3).
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-128-ecb'; // a single block; positions are unique
 const mark = 0x65_76_74_31;
 const length = 22;
-/** Hours that a current cursor can distinguish: it stores the hour in one byte, which is 0 in the cursor of an event. */
+/**
+ * Hours that a current cursor can distinguish: it stores the hour in one byte, which is 0 in the cursor of an event.
+ */
 const hours = 255;
 
 const hourOf = (ms: number): number => 1 + (Math.floor(ms / 3_600_000) % hours);
@@ -25,7 +27,10 @@ export class Cursors {
     return this.#encrypt(position, Buffer.alloc(4));
   }
 
-  /** Cursor of the current end; different each time, so that it does not reveal whether something happened since the last one. */
+  /**
+   * Cursor of the current end; different each time, so that it does not reveal whether something happened since the
+   * last one.
+   */
   writeCurrent(position: number, nowMs = Date.now()): string {
     return this.#encrypt(position, Buffer.from([hourOf(nowMs), ...randomBytes(3)]));
   }

@@ -11,7 +11,8 @@ const event = (number: number, second: string): OutboxEvent => ({
   farewell: false,
   occurred_at: `2030-01-01T00:00:${second}Z`,
 });
-const order = (messages: readonly FeedMessage[]): string[] => sortEvents(messages).map(({ service, number }) => `${service} ${number}`);
+const order = (messages: readonly FeedMessage[]): string[] =>
+  sortEvents(messages).map(({ service, number }) => `${service} ${number}`);
 
 describe('sortEvents (V2)', () => {
   it('sorts events of several services by time, to the microsecond', () => {
@@ -37,6 +38,8 @@ describe('sortEvents (V2)', () => {
   });
 
   it('adds the day of each event', () => {
-    expect(sortEvents([{ service: 'media', events: [event(1, '02')] }])).toMatchObject([{ day: '2030-01-01', service: 'media' }]);
+    expect(sortEvents([{ service: 'media', events: [event(1, '02')] }])).toMatchObject([
+      { day: '2030-01-01', service: 'media' },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Messages of the stream FEED: validation, and the order of their events (V1, V2). Only the NATS account of a sender is known. So events that cannot be
- * stored or that another service declares are rejected, and only the owner of a subject can set its access.
+ * Messages of the stream FEED: validation, and the order of their events (V1, V2). Only the NATS account of a sender is
+ * known. So events that cannot be stored or that another service declares are rejected, and only the owner of a subject
+ * can set its access.
  */
 import { type FeedEvent, type FeedSubject, outboxMessage, type Static } from '#libs/contract';
 import { findJsonProblem, jsonProblemTexts } from '#libs/json';
@@ -37,7 +38,9 @@ export function sortEvents(messages: readonly FeedMessage[]): NewFeedEvent[] {
       return [{ instant, event: toNewEvent(event, service) }];
     }),
   );
-  return timed.toSorted((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0)).map(({ event }) => event);
+  return timed
+    .toSorted((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0))
+    .map(({ event }) => event);
 }
 
 const toNewEvent = (event: OutboxEvent, service: string): NewFeedEvent => ({
@@ -76,11 +79,15 @@ export function createMessageReader(declared: ReadonlyMap<string, readonly FeedE
     const mismatch = check(batch);
     if (mismatch !== undefined) return { events: [], problem: `/${mismatch.path.join('/')}: ${mismatch.message}` };
     const unstorable = findJsonProblem(batch);
-    if (unstorable !== undefined) return { events: [], problem: `/${unstorable.path.join('/')} ${jsonProblemTexts[unstorable.kind]}` };
+    if (unstorable !== undefined)
+      return { events: [], problem: `/${unstorable.path.join('/')} ${jsonProblemTexts[unstorable.kind]}` };
     const { told: events } = batch as Static<typeof outboxMessage>;
-    if (events.some((event) => belongsToOtherService(service, event))) return { events: [], problem: 'an event of another service' };
+    if (events.some((event) => belongsToOtherService(service, event)))
+      return { events: [], problem: 'an event of another service' };
     return {
-      events: events.map((event) => (owners.get(event.subject_type) === service ? event : { ...event, access: null, farewell: false })),
+      events: events.map((event) =>
+        owners.get(event.subject_type) === service ? event : { ...event, access: null, farewell: false },
+      ),
     };
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Determines which messages of the stream can be appended to the feed (V2): in stream order, not while an earlier message is unacknowledged elsewhere,
- * and after a short delay in which events of several services about one subject are sorted by time.
+ * Determines which messages of the stream can be appended to the feed (V2): in stream order, not while an earlier
+ * message is unacknowledged elsewhere, and after a short delay in which events of several services about one subject
+ * are sorted by time.
  */
 
 export interface BufferedMessage<Message> {
@@ -31,8 +32,8 @@ export class ReorderBuffer<Message> {
   }
 
   /**
-   * @returns the discarded one of two messages with the same sequence: a redelivered message is a duplicate of the buffered one; a first delivery is
-   * of a recreated stream and replaces the buffered one
+   * @returns the discarded one of two messages with the same sequence: a redelivered message is a duplicate of the
+   * buffered one; a first delivery is of a recreated stream and replaces the buffered one
    */
   add(item: BufferedMessage<Message>): BufferedMessage<Message> | undefined {
     const existing = this.#buffer.get(item.sequence);

@@ -1,4 +1,7 @@
-/** Statements that add and drop the day tables (V2, V3). Each is its own transaction and waits at most half a second for locks. */
+/**
+ * Statements that add and drop the day tables (V2, V3). Each is its own transaction and waits at most half a second for
+ * locks.
+ */
 import { sql, statement, t } from '#libs/sql';
 
 /** Days without a table. Days with events in the default partition are skipped. */
@@ -45,7 +48,8 @@ export const countDays = statement.one({
 });
 
 /**
- * Hides events before a time, and newer ones with an earlier position than the last of them, so that readers do not see gaps.
+ * Hides events before a time, and newer ones with an earlier position than the last of them, so that readers do not see
+ * gaps.
  * @returns their approximate number
  */
 export const raiseFloor = statement.one({

@@ -1,6 +1,6 @@
 /**
- * Statements that read the feed (V3, V4). They filter by what the caller can read now and by the stored access of each subject; the owners check the
- * subjects of a page again.
+ * Statements that read the feed (V3, V4). They filter by what the caller can read now and by the stored access of each
+ * subject; the owners check the subjects of a page again.
  */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
@@ -64,8 +64,8 @@ type Named = Readonly<Record<keyof typeof params, Parameter>>;
 type NamedViewer = Readonly<Record<keyof typeof viewer, Parameter>>;
 
 /**
- * No holon of the subject is hidden. Most subjects have one or two holons; these comparisons use a hash of the hidden holons when the statement is
- * planned for its values.
+ * No holon of the subject is hidden. Most subjects have one or two holons; these comparisons use a hash of the hidden
+ * holons when the statement is planned for its values.
  */
 const holonsSeenSql = (
   hidden: Parameter,
@@ -129,9 +129,10 @@ export const scanSubject = statement.many({
 });
 
 /**
- * Readable subjects with events after a position. Each part of the union has its own index: subjects without stored access, conversations of a
- * participant, conversations of the holons in scope, and all others by each distinct set of holons. `more`: there are more than `maxSets` sets, so
- * subjects can be missing. Returns one row without a subject when there are none.
+ * Readable subjects with events after a position. Each part of the union has its own index: subjects without stored
+ * access, conversations of a participant, conversations of the holons in scope, and all others by each distinct set of
+ * holons. `more`: there are more than `maxSets` sets, so subjects can be missing. Returns one row without a subject
+ * when there are none.
  */
 export const listSeenSubjects = statement.many({
   name: 'feed.seen-subjects',
@@ -176,7 +177,8 @@ export const listSeenSubjects = statement.many({
 });
 
 /**
- * The first `each` events of each subject, up to the first position after which a subject can have more: all events up to `reached` are found.
+ * The first `each` events of each subject, up to the first position after which a subject can have more: all events up
+ * to `reached` are found.
  */
 export const scanSubjects = statement.many({
   name: 'feed.scan-subjects',

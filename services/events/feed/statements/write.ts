@@ -1,9 +1,12 @@
-/** Statements that append to the feed and maintain its subjects (V2, V3). Only the lease holder appends: its transactions start with `acquireFeedLease`. */
+/**
+ * Statements that append to the feed and maintain its subjects (V2, V3). Only the lease holder appends: its
+ * transactions start with `acquireFeedLease`.
+ */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 
 /**
- * Acquires or renews the lease and locks its row until the transaction ends, so that two writers never append at once. No row when another process
- * has the lease.
+ * Acquires or renews the lease and locks its row until the transaction ends, so that two writers never append at once.
+ * No row when another process has the lease.
  */
 export const acquireFeedLease = statement.maybeOne({
   name: 'feed.hold',
@@ -18,14 +21,16 @@ export const acquireFeedLease = statement.maybeOne({
 /** Bounds the time for which a hanging writer blocks the others. */
 export const setTransactionTimeouts = statement.none({
   name: 'feed.limit',
-  sql: () => sql`select set_config('idle_in_transaction_session_timeout', '3s', true), set_config('statement_timeout', '10s', true)`,
+  sql: () =>
+    sql`select set_config('idle_in_transaction_session_timeout', '3s', true), set_config('statement_timeout', '10s', true)`,
 });
 
 /** Lets another process acquire the lease at once. */
 export const releaseFeedLease = statement.none({
   name: 'feed.release',
   params: { holder: t.uuid },
-  sql: ({ holder }) => sql`update events.feed_head set holder = null, held_until = clock_timestamp() where holder = ${holder}`,
+  sql: ({ holder }) =>
+    sql`update events.feed_head set holder = null, held_until = clock_timestamp() where holder = ${holder}`,
 });
 
 const columns = {
@@ -43,7 +48,18 @@ const columns = {
 type Columns = Readonly<Record<keyof typeof columns | 'after', Parameter>>;
 
 /** Inserts events in order from position `after` + 1 on. */
-const appendSql = ({ services, numbers, ids, types, subjectTypes, subjectIds, data, finalEvents, occurredAt, after }: Columns): Sql => sql`
+const appendSql = ({
+  services,
+  numbers,
+  ids,
+  types,
+  subjectTypes,
+  subjectIds,
+  data,
+  finalEvents,
+  occurredAt,
+  after,
+}: Columns): Sql => sql`
     insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
     select ${after} + i.place, i.occurred_at::timestamptz, i.service, i.number, i.id, i.type, i.subject_type, i.subject_id, i.data::json,
       i.farewell
@@ -51,8 +67,15 @@ const appendSql = ({ services, numbers, ids, types, subjectTypes, subjectIds, da
       with ordinality as i (service, number, id, type, subject_type, subject_id, data, farewell, occurred_at, place)
     order by i.place`;
 
-/** Fails with a unique violation when the feed contains one of them. Duplicates are rare, and a check would cost a third of the work. */
-export const appendNew = statement.none({ name: 'feed.append-new', params: { ...columns, after: t.bigint }, sql: appendSql });
+/**
+ * Fails with a unique violation when the feed contains one of them. Duplicates are rare, and a check would cost a third
+ * of the work.
+ */
+export const appendNew = statement.none({
+  name: 'feed.append-new',
+  params: { ...columns, after: t.bigint },
+  sql: appendSql,
+});
 
 /** Skips events that the feed contains. */
 export const appendMissing = statement.many({
@@ -63,8 +86,8 @@ export const appendMissing = statement.many({
 });
 
 /**
- * Updates subjects after their last events; `access` is null when it did not change. Unchanged rows are skipped, as an upsert would lock and write
- * them.
+ * Updates subjects after their last events; `access` is null when it did not change. Unchanged rows are skipped, as an
+ * upsert would lock and write them.
  */
 export const upsertSubjects = statement.none({
   name: 'feed.touch-subjects',
@@ -95,7 +118,8 @@ export const upsertSubjects = statement.none({
 export const advanceHead = statement.none({
   name: 'feed.advance',
   params: { position: t.bigint, sequence: t.bigint },
-  sql: ({ position, sequence }) => sql`update events.feed_head set last_position = ${position}, stream_sequence = ${sequence}`,
+  sql: ({ position, sequence }) =>
+    sql`update events.feed_head set last_position = ${position}, stream_sequence = ${sequence}`,
 });
 
 /** Deletes subjects without events in the feed, up to `limit` per type. */
@@ -119,7 +143,8 @@ export const listWithoutAccess = statement.many({
   name: 'feed.list-unknown',
   params: { type: t.text, limit: t.integer },
   row: { id: t.bigint },
-  sql: ({ type, limit }) => sql`select id from events.subjects where not known and type = ${type} order by id limit ${limit}`,
+  sql: ({ type, limit }) =>
+    sql`select id from events.subjects where not known and type = ${type} order by id limit ${limit}`,
 });
 
 /** Stores the access of subjects that have none. */

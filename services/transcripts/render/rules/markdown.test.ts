@@ -76,7 +76,9 @@ describe('writeHead (D24a)', () => {
       finish: null,
       participants: ['Eve\n- Finish: never'],
     };
-    expect(writeMarkdownHead(head)).toBe('# A ## Transcript\n\n- Conversation: 1\n- Participants: Eve - Finish: never\n\n## Transcript\n');
+    expect(writeMarkdownHead(head)).toBe(
+      '# A ## Transcript\n\n- Conversation: 1\n- Participants: Eve - Finish: never\n\n## Transcript\n',
+    );
   });
 });
 
@@ -182,7 +184,9 @@ describe('hostile text and names in the file', () => {
   it('has one line per speaker and one per text, whatever they contain', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 6 }), (texts) => {
-        const lines = write(texts.map((text, index) => say(index, index + 1, text))).split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/);
+        const lines = write(texts.map((text, index) => say(index, index + 1, text))).split(
+          /\r\n|[\n\r\u2028\u2029\u0085\v\f]/,
+        );
         expect(lines).toHaveLength(texts.length * 3 + 1);
         for (let index = 0; index < texts.length; index++) {
           expect(lines[index * 3]).toBe('');

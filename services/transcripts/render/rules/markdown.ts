@@ -1,6 +1,6 @@
 /**
- * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written in chunks. Text and names are untrusted: line breaks
- * in them become spaces, so that a text cannot forge a heading, a speaker or another run.
+ * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written in chunks. Text and names are
+ * untrusted: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
  */
 import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 
@@ -30,7 +30,9 @@ export function writeMarkdownHead(head: TranscriptHead): string {
     ['Finish', head.finish],
     ['Participants', head.participants.map(toLine).join(', ')],
   ];
-  const lines = options.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toText(value)}`]));
+  const lines = options.flatMap(([name, value]) =>
+    value === null || toLine(value) === '' ? [] : [`- ${name}: ${toText(value)}`],
+  );
   return `# ${toText(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
 }
 
@@ -96,8 +98,8 @@ function withoutHtml(line: string): string {
 }
 
 /**
- * Prevents a text from starting a Markdown block: a heading, a code fence, a setext underline, a rule, or a link definition, which is not
- * shown.
+ * Prevents a text from starting a Markdown block: a heading, a code fence, a setext underline, a rule, or a link
+ * definition, which is not shown.
  */
 function guardLineStart(text: string): string {
   return /^(?:#{1,6}(?:\s|$)|`{3}|~{3}|=+$|-+$|\[[^\]]+\]:|[*_][*_ \t]*$)/.test(text) ? `\\${text}` : text;

@@ -2,7 +2,10 @@
 
 /** One stored row, in stored order. */
 export interface TranscriptRow {
-  /** Microseconds from the window's start, or from the conversation's start for rows that were never filtered by a window. */
+  /**
+   * Microseconds from the window's start, or from the conversation's start for rows that were never filtered by a
+   * window.
+   */
   readonly startUs: number;
   readonly endUs: number;
   /** Person, or negative unresolved speaker. */

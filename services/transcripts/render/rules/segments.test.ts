@@ -9,14 +9,18 @@ const names = new Map([
   [2, 'Bob & <i>Co</i> --> 00:00'],
   [-1, 'Gäste'],
 ]);
-const options = { nameOf: (id: number): string => names.get(id) ?? `Unresolved speaker ${-id}`, filterPersonId: undefined };
+const options = {
+  nameOf: (id: number): string => names.get(id) ?? `Unresolved speaker ${-id}`,
+  filterPersonId: undefined,
+};
 const say = (startMs: number, endMs: number, personId: number, text: string): TranscriptRow => ({
   startUs: startMs * 1000,
   endUs: endMs * 1000,
   personId,
   text,
 });
-const write = (writer: TranscriptWriter, rows: readonly TranscriptRow[]): string => writer.start() + writer.write(rows) + writer.finish();
+const write = (writer: TranscriptWriter, rows: readonly TranscriptRow[]): string =>
+  writer.start() + writer.write(rows) + writer.finish();
 const breaks = /[\n\r\v\f\u0085\u2028\u2029]+/g;
 const oneLine = (text: string): string => text.replaceAll(breaks, ' ').trim();
 const hostile = fc.oneof(
@@ -69,7 +73,9 @@ const cueTimes = ({ startUs, endUs }: TranscriptRow): [number, number] => {
 
 describe('transcript as WebVTT (T1, T5)', () => {
   it('contains a cue with its voice for each row', () => {
-    expect(write(createVttWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')])).toBe(
+    expect(
+      write(createVttWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')]),
+    ).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\n<v Ada>Welcome.\n\n01:01:01.001 --> 01:01:01.002\n<v Unresolved speaker 7>a b --&gt; &lt;c&gt;\n',
     );
     expect(write(createVttWriter(options), [])).toBe('WEBVTT\n');
@@ -108,7 +114,9 @@ describe('transcript as SubRip (T1, T5)', () => {
 
   it('renders a row of millions of dashes, whatever follows them', () => {
     const dashes = '-'.repeat(4_000_000); // scanning again from each dash would take an hour
-    expect(write(createSrtWriter(options), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
+    expect(write(createSrtWriter(options), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(
+      /^1\n.*\nAda: -{4000000}x->\n$/,
+    );
   });
 
   it.each([
@@ -119,7 +127,9 @@ describe('transcript as SubRip (T1, T5)', () => {
     ['{y:i}{b}', '｛y:i｝｛b｝'],
     ['5 > 3 & &lt;i&gt;', '5 > 3 & &lt;i&gt;'],
   ])('renders player markup in %j as text', (text, shown) => {
-    expect(write(createSrtWriter(options), [say(0, 1, 1, text)])).toBe(`1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`);
+    expect(write(createSrtWriter(options), [say(0, 1, 1, text)])).toBe(
+      `1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`,
+    );
   });
 
   it('is parsed by a caption reader to the same rows, to the millisecond, for any texts', async () => {
@@ -153,7 +163,10 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
   };
 
   it('contains times, instants and speakers, and preserves line breaks', () => {
-    const given = [say(0, 1_500, 1, 'One\ntwo "3"'), { ...say(2_000, 2_000, -1, 'x'), startUs: 2_000_999, endUs: 2_000_999 }];
+    const given = [
+      say(0, 1_500, 1, 'One\ntwo "3"'),
+      { ...say(2_000, 2_000, -1, 'x'), startUs: 2_000_999, endUs: 2_000_999 },
+    ];
     expect(JSON.parse(write(createJsonWriter(head, options), given))).toEqual({
       conversation_id: 7,
       window: head.window,
@@ -179,7 +192,10 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
   });
 
   it('numbers the segments across the whole transcript, and omits instants without a reference time', () => {
-    const writer = createJsonWriter({ conversationId: 7, window: null, origin: undefined }, { ...options, filterPersonId: 2 });
+    const writer = createJsonWriter(
+      { conversationId: 7, window: null, origin: undefined },
+      { ...options, filterPersonId: 2 },
+    );
     const text = write(writer, [say(0, 1, 1, 'a'), say(1, 2, 2, 'b'), say(2, 3, 1, 'c'), say(3, 4, 2, 'd')]);
     const { window, segments } = JSON.parse(text) as { window: null; segments: { index: number; started_at: null }[] };
     expect([window, segments.map(({ index, started_at }) => [index, started_at])]).toEqual([
@@ -194,9 +210,15 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
   it('writes the same for any page size', () => {
     fc.assert(
       fc.property(rows, fc.nat({ max: 12 }), (given, cut) => {
-        for (const create of [createVttWriter, createSrtWriter, createTextWriter, (own: typeof options) => createJsonWriter(head, own)]) {
+        for (const create of [
+          createVttWriter,
+          createSrtWriter,
+          createTextWriter,
+          (own: typeof options) => createJsonWriter(head, own),
+        ]) {
           const writer = create(options);
-          const paged = writer.start() + writer.write(given.slice(0, cut)) + writer.write(given.slice(cut)) + writer.finish();
+          const paged =
+            writer.start() + writer.write(given.slice(0, cut)) + writer.write(given.slice(cut)) + writer.finish();
           expect(paged).toBe(write(create(options), given));
         }
       }),

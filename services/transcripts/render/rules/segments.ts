@@ -1,6 +1,6 @@
 /**
- * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): one segment, cue or line per row, not merged, so that readers can
- * reconstruct the rows.
+ * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): one segment, cue or line per row, not merged, so that
+ * readers can reconstruct the rows.
  */
 import { formatInstant, type Instant } from '#libs/time';
 import { describeSpeaker, toMilliseconds } from '../../speaker.ts';
@@ -16,7 +16,10 @@ export interface DocumentHead {
 }
 
 /** Writes JSON, one page of rows at a time. */
-export function createJsonWriter({ conversationId, window, origin }: DocumentHead, options: WriterOptions): TranscriptWriter {
+export function createJsonWriter(
+  { conversationId, window, origin }: DocumentHead,
+  options: WriterOptions,
+): TranscriptWriter {
   const speakers = new Map<number, string>();
   const describe = (personId: number, name: string): string => {
     const known = speakers.get(personId) ?? JSON.stringify(describeSpeaker(personId, name));
@@ -36,7 +39,10 @@ export function createJsonWriter({ conversationId, window, origin }: DocumentHea
   });
 }
 
-/** Writes WebVTT: every character that could end a cue or start a tag is a character reference. `shiftMs` moves all cues. */
+/**
+ * Writes WebVTT: every character that could end a cue or start a tag is a character reference. `shiftMs` moves all
+ * cues.
+ */
 export function createVttWriter(options: WriterOptions, shiftMs = 0): TranscriptWriter {
   return createRowWriter(options, {
     head: 'WEBVTT\n',
@@ -48,8 +54,8 @@ export function createVttWriter(options: WriterOptions, shiftMs = 0): Transcript
 }
 
 /**
- * Writes SubRip, which does not have escapes: an arrow in a text is shortened, and characters that players interpret as markup are changed
- * so that they are shown.
+ * Writes SubRip, which does not have escapes: an arrow in a text is shortened, and characters that players interpret as
+ * markup are changed so that they are shown.
  */
 export function createSrtWriter(options: WriterOptions): TranscriptWriter {
   return createRowWriter(options, {
@@ -73,7 +79,10 @@ interface RowFormat {
   readonly head?: string;
   readonly tail?: string;
   /** `index` counts in the whole transcript, `place` in the written rows. */
-  readonly row: (row: TranscriptRow, at: { readonly name: string; readonly index: number; readonly position: number }) => string;
+  readonly row: (
+    row: TranscriptRow,
+    at: { readonly name: string; readonly index: number; readonly position: number },
+  ) => string;
 }
 
 function createRowWriter(
@@ -110,8 +119,8 @@ function formatTime(ms: number, point: '.' | ','): string {
 }
 
 /**
- * A word joiner, which has no width, prevents `<` from opening a tag. Braces become full-width: some players hide text between braces and
- * interpret backslashes in it.
+ * A word joiner, which has no width, prevents `<` from opening a tag. Braces become full-width: some players hide text
+ * between braces and interpret backslashes in it.
  */
 const visibleInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
 

@@ -4,12 +4,20 @@ import { readCursor, writeCursor, type Cursor } from './cursor.ts';
 
 const request = { q: 'plan', journey: 'circle' };
 const place = { start: '2030-01-15T10:00:00.000001Z', id: 7, index: 3 };
-const cursor: Cursor = { below: place, last: { ...place, id: 5 }, after: { ...place, id: 6, score: 0.123_456_789 }, total: 40 };
+const cursor: Cursor = {
+  below: place,
+  last: { ...place, id: 5 },
+  after: { ...place, id: 6, score: 0.123_456_789 },
+  total: 40,
+};
 
 describe('cursor of a search (T2, T6)', () => {
-  it.each([cursor, { ...cursor, below: null }, { ...cursor, last: null, after: null }])('is decoded to its value: %j', (given) => {
-    expect(readCursor(writeCursor(given, request), request)).toEqual(given);
-  });
+  it.each([cursor, { ...cursor, below: null }, { ...cursor, last: null, after: null }])(
+    'is decoded to its value: %j',
+    (given) => {
+      expect(readCursor(writeCursor(given, request), request)).toEqual(given);
+    },
+  );
 
   it('is valid only for the same query', () => {
     expect(readCursor(writeCursor(cursor, request), { ...request, q: 'plans' })).toBeUndefined();
@@ -17,7 +25,8 @@ describe('cursor of a search (T2, T6)', () => {
 
   it('is rejected when it is invalid', () => {
     const [digest] = JSON.parse(Buffer.from(writeCursor(cursor, request), 'base64url').toString()) as [string];
-    const forge = (...fields: unknown[]): string => Buffer.from(JSON.stringify([digest, ...fields])).toString('base64url');
+    const forge = (...fields: unknown[]): string =>
+      Buffer.from(JSON.stringify([digest, ...fields])).toString('base64url');
     for (const text of [
       '',
       'x',

@@ -1,6 +1,7 @@
 /**
- * Position of the next page of a search (T2, T6). Matches are ranked within windows of the newest matches, so that every query costs the
- * same: best first within a window, then the next window. A cursor contains the window's bounds and the last returned match.
+ * Position of the next page of a search (T2, T6). Matches are ranked within windows of the newest matches, so that
+ * every query costs the same: best first within a window, then the next window. A cursor contains the window's bounds
+ * and the last returned match.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
@@ -28,7 +29,13 @@ export interface Cursor {
 
 /** `request` contains the fields that all pages share. */
 export function writeCursor({ below, last, after, total }: Cursor, request: object): string {
-  const fields = [digest(request), total, toList(below), toList(last), after === null ? null : [...(toList(after) ?? []), after.score]];
+  const fields = [
+    digest(request),
+    total,
+    toList(below),
+    toList(last),
+    after === null ? null : [...(toList(after) ?? []), after.score],
+  ];
   return encodeCursor(fields);
 }
 
@@ -38,13 +45,17 @@ export function readCursor(text: string, request: object): Cursor | undefined {
   if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;
   const [, total, belowList, lastList, afterList] = fields;
   const [below, last, after] = [readPosition(belowList), readPosition(lastList), readPosition(afterList)];
-  if (below === undefined || last === undefined || after === undefined || typeof total !== 'number' || !(total >= 0)) return undefined;
+  if (below === undefined || last === undefined || after === undefined || typeof total !== 'number' || !(total >= 0))
+    return undefined;
   if (after === null) return { below, last, after, total };
   const score = (afterList as unknown[])[3];
-  return typeof score === 'number' && Number.isFinite(score) ? { below, last, after: { ...after, score }, total } : undefined;
+  return typeof score === 'number' && Number.isFinite(score)
+    ? { below, last, after: { ...after, score }, total }
+    : undefined;
 }
 
-const toList = (place: Position | null): (string | number)[] | null => (place === null ? null : [place.start, place.id, place.index]);
+const toList = (place: Position | null): (string | number)[] | null =>
+  place === null ? null : [place.start, place.id, place.index];
 
 function readPosition(list: unknown): Position | null | undefined {
   if (list === null) return null;
@@ -54,7 +65,8 @@ function readPosition(list: unknown): Position | null | undefined {
   return isStart && isId(id) && isId(index) ? { start, id, index } : undefined;
 }
 
-const isId = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxId;
+const isId = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxId;
 
 /** Equal for equal fields in any order. */
 function digest(request: object): string {

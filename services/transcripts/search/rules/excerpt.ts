@@ -1,4 +1,7 @@
-/** Excerpts of long texts in matches (D91): a part around the search terms, and the nearest part of the neighbouring rows. */
+/**
+ * Excerpts of long texts in matches (D91): a part around the search terms, and the nearest part of the neighbouring
+ * rows.
+ */
 
 /** UTF-16 units. */
 export const maxTextLength = 2_000;
@@ -9,7 +12,9 @@ const graphemes = new Intl.Segmenter();
 
 type Range = [from: number, to: number];
 
-/** Returns the part of a text with the most highlights, the first of several, and the highlights relative to that part. */
+/**
+ * Returns the part of a text with the most highlights, the first of several, and the highlights relative to that part.
+ */
 export function cutAround(text: string, highlights: readonly Range[]): { text: string; highlights: Range[] } {
   if (text.length <= maxTextLength) return { text, highlights: [...highlights] };
   const [first, last] = findDensest(highlights);

@@ -35,7 +35,9 @@ describe('a search query as written by users (T2, T6)', () => {
   it('contains only quoted words, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
-        expect(query(text) ?? '').toMatch(/^(?:!?\('[\p{L}\p{N}\p{M}]+'(?::\*)?(?: <-> '[\p{L}\p{N}\p{M}]+'(?::\*)?)*\)(?: & )?)*$/u);
+        expect(query(text) ?? '').toMatch(
+          /^(?:!?\('[\p{L}\p{N}\p{M}]+'(?::\*)?(?: <-> '[\p{L}\p{N}\p{M}]+'(?::\*)?)*\)(?: & )?)*$/u,
+        );
       }),
     );
   });

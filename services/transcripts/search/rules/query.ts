@@ -43,8 +43,8 @@ function writeTerm({ words, isPrefix }: Term): string {
 }
 
 /**
- * Returns the ranges of the included words in a text, in order: UTF-16 units, half-open. Undefined when the text does not match; agrees
- * with the database.
+ * Returns the ranges of the included words in a text, in order: UTF-16 units, half-open. Undefined when the text does
+ * not match; agrees with the database.
  */
 export function findHighlights({ included, excluded }: SearchQuery, text: string): [number, number][] | undefined {
   const words = listWords(text);

@@ -1,6 +1,7 @@
 /**
- * Defines words (T2, T6), for the index, queries and highlights alike, so that matches and highlights agree. Words are runs of letters and
- * digits, folded as for every search: case and accents are ignored, any apostrophe ends a word. docs/adr/transcript-search.md
+ * Defines words (T2, T6), for the index, queries and highlights alike, so that matches and highlights agree. Words are
+ * runs of letters and digits, folded as for every search: case and accents are ignored, any apostrophe ends a word.
+ * docs/adr/transcript-search.md
  */
 import { fold, invisibleCharacters } from '#libs/text';
 
@@ -18,7 +19,10 @@ export const maxSearchedCharacters = 100_000;
 /** Scripts without spaces between words: each character is a word, and a run of them in a query is a phrase. */
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const apostrophes = String.raw`\u02b9\u02bb\u02bc\u0374`;
-const token = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisibleCharacters}]--[${apostrophes}${unspaced}]]+`, 'gv');
+const token = new RegExp(
+  String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisibleCharacters}]--[${apostrophes}${unspaced}]]+`,
+  'gv',
+);
 const nonWord = /[^\p{L}\p{N}\p{M}]+/gu;
 /** The words of a text in order. */
 export function listWords(text: string): Word[] {
@@ -30,7 +34,8 @@ export function listWords(text: string): Word[] {
   return words;
 }
 
-const foldWord = (text: string): string => fold(text).replace(nonWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
+const foldWord = (text: string): string =>
+  fold(text).replace(nonWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
 
 /** The words in PostgreSQL's `tsvector` syntax, with their positions. */
 export function toTsvector(text: string): string {

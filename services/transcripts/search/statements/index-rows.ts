@@ -12,7 +12,10 @@ export const listNextRows = statement.many({
     order by start_us, position limit ${limit}`,
 });
 
-/** Returns a row when these rows were never filtered and a run has found a window since: which rows are outside it is not known. */
+/**
+ * Returns a row when these rows were never filtered and a run has found a window since: which rows are outside it is
+ * not known.
+ */
 export const findOutdatedRows = statement.maybeOne({
   name: 'index.uncut',
   params: { conversationId: t.integer },
@@ -30,7 +33,10 @@ export const clearSegments = statement.none({
 });
 
 /** The GIN index merges many pending rows at once; with little memory it needs many passes over all its pages. */
-export const raiseWorkMem = statement.none({ name: 'index.memory', sql: () => sql`select set_config('work_mem', '64MB', true)` });
+export const raiseWorkMem = statement.none({
+  name: 'index.memory',
+  sql: () => sql`select set_config('work_mem', '64MB', true)`,
+});
 
 /** Whether any process is writing transcript rows. */
 export const hasWriters = statement.one({
@@ -61,7 +67,10 @@ export const insertSegments = statement.none({
     from unnest(${indexes}, ${starts}, ${positions}, ${personIds}, ${vectors}) as r (segment_index, start_us, position, person_id, words)`,
 });
 
-/** Other refreshes and permanent deletions of these conversations wait until the transaction ends. Locks are acquired in order. */
+/**
+ * Other refreshes and permanent deletions of these conversations wait until the transaction ends. Locks are acquired in
+ * order.
+ */
 export const lockAccessFacts = statement.none({
   name: 'index.lock-facts',
   params: { ids: t.integer.array },

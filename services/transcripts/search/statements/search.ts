@@ -33,23 +33,33 @@ const fits = (given: Readonly<Record<keyof typeof conversationParams, Parameter>
       and (c.event_id is null or c.event_id <> all(${given.hiddenEventIds}))`;
 
 type MatchParameters = Readonly<Record<keyof typeof matchParams, Parameter>>;
-const matches = (given: MatchParameters, matchesText: Sql = sql`s.words @@ ${given.query}::tsquery`): Sql => sql`search_segments s
+const matches = (
+  given: MatchParameters,
+  matchesText: Sql = sql`s.words @@ ${given.query}::tsquery`,
+): Sql => sql`search_segments s
     join search_conversations c on c.conversation_id = s.conversation_id
     where ${matchesText}
       and (${given.personId} is null or s.person_id = ${given.personId})
       and (${given.conversationIds} is null or s.conversation_id = any(${given.conversationIds}))
       and ${fits(given)}`;
 
-/** Matching conversations, up to the limit. With this list the search does not read the word index once per conversation. */
+/**
+ * Matching conversations, up to the limit. With this list the search does not read the word index once per
+ * conversation.
+ */
 export const listFitting = statement.many({
   name: 'search.fitting',
   planned: 'each-call',
   params: { ...conversationParams, limit: t.integer },
   row: { id: t.integer },
-  sql: (given) => sql`select c.conversation_id as id from search_conversations c where ${fits(given)} limit ${given.limit}`,
+  sql: (given) =>
+    sql`select c.conversation_id as id from search_conversations c where ${fits(given)} limit ${given.limit}`,
 });
 
-/** Conversations with this speaker, up to the limit: one index lookup per conversation, however many rows the speaker has. */
+/**
+ * Conversations with this speaker, up to the limit: one index lookup per conversation, however many rows the speaker
+ * has.
+ */
 export const listConversationsWithSpeaker = statement.many({
   name: 'search.spoken-in',
   params: { personId: t.integer, limit: t.integer },
@@ -64,7 +74,10 @@ export const listConversationsWithSpeaker = statement.many({
     ) select id from spoken where id is not null limit ${limit}`,
 });
 
-/** Returns the conversation that ends a walk: the one after this number of newer matching conversations from this position. */
+/**
+ * Returns the conversation that ends a walk: the one after this number of newer matching conversations from this
+ * position.
+ */
 export const findEdge = statement.maybeOne({
   name: 'search.edge',
   planned: 'each-call',
@@ -131,8 +144,8 @@ const bestOf = (given: Readonly<Record<keyof typeof windowParams, Parameter>>, m
     order by w.score desc, w.start_at desc, w.conversation_id desc, w.segment_index desc limit ${given.limit}`;
 
 /**
- * Best matches of one window of the newest matches, after the last returned match. PostgreSQL chooses for each query between the word
- * index, which suits rare words, and the newest conversations, which suit frequent ones.
+ * Best matches of one window of the newest matches, after the last returned match. PostgreSQL chooses for each query
+ * between the word index, which suits rare words, and the newest conversations, which suit frequent ones.
  */
 export const findBest = statement.many({
   name: 'search.best',
@@ -143,7 +156,8 @@ export const findBest = statement.many({
 });
 
 /**
- * The same within a few conversations: checks the words of each row, and does not use the word index, which does not contain conversations.
+ * The same within a few conversations: checks the words of each row, and does not use the word index, which does not
+ * contain conversations.
  */
 export const walkBest = statement.many({
   name: 'search.walk',
@@ -151,7 +165,10 @@ export const walkBest = statement.many({
   params: windowParams,
   row: bestRow,
   sql: (given) =>
-    bestOf(given, sql`c.start_at between ${given.lastStart} and ${given.belowStart} and ts_match_vq(s.words, ${given.query}::tsquery)`),
+    bestOf(
+      given,
+      sql`c.start_at between ${given.lastStart} and ${given.belowStart} and ts_match_vq(s.words, ${given.query}::tsquery)`,
+    ),
 });
 
 /** Returns the planner's estimate of the matches, as the JSON text of a plan; does not read rows. */
@@ -163,7 +180,10 @@ export const estimateMatches = statement.one({
   sql: (given) => sql`explain (format json) select 1 from ${matches(given)}`,
 });
 
-/** Characters to read of each text: the searched part, and more of the neighbours than is shown, so that no character is split. */
+/**
+ * Characters to read of each text: the searched part, and more of the neighbours than is shown, so that no character is
+ * split.
+ */
 const textLimit = sql.literal(String(maxSearchedCharacters + 3_000));
 const neighbourLimit = sql.literal('500');
 
