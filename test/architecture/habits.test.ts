@@ -142,7 +142,7 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(files.filter(({ text }) => text.split('\n').length > 501).map(({ path }) => path)).toEqual([]);
   });
 
-  it('functions have 80 lines at most, apart from factories', () => {
+  it('functions have 85 lines at most, apart from factories', () => {
     const found = listLongFunctions();
     expect(found).toContain('services/api-gateway/service.ts: createService');
     expect(found.filter((line) => !factory.test(line.split(': ')[1] ?? ''))).toEqual([]);
