@@ -686,10 +686,10 @@ export type TranscriptSegment = {
   start_ms: number;
   /** Milliseconds from the window's start. */
   end_ms: number;
-  /** When it was said. Without a window it counts from the conversation's start; null when there is none either. */
+  /** Time of the utterance. Without a window it counts from the conversation's start; null when the start is unknown. */
   started_at: string | null;
   speaker: TranscriptSpeaker;
-  /** As it was said, line breaks included. */
+  /** Text of the utterance, including line breaks. */
   text: string;
 };
 
@@ -702,7 +702,7 @@ export type Transcript = {
   segments: TranscriptSegment[];
 };
 
-/** Where it was said. */
+/** Conversation of the utterance. */
 export type SpokenConversation = {
   id: number;
   /** As in search items. */
@@ -711,32 +711,32 @@ export type SpokenConversation = {
   start: string | null;
 };
 
-/** What was said. */
+/** Utterance. */
 export type SpokenSegment = {
-  /** Place in the transcript, from 0. */
+  /** Position in the transcript, from 0. */
   index: number;
   /** Milliseconds from the window's start. */
   start_ms: number;
   /** Milliseconds from the window's start. */
   end_ms: number;
   speaker: TranscriptSpeaker;
-  /** As it was said; when it is longer than 2000 UTF-16 units, the part around the words that were asked for. */
+  /** Text of the utterance; when it is longer than 2000 UTF-16 units, the part around the matched words. */
   text: string;
 };
 
-/** An utterance that answers a search. */
+/** Utterance that matches a search. */
 export type SpokenMatch = {
   conversation: SpokenConversation;
   segment: SpokenSegment;
-  /** Words of `text` that were asked for: half-open ranges of UTF-16 units, in order. */
+  /** Matched words in `text`: half-open ranges of UTF-16 units, in order. */
   highlights: number[][];
-  /** What was said just before, its end when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
+  /** Utterance just before; its end when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
   before: string | null;
-  /** What was said just after, its beginning when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
+  /** Utterance just after; its beginning when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
   after: string | null;
 };
 
-/** A page of what was said. */
+/** Page of utterances. */
 export type SpokenMatches = {
   /** Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find. */
   items: SpokenMatch[];
@@ -1987,7 +1987,7 @@ export type ListJobsResultItemsItem = {
   run_at: string;
   started_at: string | null;
   finished_at: string | null;
-  /** Attempts begun in this life. */
+  /** Attempts started since creation or the last redrive. */
   attempts: number;
 };
 
@@ -2007,7 +2007,7 @@ export type BadCursorError = {
 };
 
 export type GetJobResultAttemptsItem = {
-  /** Begin. */
+  /** Start of the attempt. */
   started_at: string;
   duration_ms: number | null;
   worker: string | null;
@@ -2036,11 +2036,11 @@ export type GetJobResult = {
   run_at: string;
   started_at: string | null;
   finished_at: string | null;
-  /** Every attempt, those before a redrive too, oldest first; the newest thousand. */
+  /** The newest thousand attempts, oldest first, including attempts before a redrive. */
   attempts: GetJobResultAttemptsItem[];
-  /** What it works on; secrets in it are replaced by `[redacted]`. */
+  /** Input of the job; secrets are replaced by `[redacted]`. */
   payload: unknown;
-  /** What it left, if anything; redacted as the payload is. */
+  /** Result of the job, if any; secrets are redacted. */
   result: unknown;
   traceparent: string | null;
 };
@@ -2094,7 +2094,7 @@ export type RedriveJobsResultItemsItem = {
   run_at: string;
   started_at: string | null;
   finished_at: string | null;
-  /** Attempts begun in this life. */
+  /** Attempts started since creation or the last redrive. */
   attempts: number;
 };
 
@@ -2167,7 +2167,7 @@ export type CancelJobsResultItemsItem = {
   run_at: string;
   started_at: string | null;
   finished_at: string | null;
-  /** Attempts begun in this life. */
+  /** Attempts started since creation or the last redrive. */
   attempts: number;
 };
 
@@ -2185,19 +2185,19 @@ export type CancelJobsResult = {
 };
 
 export type ListWebhooksResultItemsItem = {
-  /** Number of its receipt. */
+  /** Receipt id. */
   id: number;
   kind: "booking" | "meeting" | "telegram";
-  /** When the gateway took it. */
+  /** Time at which the gateway accepted it. */
   received_at: string;
-  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  /** Outcome, for example `applied`, `answered`, `rejected_signature`. */
   outcome: string;
   message: string | null;
   event: string | null;
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
-  /** Times that the same request came. */
+  /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
   body_digest: string | null;
@@ -2213,24 +2213,24 @@ export type ListWebhooksResult = {
 };
 
 export type GetWebhookResult = {
-  /** Number of its receipt. */
+  /** Receipt id. */
   id: number;
   kind: "booking" | "meeting" | "telegram";
-  /** When the gateway took it. */
+  /** Time at which the gateway accepted it. */
   received_at: string;
-  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  /** Outcome, for example `applied`, `answered`, `rejected_signature`. */
   outcome: string;
   message: string | null;
   event: string | null;
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
-  /** Times that the same request came. */
+  /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
   body_digest: string | null;
   body_size: number | null;
-  /** Those that were kept; secrets and signatures are `[redacted]`. */
+  /** Stored headers; secrets and signatures are `[redacted]`. */
   headers: Record<string, unknown>;
   body: string | null;
 };
@@ -2254,19 +2254,19 @@ export type ReplayWebhooksBody = {
 };
 
 export type ReplayWebhooksResultItemsItem = {
-  /** Number of its receipt. */
+  /** Receipt id. */
   id: number;
   kind: "booking" | "meeting" | "telegram";
-  /** When the gateway took it. */
+  /** Time at which the gateway accepted it. */
   received_at: string;
-  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  /** Outcome, for example `applied`, `answered`, `rejected_signature`. */
   outcome: string;
   message: string | null;
   event: string | null;
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
-  /** Times that the same request came. */
+  /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
   body_digest: string | null;
@@ -2623,25 +2623,25 @@ export type ListAuditResultItemsItemActor = {
   email: string | null;
 };
 
-/** To what it was done; null when there is no one thing. */
+/** Target of the action; null when it has no single target. */
 export type ListAuditResultItemsItemTarget = {
   type: string;
   id: string;
 };
 
 export type ListAuditResultItemsItem = {
-  /** `<service>:<place in its log>`. */
+  /** `<service>:<position in its log>`. */
   id: string;
-  /** When, by the clock of the database. */
+  /** Time of the action, from the database clock. */
   at: string;
   actor: ListAuditResultItemsItemActor;
-  /** What was done, for example `login` or `jobs.redrive`. */
+  /** Action, for example `login` or `jobs.redrive`. */
   action: string;
   target: ListAuditResultItemsItemTarget | null;
   changes: Record<string, unknown> | null;
   request_id: string | null;
   ip: string | null;
-  /** `refused`: somebody tried, and nothing was changed. */
+  /** `refused`: the attempt was rejected and changed nothing. */
   outcome: "ok" | "refused";
 };
 

@@ -40,9 +40,9 @@ const resumedForMs = 24 * 3_600_000;
 export async function createBackup(options: CreateOptions): Promise<OpenedBackup & { readonly resumed: boolean }> {
   const { target, seal, store, withObjects } = options;
   await store?.ensureBucket(); // as the media service does at startup
-  const begun =
+  const startedAt =
     options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
-  const draft = begun ?? (await dump(options));
+  const draft = startedAt ?? (await dump(options));
   if (Object.keys(draft.schemas).length === 0) throw new BackupError('the database has no schema of the platform');
   if (withObjects && store === undefined) throw new BackupError('the objects cannot be read: S3_ENDPOINT is not set');
   const objects =
@@ -57,7 +57,7 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   await put(target, digestPath(draft.id), `${digest}\n`);
   await target.remove(draftPath(draft.id));
   if (store !== undefined) await reportAge(store, manifest);
-  return { manifest, digest, resumed: begun !== undefined };
+  return { manifest, digest, resumed: startedAt !== undefined };
 }
 
 /** Lists objects that the target already has: from the previous complete backup first, then from interrupted ones. */

@@ -116,8 +116,8 @@ async function* listFiles(
   }
 }
 
-async function readFolder(place: string) {
-  return (await readdir(place, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+async function readFolder(location: string) {
+  return (await readdir(location, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

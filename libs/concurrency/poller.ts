@@ -77,10 +77,10 @@ export class Poller {
     }
   }
 
-  async #poll(look: PollRun): Promise<void> {
+  async #poll(poll: PollRun): Promise<void> {
     const { logger, texts, describeError: describe = (error: unknown) => ({ err: error }) } = this.#options;
     try {
-      await this.#options.poll(look);
+      await this.#options.poll(poll);
       if (this.#failing) logger.info(texts.recovery);
       this.#failing = false;
     } catch (error) {

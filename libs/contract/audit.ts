@@ -19,16 +19,16 @@ const actorFacts = {
   kind: Type.Enum([...auditActorKinds], {
     description: 'A person with a token, a service key, the admin CLI, or the shared token.',
   }),
-  account_id: nullable(Type.Integer({ description: 'Account that acted; null when nobody knows one.' })),
+  account_id: nullable(Type.Integer({ description: 'Account that acted; null when unknown.' })),
   key_id: nullable(Type.String({ description: 'Service key that acted for the account.' })),
 };
 
 const entryFacts = {
-  action: Type.String({ description: 'What was done, for example `login` or `jobs.redrive`.' }),
+  action: Type.String({ description: 'Action, for example `login` or `jobs.redrive`.' }),
   target: nullable(
     Type.Object(
       { type: Type.String(), id: Type.String() },
-      { description: 'To what it was done; null when there is no one thing.' },
+      { description: 'Target of the action; null when it has no single target.' },
     ),
   ),
   changes: nullable(
@@ -37,19 +37,19 @@ const entryFacts = {
       {
         additionalProperties: true,
         description:
-          'What changed: names of fields, dotted paths of configuration, rights, ids and counts; never a secret or what a person wrote.',
+          'Changes: field names, dotted configuration paths, rights, ids and counts; never secrets or personal texts.',
       },
     ),
   ),
   request_id: nullable(Type.String({ description: 'The `X-Request-Id` of the request.' })),
   ip: nullable(Type.String({ description: "The client's IPv4 address, or the /64 of its IPv6 address." })),
-  outcome: Type.Enum([...auditOutcomes], { description: '`refused`: somebody tried, and nothing was changed.' }),
+  outcome: Type.Enum([...auditOutcomes], { description: '`refused`: the attempt was rejected and changed nothing.' }),
 };
 
 /** An entry as stored. The account's email is added when the entry is read, so that the log contains none. */
 export const auditEntry = Type.Object({
-  id: Type.Integer({ description: 'Place in the log of its service, from 1, without gaps.' }),
-  at: instant('When, by the clock of the database.'),
+  id: Type.Integer({ description: 'Position in the log of its service, from 1, without gaps.' }),
+  at: instant('Time of the action, from the database clock.'),
   actor: Type.Object(actorFacts),
   ...entryFacts,
 });
@@ -57,11 +57,11 @@ export type AuditEntry = Static<typeof auditEntry>;
 
 /** An entry as returned to clients. */
 export const publicAuditEntry = Type.Object({
-  id: Type.String({ description: '`<service>:<place in its log>`.' }),
-  at: instant('When, by the clock of the database.'),
+  id: Type.String({ description: '`<service>:<position in its log>`.' }),
+  at: instant('Time of the action, from the database clock.'),
   actor: Type.Object({
     ...actorFacts,
-    email: nullable(Type.String({ description: 'Of the account, as long as there is one.' })),
+    email: nullable(Type.String({ description: 'Email of the account while the account exists.' })),
   }),
   ...entryFacts,
 });
@@ -76,7 +76,7 @@ export const auditLink = Type.Object({
 export type AuditLink = Static<typeof auditLink>;
 
 const chainEnd = (description: string) =>
-  Type.Object({ id: position, hash: hash('Its hash; zeros where there was none.') }, { description });
+  Type.Object({ id: position, hash: hash('Hash of the entry; zeros for an empty log.') }, { description });
 
 /** Entries that match, newest first. */
 const auditFilter = {
@@ -84,10 +84,13 @@ const auditFilter = {
   action: Type.Optional(Type.String({ maxLength: 100 })),
   target_type: Type.Optional(Type.String({ maxLength: 100 })),
   target_id: Type.Optional(Type.String({ maxLength: 200 })),
-  from: Type.Optional(instant('Those of then or later.')),
-  to: Type.Optional(instant('Those of before.')),
+  from: Type.Optional(instant('Entries at or after this time.')),
+  to: Type.Optional(instant('Entries before this time.')),
   before: Type.Optional(
-    Type.Object({ at: instant('Those of before then'), id: position }, { description: 'then: those with a lower id.' }),
+    Type.Object(
+      { at: instant('Entries before this time'), id: position },
+      { description: 'or at this time with a lower id.' },
+    ),
   ),
   limit: Type.Integer({ minimum: 1, maximum: 1_001 }),
 };

@@ -37,16 +37,16 @@ const facts = {
 /** One job without its payload. */
 export const jobSchema = Type.Object({
   ...facts,
-  attempts: Type.Integer({ description: 'Attempts begun in this life.' }),
+  attempts: Type.Integer({ description: 'Attempts started since creation or the last redrive.' }),
 });
 export type JobItem = Static<typeof jobSchema>;
 
 const attempt = Type.Object({
-  started_at: instant('Begin.'),
-  duration_ms: nullable(Type.Integer({ description: 'How long it took; null while it runs.' })),
-  worker: nullable(Type.String({ description: 'Process that ran it.' })),
+  started_at: instant('Start of the attempt.'),
+  duration_ms: nullable(Type.Integer({ description: 'Duration; null while it runs.' })),
+  worker: nullable(Type.String({ description: 'Worker process.' })),
   error: nullable(
-    Type.String({ description: 'Why it did not succeed; null for one that did, that runs, or that was given back.' }),
+    Type.String({ description: 'Failure reason; null for attempts that succeeded, are running, or were released.' }),
   ),
 });
 
@@ -54,11 +54,11 @@ const attempt = Type.Object({
 export const jobDetailsSchema = Type.Object({
   ...facts,
   attempts: Type.Array(attempt, {
-    description: 'Every attempt, those before a redrive too, oldest first; the newest thousand.',
+    description: 'The newest thousand attempts, oldest first, including attempts before a redrive.',
   }),
-  payload: Type.Unknown({ description: 'What it works on; secrets in it are replaced by `[redacted]`.' }),
-  result: Type.Unknown({ description: 'What it left, if anything; redacted as the payload is.' }),
-  traceparent: nullable(Type.String({ description: 'W3C trace context of what caused it.' })),
+  payload: Type.Unknown({ description: 'Input of the job; secrets are replaced by `[redacted]`.' }),
+  result: Type.Unknown({ description: 'Result of the job, if any; secrets are redacted.' }),
+  traceparent: nullable(Type.String({ description: 'W3C trace context of the cause.' })),
 });
 
 /** Filter for jobs; absent fields do not restrict. */
@@ -67,10 +67,10 @@ const filterSchema = {
   type: Type.Optional(Type.String({ maxLength: 200 })),
   key: Type.Optional(Type.String({ maxLength: 500 })),
   error: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the error text.' })),
-  conversation_id: Type.Optional(Type.Integer({ description: 'Those whose payload names the conversation.' })),
+  conversation_id: Type.Optional(Type.Integer({ description: 'Jobs of this conversation.' })),
   request_id: Type.Optional(Type.String({ maxLength: 200 })),
-  created_after: Type.Optional(instant('Those of then or later.')),
-  created_before: Type.Optional(instant('Those of before.')),
+  created_after: Type.Optional(instant('Jobs created at or after this time.')),
+  created_before: Type.Optional(instant('Jobs created before this time.')),
 };
 
 /** Maximum number of ids per call. */

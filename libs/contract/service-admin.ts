@@ -11,14 +11,14 @@ import { nullable, Type } from './type.ts';
 /** The process that responds. */
 const process = {
   version: Type.String({ description: 'Release that runs.' }),
-  uptime_seconds: Type.Integer({ description: 'Since the start of the process that answers.' }),
-  ready: Type.Boolean({ description: 'Started, not stopping, and every dependency answers.' }),
+  uptime_seconds: Type.Integer({ description: 'Seconds since the start of the responding process.' }),
+  ready: Type.Boolean({ description: 'Started, not stopping, and every dependency responds.' }),
   checks: Type.Array(
     Type.Object({
       name: Type.String(),
-      problem: nullable(Type.String({ description: 'What is wrong; null when it answers.' })),
+      problem: nullable(Type.String({ description: 'Problem; null when the dependency responds.' })),
     }),
-    { description: 'What it needs.' },
+    { description: 'Dependencies.' },
   ),
 };
 export const processStatus = Type.Object(process);

@@ -9,21 +9,21 @@ const instant = (description: string) => Type.String({ format: 'date-time', desc
 export const webhookKinds = ['booking', 'meeting', 'telegram'] as const;
 
 const facts = {
-  id: Type.Integer({ description: 'Number of its receipt.' }),
+  id: Type.Integer({ description: 'Receipt id.' }),
   kind: Type.Enum([...webhookKinds]),
-  received_at: instant('When the gateway took it.'),
-  outcome: Type.String({ description: 'What became of it, for example `applied`, `answered`, `rejected_signature`.' }),
-  message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
-  event: nullable(Type.String({ description: 'What it tells, for example `BOOKING_CREATED`.' })),
-  person_id: nullable(Type.Integer({ description: 'The person of its path; null where the path names none.' })),
-  agent_slug: nullable(Type.String({ description: 'The agent of its path.' })),
-  conversation_id: nullable(Type.Integer({ description: 'The conversation that it has made or changed.' })),
-  deliveries: Type.Integer({ description: 'Times that the same request came.' }),
-  processed_at: nullable(instant('When it was worked last.')),
+  received_at: instant('Time at which the gateway accepted it.'),
+  outcome: Type.String({ description: 'Outcome, for example `applied`, `answered`, `rejected_signature`.' }),
+  message: nullable(Type.String({ description: 'Result, or the reason for doing nothing.' })),
+  event: nullable(Type.String({ description: 'Event type, for example `BOOKING_CREATED`.' })),
+  person_id: nullable(Type.Integer({ description: 'Person in the URL path; null when the path has none.' })),
+  agent_slug: nullable(Type.String({ description: 'Agent in the URL path.' })),
+  conversation_id: nullable(Type.Integer({ description: 'Conversation that it created or changed.' })),
+  deliveries: Type.Integer({ description: 'Number of times that the same request was received.' }),
+  processed_at: nullable(instant('Time of the last processing.')),
   body_digest: nullable(
-    Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' }),
+    Type.String({ description: 'SHA-256 of the received body, in hex; null when the body was too large to read.' }),
   ),
-  body_size: nullable(Type.Integer({ description: 'Bytes of the body as it came.' })),
+  body_size: nullable(Type.Integer({ description: 'Size of the received body in bytes.' })),
 };
 export const webhookItem = Type.Object(facts);
 export type WebhookItem = Static<typeof webhookItem>;
@@ -31,9 +31,11 @@ export type WebhookItem = Static<typeof webhookItem>;
 export const webhookDetails = Type.Object({
   ...facts,
   headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Those that were kept; secrets and signatures are `[redacted]`.',
+    description: 'Stored headers; secrets and signatures are `[redacted]`.',
   }),
-  body: nullable(Type.String({ description: 'As it came, but for secrets; null when it was not kept or is gone.' })),
+  body: nullable(
+    Type.String({ description: 'Received body with secrets redacted; null when it was not stored or was deleted.' }),
+  ),
 });
 
 /** Filter for webhooks; absent fields do not restrict. */
@@ -77,8 +79,8 @@ export function webhookAdminRpcs(service: string) {
         ...filter,
         before: Type.Optional(
           Type.Object({
-            at: instant('Those of before then'),
-            id: Type.Integer({ description: 'then: those with a lower id.' }),
+            at: instant('Webhooks before this time'),
+            id: Type.Integer({ description: 'or at this time with a lower id.' }),
           }),
         ),
         limit: Type.Integer({ minimum: 1, maximum: 201 }),
@@ -129,8 +131,8 @@ export function receiptList<Filter extends TProperties>(filter: Filter) {
     ...filter,
     before: Type.Optional(
       Type.Object({
-        at: Type.String({ format: 'date-time', description: 'Those of before then' }),
-        id: Type.Integer({ description: 'then: those with a lower id.' }),
+        at: Type.String({ format: 'date-time', description: 'Webhooks before this time' }),
+        id: Type.Integer({ description: 'or at this time with a lower id.' }),
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_001, description: 'Default 100.' })),
@@ -145,10 +147,10 @@ export function receiptReplay<Filter extends TProperties>(filter: Filter) {
 /** Result of a replay by filter; with `dry_run`, what it would do. */
 export const receiptReplayResult = Type.Object({
   matched: Type.Integer(),
-  replayed: Type.Integer({ description: 'Those that are worked again.' }),
+  replayed: Type.Integer({ description: 'Webhooks that are processed again.' }),
   without_body: Type.Integer({
-    description: 'Those whose body was not kept or is gone, so that there is nothing to replay.',
+    description: 'Webhooks that cannot be replayed, because their body was not stored or was deleted.',
   }),
-  nothing_left: Type.Integer({ description: 'Those with which nothing is left to do.' }),
+  nothing_left: Type.Integer({ description: 'Webhooks that are already complete.' }),
   more: Type.Boolean({ description: 'More match than `limit`: the oldest were taken.' }),
 });

@@ -51,13 +51,13 @@ export function mergePages<Item>(
  */
 export function findTruncated<Source, Item>(
   parts: ReadonlyMap<Source, readonly Item[]>,
-  { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
+  { requested, limit, positionOf }: { requested: number; limit: number; positionOf: (item: Item) => Position },
 ): Source[] {
   const all = [...parts.values()].flat().map(positionOf).toSorted(comparePositions);
   const end = all[limit];
   return [...parts].flatMap(([source, part]) => {
     const last = part.at(-1);
-    if (last === undefined || part.length < asked) return [];
+    if (last === undefined || part.length < requested) return [];
     return end === undefined || comparePositions(positionOf(last), end) < 0 ? [source] : [];
   });
 }

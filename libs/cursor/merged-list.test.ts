@@ -90,7 +90,7 @@ describe('a list merged from several sources (P2)', () => {
             list.map((at): Position => ({ at: String(at), source: sources[index] ?? '' })),
           );
           const parts = held.map((items) => ask(items, undefined, asked));
-          const short = findTruncated(new Map(parts.entries()), { asked, limit, positionOf });
+          const short = findTruncated(new Map(parts.entries()), { requested: asked, limit, positionOf });
           const pages = held.map((items, place) =>
             short.includes(place) ? ask(items, undefined, limit + 1) : (parts[place] ?? []),
           );

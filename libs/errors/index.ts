@@ -94,8 +94,8 @@ export class ReplayedError extends AppError {}
 export function describeWithCause(error: Error): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
-  const said = cause.message || ((cause as NodeJS.ErrnoException).code ?? cause.name);
-  return error.message.includes(said) ? error.message : `${error.message}: ${said}`;
+  const text = cause.message || ((cause as NodeJS.ErrnoException).code ?? cause.name);
+  return error.message.includes(text) ? error.message : `${error.message}: ${text}`;
 }
 
 /** An application error: `{error: reason, message, ...details}`. */

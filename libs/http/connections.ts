@@ -20,7 +20,7 @@ interface Connection {
   refuse: (() => void) | undefined;
   line: Line | undefined;
   before: Connection | undefined;
-  behind: Connection | undefined;
+  pending: Connection | undefined;
 }
 
 /**
@@ -34,18 +34,18 @@ class Line {
   enter(connection: Connection): void {
     connection.before = this.#last;
     if (this.#last === undefined) this.first = connection;
-    else this.#last.behind = connection;
+    else this.#last.pending = connection;
     this.#last = connection;
   }
 
   release(connection: Connection): void {
-    const { before, behind } = connection;
+    const { before, pending } = connection;
     connection.before = undefined;
-    connection.behind = undefined;
-    if (before === undefined) this.first = behind;
-    else before.behind = behind;
-    if (behind === undefined) this.#last = before;
-    else behind.before = before;
+    connection.pending = undefined;
+    if (before === undefined) this.first = pending;
+    else before.pending = pending;
+    if (pending === undefined) this.#last = before;
+    else pending.before = before;
   }
 }
 
@@ -56,7 +56,7 @@ export class Connections {
   /** No complete request head yet: such connections cost an attacker nothing. */
   readonly #silent = new Line();
   /** Idle keep-alive connections. */
-  readonly #kept = new Line();
+  readonly #retained = new Line();
   /** Anonymous requests in progress. */
   readonly #anonymous = new Line();
 
@@ -73,12 +73,12 @@ export class Connections {
       refuse: undefined,
       line: undefined,
       before: undefined,
-      behind: undefined,
+      pending: undefined,
     };
     this.#open.set(socket, connection);
     if (this.#open.size > this.#options.max) {
       this.#options.refused('too_many_connections');
-      const loser = (this.#silent.first ?? this.#kept.first ?? this.#anonymous.first ?? connection).socket;
+      const loser = (this.#silent.first ?? this.#retained.first ?? this.#anonymous.first ?? connection).socket;
       this.#forget(loser);
       loser.destroy();
       if (loser === socket) return;
@@ -117,7 +117,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (connection === undefined || --connection.running > 0) return;
     connection.current = undefined;
-    this.#move(connection, this.#kept);
+    this.#move(connection, this.#retained);
     connection.refuse?.();
   }
 

@@ -22,7 +22,7 @@ export class IncomingBody extends Readable {
   /** Empty, so that no reader acts on them: nothing is decompressed (D61), and the route decides the type. */
   readonly headers = {};
   readonly #room: ByteBudget;
-  readonly #guest: Transfer;
+  readonly #transfer: Transfer;
   readonly #piece = new Piece();
   readonly #settle: () => void;
 
@@ -36,7 +36,7 @@ export class IncomingBody extends Readable {
     const stopWatching = enforceBodyPace(ctx, (error) => this.destroy(error));
     const timer = setTimeout(() => this.destroy(bodyTimeout(ctx, 'body_too_late')), deadlineMs);
     this.#room = room;
-    this.#guest = {
+    this.#transfer = {
       since: performance.now(),
       bytes: 0,
       pause: () => req.pause(),
@@ -47,15 +47,15 @@ export class IncomingBody extends Readable {
       stopWatching();
       clearTimeout(timer);
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      room.finish(this.#guest);
+      room.finish(this.#transfer);
     };
-    room.add(this.#guest);
+    room.add(this.#transfer);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   }
 
   /** Releases the bytes from the budget. */
   release(): void {
-    this.#room.remove(this.#guest);
+    this.#room.remove(this.#transfer);
   }
 
   /** Passes chunks on without joining them. */
@@ -70,7 +70,7 @@ export class IncomingBody extends Readable {
   #take(chunk: Buffer): void {
     const growth = this.#piece.add(chunk);
     if (this.#piece.size >= pieceBytes) this.#handOver();
-    if (growth > 0) this.#room.adjust(this.#guest, growth);
+    if (growth > 0) this.#room.adjust(this.#transfer, growth);
   }
 
   #end(): void {

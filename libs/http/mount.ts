@@ -193,11 +193,11 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       if (route.exemptFromShedding !== true) ctx.state.startResponse = begin(ctx);
       if (received !== undefined) releaseMemory = await capacity.memory.acquire(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
-      received?.leave();
+      received?.release();
       const key = route.idempotent === true ? input.headers[idempotencyKeyHeader] : undefined;
       await perform(ctx, input, typeof key === 'string' ? { ...common, sentIdempotencyKey: key } : common);
     } finally {
-      received?.leave();
+      received?.release();
       releaseMemory?.();
       if (received !== undefined && received.weight > heavyWeight) collectSoon();
       ctx.state.startResponse();
@@ -228,11 +228,11 @@ function compileAuthenticate(
 async function receiveJson(
   ctx: HttpContext,
   { bodies }: Capacity,
-): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
+): Promise<{ bytes: Buffer; weight: number; release: () => void }> {
   const { bytes, release } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
   const weight = estimateJsonBytes(bytes);
-  if (weight !== undefined) return { bytes, weight, leave: release };
+  if (weight !== undefined) return { bytes, weight, release: release };
   release();
   throw new UnparsableBody();
 }

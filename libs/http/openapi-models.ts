@@ -20,9 +20,9 @@ export function publishSchema(schema: Json, schemas: Json, name: string, depreca
 /** Keywords whose values are data. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-function convertNode(node: Json, schemas: Json, place: string): Json {
+function convertNode(node: Json, schemas: Json, position: string): Json {
   const { $id, ...rest } = node;
-  const name = typeof $id === 'string' ? $id : place;
+  const name = typeof $id === 'string' ? $id : position;
   const published: Json = {};
   for (const [key, value] of Object.entries(rest))
     published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);

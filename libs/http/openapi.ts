@@ -182,8 +182,8 @@ function addExamples(
   if (content !== undefined && example.request !== undefined) content['example'] = example.request;
   const responses = operation['responses'] as Record<string, { content?: Record<string, Json> }>;
   for (const [answered, reply] of Object.entries(example.replies)) {
-    const [shown] = Object.values(responses[answered]?.content ?? {});
-    if (shown !== undefined) shown['example'] = reply;
+    const [published] = Object.values(responses[answered]?.content ?? {});
+    if (published !== undefined) published['example'] = reply;
   }
   for (const [format, reply] of Object.entries(example.formats ?? {})) {
     const published = responses[String(status)]?.content?.[formats[format]?.contentType ?? ''];

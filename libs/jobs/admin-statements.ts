@@ -170,10 +170,10 @@ export const countMatching = statement.one({
   planned: 'each-call',
   params: { ...choice, limit: t.integer },
   row: { matched: t.integer, known: t.integer, first: t.uuid.array },
-  sql: ({ limit, ...wanted }) => sql`
-    select (select count(*)::integer from jobs j where ${isChosen(wanted)}) as matched,
-      (select count(*)::integer from jobs where id = any(${wanted.ids})) as known,
-      array(select j.id from jobs j where ${isChosen(wanted)} order by j.id desc limit ${limit}) as first`,
+  sql: ({ limit, ...requested }) => sql`
+    select (select count(*)::integer from jobs j where ${isChosen(requested)}) as matched,
+      (select count(*)::integer from jobs where id = any(${requested.ids})) as known,
+      array(select j.id from jobs j where ${isChosen(requested)} order by j.id desc limit ${limit}) as first`,
 });
 
 /**
@@ -187,8 +187,8 @@ export const lockJobChanges = statement.none({
 
 const batch = { ...choice, after: t.uuid.nullable, limit: t.integer };
 /** Skips jobs whose attempt is just ending. */
-const taken = ({ after, limit, ...wanted }: Record<keyof typeof batch, SqlPart>): Sql => sql`taken as (
-    select j.id, j.state, j.started_at, j.worker from jobs j where ${isChosen(wanted)} and (${after} is null or j.id > ${after})
+const taken = ({ after, limit, ...requested }: Record<keyof typeof batch, SqlPart>): Sql => sql`taken as (
+    select j.id, j.state, j.started_at, j.worker from jobs j where ${isChosen(requested)} and (${after} is null or j.id > ${after})
     order by j.id limit ${limit} for update skip locked
   )`;
 
@@ -197,8 +197,8 @@ export const redriveJobs = statement.many({
   planned: 'each-call',
   params: batch,
   row: { id: t.uuid },
-  sql: (wanted) => sql`
-    with ${taken(wanted)}
+  sql: (filter) => sql`
+    with ${taken(filter)}
     update jobs j set state = 'queued', attempts = 0, generation = generation + 1, lease = lease + 1, run_at = now(), sent_at = null,
       alive_since = now(), finished_at = null, percent = 0, phase = null
     from taken where j.id = taken.id returning j.id`,
@@ -210,8 +210,8 @@ export const cancelJobs = statement.many({
   planned: 'each-call',
   params: batch,
   row: { id: t.uuid },
-  sql: (wanted) => sql`
-    with ${taken(wanted)}, noted as (${recordAttempts(sql`taken where state = 'running'`, sql`'An operator cancelled the job'`, sql`false`)})
+  sql: (filter) => sql`
+    with ${taken(filter)}, noted as (${recordAttempts(sql`taken where state = 'running'`, sql`'An operator cancelled the job'`, sql`false`)})
     update jobs j set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
     from taken where j.id = taken.id returning j.id`,
 });

@@ -109,7 +109,7 @@ export class Relay {
 
   /**
    * Publishes rows that were just committed. Never rejects: polling retries what fails.
-   * @param delayed older events are still waiting, so the events of this transaction queue behind them
+   * @param delayed older events are still waiting, so the events of this transaction queue delayed them
    */
   send(messages: readonly Message[], delayed: boolean): Promise<void> {
     const sending = this.#sendCommitted(messages, delayed).finally(() => this.#sending.delete(sending));
@@ -136,10 +136,10 @@ export class Relay {
     await this.#stored.idle();
   }
 
-  async #sendCommitted(messages: readonly Message[], behind: boolean): Promise<void> {
-    const waiting = behind ? messages.filter(({ kind }) => kind === 'event') : [];
+  async #sendCommitted(messages: readonly Message[], delayed: boolean): Promise<void> {
+    const waiting = delayed ? messages.filter(({ kind }) => kind === 'event') : [];
     await Promise.all([
-      this.#sendAll(behind ? messages.filter(({ kind }) => kind === 'job') : messages),
+      this.#sendAll(delayed ? messages.filter(({ kind }) => kind === 'job') : messages),
       waiting.length === 0 ? undefined : this.#giveBack(waiting).then(() => this.wake()),
     ]);
   }

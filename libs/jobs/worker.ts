@@ -175,7 +175,7 @@ export class Worker {
   async #settleUnclaimed(type: string, { id }: DeliveredJob, delivery: Delivery): Promise<void> {
     const status = await readStatus(this.#deps.db, { id });
     if (status === undefined) {
-      this.#deps.logger.debug({ job: type, jobId: id }, 'job waits under another id, or is gone');
+      this.#deps.logger.debug({ job: type, jobId: id }, 'job has another id or does not exist');
       delivery.ack();
     } else if (status.state === 'queued' && status.wait_ms <= 0) {
       delivery.nak(lockedDelayMs); // an open transaction holds the row
@@ -221,7 +221,7 @@ export class Worker {
       this.#running.remove(slot);
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
-    this.#tell(row, outcome, performance.now() - startedMs, failure, traceparent);
+    this.#report(row, outcome, performance.now() - startedMs, failure, traceparent);
     // The message of a lost job belongs to the new lease holder.
     if (outcome !== 'lost') holding.delivery.ack();
   }
@@ -318,7 +318,7 @@ export class Worker {
     }
   }
 
-  #tell(row: ClaimedRow, outcome: Outcome, durationMs: number, failure: unknown, traceparent: string): void {
+  #report(row: ClaimedRow, outcome: Outcome, durationMs: number, failure: unknown, traceparent: string): void {
     this.#deps.metrics.attempted(row.type, outcome, durationMs / 1000, traceparent);
     const facts = {
       job: row.type,

@@ -67,7 +67,7 @@ export class Consumer {
   #inbox = '';
   #requested = 0;
   #inFlight = 0;
-  #heardAtMs = 0;
+  #lastMessageAtMs = 0;
   #stopping = false;
   #repairing = false;
   #timer: NodeJS.Timeout | undefined;
@@ -107,7 +107,7 @@ export class Consumer {
     this.#inbox = `${this.#deps.prefixes.inbox}.${randomToken()}`;
     this.#subscription = this.#deps.subscriptions.subscribe(this.#inbox, {
       callback: (message) => {
-        this.#heardAtMs = performance.now();
+        this.#lastMessageAtMs = performance.now();
         if (message.subject === this.#inbox) this.#onStatus(message);
         else this.#onDelivery(message);
       },
@@ -119,7 +119,7 @@ export class Consumer {
     if (this.#stopping || this.#repairing) return;
     const free = this.#options.concurrency - this.#inFlight - this.#requested;
     if (free <= 0 || (this.#requested > 0 && free < Math.ceil(this.#options.concurrency / 2))) return;
-    if (this.#requested === 0) this.#heardAtMs = performance.now();
+    if (this.#requested === 0) this.#lastMessageAtMs = performance.now();
     this.#requested += free;
     const request = { batch: free, expires: nanos(pullExpiresMs), idle_heartbeat: nanos(heartbeatMs) };
     const onRefused = (): void => void (this.#requested -= free);
@@ -167,7 +167,7 @@ export class Consumer {
 
   /** Once a second: repeats a pull request that the broker no longer knows. */
   #check(): void {
-    if (this.#requested > 0 && performance.now() - this.#heardAtMs > silenceLimitMs) {
+    if (this.#requested > 0 && performance.now() - this.#lastMessageAtMs > silenceLimitMs) {
       this.#requested = 0;
       void this.#repair();
     } else {
@@ -184,7 +184,7 @@ export class Consumer {
     } catch (error) {
       this.#deps.logger.warn({ err: error, consumer: this.#options.durable }, 'consumer cannot be repaired yet');
       await new Promise((resolve) => setTimeout(resolve, checkIntervalMs));
-      this.#heardAtMs = -Infinity;
+      this.#lastMessageAtMs = -Infinity;
     } finally {
       this.#repairing = false;
     }

@@ -110,7 +110,7 @@ export class JetStream {
       options,
       handler,
     );
-    while (!(await this.#askForConsumer(options)));
+    while (!(await this.#requestConsumer(options)));
     this.#consumers.add(consumer);
     consumer.start();
     return {
@@ -170,7 +170,7 @@ export class JetStream {
   }
 
   /** False on timeout. */
-  async #askForConsumer(options: ConsumerOptions): Promise<boolean> {
+  async #requestConsumer(options: ConsumerOptions): Promise<boolean> {
     try {
       await this.#ensureConsumer(options);
       return true;

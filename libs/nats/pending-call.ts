@@ -13,7 +13,7 @@ export class PendingCall implements InboxListener {
   readonly #bus: ConnectionParts;
   readonly #subject: string;
   readonly #settle: (reply: RawReply | undefined, error: AppError | undefined) => void;
-  readonly #onNobody: () => void;
+  readonly #onNoResponder: () => void;
   token = '';
 
   constructor(
@@ -27,7 +27,7 @@ export class PendingCall implements InboxListener {
     this.#subject = subject;
     this.expiresAtMs = expiresAtMs;
     this.#settle = settle;
-    this.#onNobody = onNoResponder;
+    this.#onNoResponder = onNoResponder;
   }
 
   onMessage(message: Msg): void {
@@ -44,7 +44,7 @@ export class PendingCall implements InboxListener {
       return;
     }
     this.#bus.inbox.remove(this.token);
-    if (isNoResponders(message)) this.#onNobody();
+    if (isNoResponders(message)) this.#onNoResponder();
     else if (readHeader(headers, header.status) !== undefined)
       this.#settle(undefined, parseErrorBody(message.data, metadata.replayed));
     else this.#settle({ kind: 'bytes', bytes: message.data, ...metadata }, undefined);

@@ -35,7 +35,7 @@ export class ReaderWindows {
 
 /** One reply in its window. */
 export class WindowSlot {
-  readonly #lane: ReaderWindow;
+  readonly #window: ReaderWindow;
   readonly #wake: () => void;
   readonly #onClosed: () => void;
   #entered = 0;
@@ -43,7 +43,7 @@ export class WindowSlot {
   readonly #underWay: number[] = [];
 
   constructor(queue: ReaderWindow, wake: () => void, onClosed: () => void) {
-    this.#lane = queue;
+    this.#window = queue;
     this.#wake = wake;
     this.#onClosed = onClosed;
   }
@@ -58,16 +58,16 @@ export class WindowSlot {
    * @throws AppError unavailable when too many wait, before the first part.
    */
   tryAcquire(bytes: number): boolean {
-    const { waiting } = this.#lane;
+    const { waiting } = this.#window;
     if (waiting.size >= maxWaiting && this.#entered === 0 && !waiting.has(this.#wake))
       throw unavailable('The service is busy');
     waiting.add(this.#wake);
     const [first] = waiting;
-    if (first !== this.#wake || this.#lane.bytes >= windowBytes) return false;
+    if (first !== this.#wake || this.#window.bytes >= windowBytes) return false;
     waiting.delete(this.#wake);
     this.#entered++;
     this.#underWay.push(bytes);
-    this.#lane.bytes += bytes;
+    this.#window.bytes += bytes;
     this.#wakeNext();
     return true;
   }
@@ -75,19 +75,19 @@ export class WindowSlot {
   /** The first `count` parts have come. */
   release(count: number): void {
     while (!this.isEmpty && this.#entered - this.#underWay.length < count)
-      this.#lane.bytes -= this.#underWay.shift() ?? 0;
+      this.#window.bytes -= this.#underWay.shift() ?? 0;
     this.#wakeNext();
   }
 
   /** Nothing more is sent, or nobody is there to take it. */
   close(): void {
-    this.#lane.waiting.delete(this.#wake);
+    this.#window.waiting.delete(this.#wake);
     this.release(this.#entered);
     this.#onClosed();
   }
 
   #wakeNext(): void {
-    const [first] = this.#lane.waiting;
-    if (this.#lane.bytes < windowBytes) first?.();
+    const [first] = this.#window.waiting;
+    if (this.#window.bytes < windowBytes) first?.();
   }
 }

@@ -115,7 +115,7 @@ export class Responder {
     this.#deps.metrics.refused?.(rpc.subject, 'not_a_call');
     this.#deps.logger.error(
       { subject: rpc.subject, from: message.subject },
-      'a message that is no call was sent to an operation',
+      'message without a call was sent to an operation',
     );
   }
 

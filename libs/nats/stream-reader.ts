@@ -28,7 +28,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   readonly #timer: NodeJS.Timeout;
   #received = 0;
   #taken = 0;
-  #heardAtMs = performance.now();
+  #lastMessageAtMs = performance.now();
   #state: 'open' | 'complete' | 'failed' | 'left' = 'open';
   #failure: AppError | undefined;
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
@@ -66,7 +66,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   return(): Promise<IteratorResult<Uint8Array>> {
     if (this.#state === 'open') {
       this.#close('left');
-      this.#tell(streamControl.cancel);
+      this.#send(streamControl.cancel);
     }
     this.#queue.length = 0;
     this.#waiting?.resolve({ value: undefined, done: true });
@@ -75,7 +75,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   }
 
   onMessage(message: Msg): void {
-    this.#heardAtMs = performance.now();
+    this.#lastMessageAtMs = performance.now();
     if (isNoResponders(message)) {
       this.#fail(unavailable('The service went away in the middle of its reply'));
       return;
@@ -120,10 +120,10 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
 
   #acknowledge(): void {
     if (this.#state !== 'open') return;
-    this.#tell(String(this.#taken), { headers: encodeHeaders({ [header.chunkReceived]: String(this.#received) }) });
+    this.#send(String(this.#taken), { headers: encodeHeaders({ [header.chunkReceived]: String(this.#received) }) });
   }
 
-  #tell(text: string, options?: { headers: MsgHdrs }): void {
+  #send(text: string, options?: { headers: MsgHdrs }): void {
     try {
       this.#publisher.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token), ...options });
     } catch {
@@ -132,11 +132,11 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   }
 
   #checkAlive(): void {
-    if (performance.now() - this.#heardAtMs > idleTimeoutMs) {
+    if (performance.now() - this.#lastMessageAtMs > idleTimeoutMs) {
       this.#fail(unavailable('The service went silent in the middle of its reply'));
-      this.#tell(streamControl.cancel);
+      this.#send(streamControl.cancel);
     } else {
-      this.#tell(streamControl.alive);
+      this.#send(streamControl.alive);
     }
   }
 

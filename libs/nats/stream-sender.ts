@@ -41,16 +41,16 @@ export class StreamSender implements InboxListener {
   readonly #inbox: Inbox;
   readonly #replyTo: string;
   readonly #token: string;
-  readonly #lanes: ReaderWindows;
+  readonly #windows: ReaderWindows;
   readonly #awaitedUntilMs: number;
-  readonly #onGone: () => void;
-  #place: WindowSlot | undefined;
+  readonly #onRemoved: () => void;
+  #slot: WindowSlot | undefined;
   #sent = 0;
   #taken = 0;
   /** Whether the reader acknowledges arrival too; readers of the previous release do not. */
-  #tellsReceipt = false;
+  #reportsReceipt = false;
   /** A connected reader sends a keep-alive every two seconds. */
-  #heardAtMs = 0;
+  #lastMessageAtMs = 0;
   #gone = false;
   #wake: (() => void) | undefined;
 
@@ -66,10 +66,10 @@ export class StreamSender implements InboxListener {
   ) {
     this.#publisher = publisher;
     this.#inbox = inbox;
-    this.#lanes = queues;
+    this.#windows = queues;
     this.#replyTo = replyTo;
     this.#awaitedUntilMs = performance.now() + (deadlineMs - Date.now());
-    this.#onGone = onRemoved;
+    this.#onRemoved = onRemoved;
     this.#token = inbox.add(this);
   }
 
@@ -101,9 +101,9 @@ export class StreamSender implements InboxListener {
       this.#publisher.publish(this.#replyTo, undefined, {
         headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }),
       });
-      if (this.#tellsReceipt) await this.#waitUntil(() => this.#place?.isEmpty !== false);
+      if (this.#reportsReceipt) await this.#waitUntil(() => this.#slot?.isEmpty !== false);
     } finally {
-      this.#place?.close();
+      this.#slot?.close();
       this.#inbox.remove(this.#token);
     }
   }
@@ -115,10 +115,10 @@ export class StreamSender implements InboxListener {
   }
 
   onMessage(message: Msg): void {
-    this.#heardAtMs = performance.now();
+    this.#lastMessageAtMs = performance.now();
     const text = decodeText(message.data);
     if (isNoResponders(message) || text === streamControl.cancel) {
-      this.#leave();
+      this.#release();
     } else if (text === streamControl.alive) {
       if (message.reply !== undefined && message.reply !== '') {
         this.#publisher.publish(message.reply, undefined, { headers: encodeHeaders({ [header.chunkAlive]: '1' }) });
@@ -126,36 +126,36 @@ export class StreamSender implements InboxListener {
     } else {
       this.#taken = Math.max(this.#taken, Number(text) || 0);
       const received = readHeader(message.headers, header.chunkReceived);
-      this.#tellsReceipt = received !== undefined;
-      this.#place?.release(Math.max(this.#taken, Number(received) || 0));
+      this.#reportsReceipt = received !== undefined;
+      this.#slot?.release(Math.max(this.#taken, Number(received) || 0));
       this.#wake?.();
     }
   }
 
   onExpired(): void {
-    this.#leave();
+    this.#release();
   }
 
   onBroken(): void {
-    this.#leave();
+    this.#release();
   }
 
-  #leave(): void {
+  #release(): void {
     if (this.#gone) return;
     this.#gone = true;
     this.#wake?.();
-    this.#onGone();
+    this.#onRemoved();
   }
 
   async #sendChunk(bytes: Uint8Array, metadata: ReplyMetadata): Promise<void> {
-    this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
-    const slot = this.#place;
+    this.#slot ??= this.#windows.open(this.#replyTo, () => this.#wake?.());
+    const slot = this.#slot;
     // The first acknowledgement shows the release of the reader.
     await this.#waitUntil(
-      () => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow),
+      () => this.#sent - this.#taken < (this.#taken === 0 && !this.#reportsReceipt ? 1 : chunkWindow),
     );
-    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => slot.tryAcquire(bytes.length));
-    if (!this.started) this.#heardAtMs = performance.now();
+    if (this.#sent === 0 || this.#reportsReceipt) await this.#waitUntil(() => slot.tryAcquire(bytes.length));
+    if (!this.started) this.#lastMessageAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeReplyMetadata(metadata)) };
     this.started = true;
@@ -175,8 +175,8 @@ export class StreamSender implements InboxListener {
         };
         const timer = setInterval(() => {
           const nowMs = performance.now();
-          const isSilent = this.started ? nowMs - this.#heardAtMs > idleTimeoutMs : nowMs > this.#awaitedUntilMs;
-          if (isSilent) this.#leave();
+          const isSilent = this.started ? nowMs - this.#lastMessageAtMs > idleTimeoutMs : nowMs > this.#awaitedUntilMs;
+          if (isSilent) this.#release();
           else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
         }, pollIntervalMs);
         this.#wake = () => settle(false);

@@ -49,7 +49,7 @@ export interface CodeSignIn {
   begin(
     redirectUri: string,
     promptsAgain?: boolean,
-  ): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
+  ): Promise<{ readonly url: string; readonly state: string; readonly stored: string }>;
   /**
    * @param query of the callback URL
    * @param kept value from `begin`; undefined when the browser sent none
@@ -106,7 +106,7 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   const configure = createConfigure(options, now);
 
   return {
-    begin: async (redirectUri, asksAgain = false) => {
+    begin: async (redirectUri, promptsAgain = false) => {
       const configuration = await configure();
       const stored = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri };
       const url = buildAuthorizationUrl(configuration, {
@@ -116,9 +116,9 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
         nonce: stored.nonce,
         code_challenge: await calculatePKCECodeChallenge(stored.verifier),
         code_challenge_method: 'S256',
-        ...(asksAgain ? { prompt: 'login' } : {}),
+        ...(promptsAgain ? { prompt: 'login' } : {}),
       });
-      return { url: url.href, state: stored.state, kept: await sealer.seal(stored) };
+      return { url: url.href, state: stored.state, stored: await sealer.seal(stored) };
     },
     finish: async (query, sealed) => {
       const stored = sealed === undefined ? undefined : await sealer.open(sealed);

@@ -58,7 +58,7 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     if (named !== issuer)
       throw new ProviderError(
         ofDocument('issuer'),
-        'the discovery document is that of another issuer: OIDC_ISSUER must be the same text',
+        'the discovery document names another issuer: OIDC_ISSUER must match it exactly',
       );
     if (typeof keysUrl !== 'string' || findUrlProblem(keysUrl, allowedHosts) !== undefined) {
       throw new ProviderError(ofDocument('jwks_uri'), 'the discovery document has no jwks_uri that may be asked');

@@ -34,13 +34,13 @@ export async function listTables(client: pg.ClientBase, schemas: readonly string
 
 /** Largest table first; a partitioned table counts with all partitions. */
 export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTable[]): Promise<CopyTable[]> {
-  const { rows } = await client.query<{ place: string }>(
-    `select t.place from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
+  const { rows } = await client.query<{ position: string }>(
+    `select t.position from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, position)
      cross join lateral (select format('%I.%I', t.schema, t.name)::regclass as oid) c
-     order by pg_table_size(c.oid) + coalesce((select sum(pg_table_size(inhrelid)) from pg_inherits where inhparent = c.oid), 0) desc, t.place`,
+     order by pg_table_size(c.oid) + coalesce((select sum(pg_table_size(inhrelid)) from pg_inherits where inhparent = c.oid), 0) desc, t.position`,
     [tables.map(({ schema }) => schema), tables.map(({ name }) => name)],
   );
-  return rows.flatMap(({ place }) => tables[Number(place) - 1] ?? []);
+  return rows.flatMap(({ position }) => tables[Number(position) - 1] ?? []);
 }
 
 /** Only sequences that have been used. */
@@ -109,8 +109,8 @@ export async function format(
   template: string,
   values: readonly (string | number)[],
 ): Promise<string> {
-  const places = values.map((_value, index) => `$${index + 2}::text`).join(', ');
-  const { rows } = await client.query<{ text: string }>(`select format($1::text, ${places}) as text`, [
+  const positions = values.map((_value, index) => `$${index + 2}::text`).join(', ');
+  const { rows } = await client.query<{ text: string }>(`select format($1::text, ${positions}) as text`, [
     template,
     ...values.map(String),
   ]);

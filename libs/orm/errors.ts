@@ -149,14 +149,14 @@ export function toDatabaseError(error: unknown): unknown {
   if (isConflict(error) || sqlStateOf(error) === lockNotAvailable)
     return unavailable('The request conflicts with concurrent changes; retry', { cause: error });
   if (!isConnectionError(error) && !isReadOnly(error)) return error;
-  const said = findDatabaseError(error)?.message ?? '';
-  if (refusesStartOptions.test(said)) {
-    const cause = new Error(`${said}: DATABASE_URL leads to a pooler, so DATABASE_POOLER must be transaction`, {
+  const text = findDatabaseError(error)?.message ?? '';
+  if (refusesStartOptions.test(text)) {
+    const cause = new Error(`${text}: DATABASE_URL leads to a pooler, so DATABASE_POOLER must be transaction`, {
       cause: error,
     });
     return unavailable('The database is not available', { cause });
   }
-  const busy = poolExhausted.test(said);
+  const busy = poolExhausted.test(text);
   return unavailable(busy ? 'Too many requests wait for the database' : 'The database is not available', {
     cause: error,
   });

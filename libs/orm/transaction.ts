@@ -12,7 +12,7 @@ export class Transaction implements Connection {
   readonly client: pg.PoolClient;
   /** True when the connection must not be reused; it is closed on release. */
   broken = false;
-  #hasBegun = false;
+  #hasStarted = false;
   #commitSent = false;
   /** Error of the first failed statement; PostgreSQL rejects all later ones. */
   #failure: unknown;
@@ -21,14 +21,14 @@ export class Transaction implements Connection {
   constructor(client: pg.PoolClient) {
     this.client = client;
     client.query('begin').then(
-      () => (this.#hasBegun = true),
+      () => (this.#hasStarted = true),
       () => (this.broken = true),
     );
   }
 
   /** Whether the transaction began, or its commit was sent. */
   get hasHappened(): boolean {
-    return this.#hasBegun || this.#commitSent;
+    return this.#hasStarted || this.#commitSent;
   }
 
   /** @throws the error of the statement, or of an earlier one if that had failed the transaction */

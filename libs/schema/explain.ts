@@ -217,7 +217,7 @@ class Walk implements Explanation {
     const { $ref } = schema;
     if (typeof $ref !== 'string') return schema;
     const steps = $ref.replace(/^#\/?/, '').split('/');
-    return this.#resolve(steps.reduce<Json>((place, step) => (place[step] ?? {}) as Json, this.#root));
+    return this.#resolve(steps.reduce<Json>((position, step) => (position[step] ?? {}) as Json, this.#root));
   }
 }
 

@@ -44,7 +44,7 @@ export async function startObjectStore({
 export function readObjectStoreKind(text: string | undefined): ObjectStoreKind | undefined {
   if (text === undefined || text === '') return undefined;
   if (text in kinds) return text as ObjectStoreKind;
-  throw new Error(`"${text}" is no object store that we know; it must be one of ${Object.keys(kinds).join(', ')}`);
+  throw new Error(`"${text}" is not a supported object store; use one of ${Object.keys(kinds).join(', ')}`);
 }
 
 function readSecret(file: string): string {

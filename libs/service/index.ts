@@ -158,8 +158,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   /** Outbox of feed events (V2). @throws Error when the contract declares no feed events */
   get eventOutbox(): EventOutbox {
     const { contract, eventOutbox } = this.#parts;
-    if (eventOutbox === undefined)
-      throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
+    if (eventOutbox === undefined) throw new Error(`service ${contract.service} does not declare feed events`);
     return eventOutbox;
   }
 

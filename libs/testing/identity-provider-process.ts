@@ -20,7 +20,7 @@ export interface PlayedAnswer {
 }
 
 /** Requests of the parent, each answered by `{id, value}`. */
-export type SignInOverride =
+export type ProviderCommand =
   /** Creates new keys and stops publishing the old ones. */
   | { readonly do: 'rotate' }
   /** Closes the port. */
@@ -134,32 +134,32 @@ function disconnect(): Promise<void> {
   return new Promise((done) => played.server.close(() => done()));
 }
 
-async function grant(override_: SignInOverride): Promise<unknown> {
-  if (override_.do === 'rotate') makeKeys();
-  if (override_.do === 'leave') await disconnect();
-  if (override_.do === 'return') await listen();
-  if (override_.do === 'fail') played.failure = override_.status;
-  if (override_.do === 'answer' && override_.answer === null) played.answers.delete(override_.path);
-  else if (override_.do === 'answer' && override_.answer !== null) played.answers.set(override_.path, override_.answer);
-  if (override_.do === 'email-at-userinfo') {
-    played.hasEmailAtUserInfoAlone = override_.isSo;
+async function grant(command: ProviderCommand): Promise<unknown> {
+  if (command.do === 'rotate') makeKeys();
+  if (command.do === 'leave') await disconnect();
+  if (command.do === 'return') await listen();
+  if (command.do === 'fail') played.failure = command.status;
+  if (command.do === 'answer' && command.answer === null) played.answers.delete(command.path);
+  else if (command.do === 'answer' && command.answer !== null) played.answers.set(command.path, command.answer);
+  if (command.do === 'email-at-userinfo') {
+    played.hasEmailAtUserInfoAlone = command.isSo;
     makeKeys();
   }
-  if (override_.do === 'claims') people.set(override_.subject, override_.claims);
-  if (override_.do === 'count') {
+  if (command.do === 'claims') people.set(command.subject, command.claims);
+  if (command.do === 'count') {
     const seen = Object.fromEntries(played.counts);
     played.counts.clear();
     return seen;
   }
-  if (override_.do !== 'sign') return null;
-  const key = played.keys[String(override_.header['alg'])];
+  if (command.do !== 'sign') return null;
+  const key = played.keys[String(command.header['alg'])];
   if (key === undefined) throw new Error('There is no key for that algorithm');
-  const header = { kid: key.kid, ...override_.header, alg: String(override_.header['alg']) };
-  return new SignJWT({ ...override_.claims }).setProtectedHeader(header).sign(key.privateKey);
+  const header = { kid: key.kid, ...command.header, alg: String(command.header['alg']) };
+  return new SignJWT({ ...command.claims }).setProtectedHeader(header).sign(key.privateKey);
 }
 
-process.on('message', ({ id, wish: override_ }: { id: number; wish: SignInOverride }) => {
-  grant(override_).then(
+process.on('message', ({ id, command }: { id: number; command: ProviderCommand }) => {
+  grant(command).then(
     (value) => process.send?.({ id, value }),
     (error: unknown) => process.send?.({ id, error: String(error) }),
   );

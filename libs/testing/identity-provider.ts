@@ -1,7 +1,7 @@
 /** A certified OpenID provider for tests (`identity-provider-process.ts`), and a browser that signs people in at it. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { PlayedAnswer, SignInOverride } from './identity-provider-process.ts';
+import type { PlayedAnswer, ProviderCommand } from './identity-provider-process.ts';
 import { startScriptProcess } from './script-process.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -78,9 +78,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   });
   const issuer = await script.waitForMessage((message) => (message as { issuer?: string }).issuer);
   let requests = 0;
-  const request = async (override_: SignInOverride): Promise<unknown> => {
+  const request = async (command: ProviderCommand): Promise<unknown> => {
     const id = ++requests;
-    script.send({ id, override_: override_ });
+    script.send({ id, command });
     type Answer = { id: number; value?: unknown; error?: string };
     const answer = await script.waitForMessage((message) =>
       (message as Answer).id === id ? (message as Answer) : undefined,
@@ -88,7 +88,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     if (answer.error !== undefined) throw new Error(answer.error);
     return answer.value;
   };
-  const notify = async (wish: SignInOverride): Promise<void> => void (await request(wish));
+  const notify = async (command: ProviderCommand): Promise<void> => void (await request(command));
 
   return {
     issuer,

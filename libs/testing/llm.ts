@@ -79,7 +79,7 @@ export interface LlmServer {
 export async function startLlm(
   options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {},
 ): Promise<LlmServer> {
-  const { apiKey = 'llm-test-key', recordsRequests: keepsRequests = true } = options;
+  const { apiKey = 'llm-test-key', recordsRequests: recordsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
   const memory = createLine<LlmRequest, LlmAnswer>(defaultMemory);
   const summary = createLine<LlmRequest, LlmAnswer>(defaultSummary);
@@ -109,7 +109,7 @@ export async function startLlm(
     const instructions = first?.role === 'system' ? first.content : '';
     const line = isMemoryRequest.test(instructions) ? memory : isSummaryRequest.test(instructions) ? summary : chat;
     const { stream = false, model, messages } = body;
-    if (keepsRequests) line.requests.push({ model, messages, stream, authorization: request.headers.authorization });
+    if (recordsRequests) line.requests.push({ model, messages, stream, authorization: request.headers.authorization });
     const fault = line.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrClose(response, fault.delayMs))) return;
     if (fault !== undefined && (await sendFault(response, body.model, fault))) return;
@@ -127,7 +127,7 @@ export async function startLlm(
 
   const transcribe = async (request: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> => {
     const requests = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
-    if (keepsRequests) speech.requests.push(requests);
+    if (recordsRequests) speech.requests.push(requests);
     const fault = speech.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrClose(response, fault.delayMs))) return;
     if (fault !== undefined && (await sendFault(response, requests.model, fault))) return;

@@ -192,8 +192,8 @@ export async function startRealtimeKit(
     },
     setRecording: (recording) => void recordings.set(recording.id, recording),
     webhooks: { ...webhooks, keyUrl: `${origin}${webhooks.keyPath}` },
-    addFault: (place, fault, times = Number.POSITIVE_INFINITY) =>
-      void faults.push({ point: place, fault, remaining: times }),
+    addFault: (point, fault, times = Number.POSITIVE_INFINITY) =>
+      void faults.push({ point: point, fault, remaining: times }),
     clearFaults: () => {
       faults = [];
     },

@@ -54,9 +54,9 @@ export interface YoutubeServer {
   readonly refreshToken: string;
   readonly videos: readonly PlayedVideo[];
   /** Requests so far, with `Content-Range` where present. */
-  readonly seen: readonly { readonly place: YoutubeFaultPoint; readonly range: string | null }[];
+  readonly seen: readonly { readonly location: YoutubeFaultPoint; readonly range: string | null }[];
   /** Faults for the next requests of this kind, one each. */
-  fail(place: YoutubeFaultPoint, ...faults: YoutubeFault[]): void;
+  fail(location: YoutubeFaultPoint, ...faults: YoutubeFault[]): void;
   /** Discards all unfinished uploads. */
   forgetSessions(): void;
   stop(): Promise<void>;
@@ -76,7 +76,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
   const [clientId, clientSecret, refreshToken] = ['client-1', `secret-${randomUUID()}`, `refresh-${randomUUID()}`];
   const sessions = new Map<string, Session>();
   const videos: PlayedVideo[] = [];
-  const seen: { place: YoutubeFaultPoint; range: string | null }[] = [];
+  const seen: { location: YoutubeFaultPoint; range: string | null }[] = [];
   const faults = new Map<YoutubeFaultPoint, YoutubeFault[]>();
   let accessToken = '';
 
@@ -85,7 +85,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const range = request.headers['content-range'] ?? null;
     const location = findLocation(request.method ?? '', url, range);
     if (location === undefined) return sendError(response, 404, 'notFound');
-    seen.push({ place: location, range });
+    seen.push({ location: location, range });
     const fault = faults.get(location)?.shift();
     if (fault?.kind === 'silent') return;
     if (fault?.kind === 'token_expired') accessToken = '';
@@ -208,7 +208,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     refreshToken,
     videos,
     seen,
-    fail: (place, ...more) => void faults.set(place, [...(faults.get(place) ?? []), ...more]),
+    fail: (location, ...more) => void faults.set(location, [...(faults.get(location) ?? []), ...more]),
     forgetSessions: () => sessions.clear(),
     stop: () =>
       new Promise((resolve) => {

@@ -63,10 +63,10 @@ let timer: NodeJS.Timeout | undefined;
  * Calls back about once a second, with times of `performance.now()`, until the returned function is called. A single
  * timer serves all callers.
  */
-export function pollRegularly(look: Poll): () => void {
-  polls.add(look);
+export function pollRegularly(poll: Poll): () => void {
+  polls.add(poll);
   timer ??= startTimer();
-  return () => void polls.delete(look);
+  return () => void polls.delete(poll);
 }
 
 function startTimer(): NodeJS.Timeout {

@@ -70,7 +70,7 @@ export class RowFilter {
    */
   classify(row: unknown): Verdict {
     this.#raw += 1;
-    const verdict = this.#judge(row);
+    const verdict = this.#classify(row);
     if (verdict.kind === 'accepted') this.#accepted += 1;
     else this.#excluded.set(verdict.reason, (this.#excluded.get(verdict.reason) ?? 0) + 1);
     return verdict;
@@ -89,7 +89,7 @@ export class RowFilter {
     return { raw: this.#raw, accepted: 0, excludedByReason };
   }
 
-  #judge(row: unknown): Verdict {
+  #classify(row: unknown): Verdict {
     if (!isJsonObject(row)) return exclusions.transcript_timestamp_malformed;
     const { startTime, endTime, sentence, peerData } = row;
     const start: ProviderTime =

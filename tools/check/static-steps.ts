@@ -11,6 +11,6 @@ export const staticSteps: readonly Step[] = [
   { title: 'types of the console (tsc)', command: ['tsc', '--noEmit', '-p', 'services/api-gateway/console-page'] },
   { title: 'regular expressions', command: ['node', 'tools/check/regular-expressions.ts'] },
   { title: 'statements of migrations (squawk)', command: ['node', 'tools/check/migrations.ts'] },
-  { title: 'words of the glossary', command: ['node', 'tools/check/words.ts', '--at-most', '445'] },
+  { title: 'words of the glossary', command: ['node', 'tools/check/words.ts'] },
   { title: 'lock file', command: ['node', 'tools/check/lock-file.ts'] },
 ];

@@ -35,6 +35,10 @@ const allowed: Readonly<Record<string, string>> = {
   gone: 'field of `mergePeople`, and of the output of `doctor --after-restore`',
   keep: 'field of `mergePeople`',
   mostValues: 'field of the settings in the chart',
+  BookingGuest: 'the term of Cal.com',
+  bookingGuest: 'the term of Cal.com',
+  beginTransaction: 'method of a Kysely driver',
+  lookAheadSeconds: 'look-ahead is the term of the field',
 };
 
 /** User-facing texts: contracts and routes, command line, pages. */
@@ -98,8 +102,9 @@ function isAllowed(name: string): boolean {
 }
 
 function findInText(text: string, { phrases }: Vocabulary): string[] {
+  const prose = text.replaceAll(/`[^`]*`/g, '``');
   return [...phrases].flatMap(([phrase, instead]) =>
-    patternOf(phrase).test(text) ? [`"${phrase}": use ${instead}`] : [],
+    patternOf(phrase).test(prose) ? [`"${phrase}": use ${instead}`] : [],
   );
 }
 

@@ -55,7 +55,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
         const {
           url,
           state,
-          kept: sealedState,
+          stored: sealedState,
         } = await codeSignIn.begin(`${own.origin}${signInPath}/callback`, cookies.requiresLogin);
         ctx.res.appendHeader('Set-Cookie', cookies.add({ state, sealedState, returnUrl, nowMs: Date.now() }));
         send(ctx, url);

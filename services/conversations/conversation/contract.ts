@@ -161,7 +161,7 @@ export const conversationRpcs = {
   findActive: rpc({
     subject: 'conversations.conversations.find-active',
     callers: byClients,
-    summary: 'Active conversations of a person and journey at a time; creates an unscheduled one when there is none.',
+    summary: 'Active conversations of a person and journey at a time; creates an unscheduled one when none exists.',
     request: Type.Object({
       person_id: AnyId,
       journey: Type.String({ description: 'Slug of a conversation journey.' }),

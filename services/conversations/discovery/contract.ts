@@ -60,7 +60,7 @@ export const PublicConversation = Type.Object(
       {
         summary: Type.String({ description: 'Short public summary; may be empty.' }),
         thumbnail: nullable(
-          Type.String({ description: "First imported thumbnail, else that of the video host's record." }),
+          Type.String({ description: "First imported thumbnail, otherwise the thumbnail of the video host's record." }),
         ),
         videohost_description: nullable(Type.String()),
       },

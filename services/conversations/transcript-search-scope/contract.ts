@@ -16,7 +16,8 @@ export const readerFacts = Type.Object({
 
 const readable = {
   scope: Type.Union([Type.Object({ person_id: nullable(Type.Integer()), event_ids: found }), Type.Null()], {
-    description: 'Conversations that the caller can read (D69): those of the person and of these events; null = all.',
+    description:
+      'Conversations that the caller can read (D69): conversations of the person and of these events; null = all.',
   }),
   hidden_event_ids: Type.Array(Type.Integer(), {
     description: 'Events whose conversations the caller cannot see (D18f).',

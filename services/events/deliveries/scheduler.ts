@@ -49,7 +49,7 @@ export class DeliveryScheduler {
   #wakeUp = Promise.withResolvers<void>();
   /** Feed position up to which endpoints are scheduled; undefined until the first round. */
   #scheduledUpTo: number | undefined;
-  #scheduledBehindMs = -Infinity;
+  #scheduledLagMs = -Infinity;
 
   constructor({ metrics, bus, ...deps }: SchedulerDependencies) {
     this.#deps = {
@@ -117,9 +117,9 @@ export class DeliveryScheduler {
     const { last_position: upTo } = await readHead(db);
     const after = this.#scheduledUpTo;
     if (after !== undefined && upTo > after) await scheduleSubscribed(db, { after, upTo });
-    if (performance.now() - this.#scheduledBehindMs > scheduleLagMs) {
+    if (performance.now() - this.#scheduledLagMs > scheduleLagMs) {
       await scheduleLagging(db, { by: after === undefined ? 0 : maxLag });
-      this.#scheduledBehindMs = performance.now();
+      this.#scheduledLagMs = performance.now();
     }
     this.#scheduledUpTo = upTo;
   }

@@ -38,10 +38,10 @@ export const Transcript = Type.Object(
           end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
           started_at: nullable(
             instant(''),
-            "When it was said. Without a window it counts from the conversation's start; null when there is none either.",
+            "Time of the utterance. Without a window it counts from the conversation's start; null when the start is unknown.",
           ),
           speaker: TranscriptSpeaker,
-          text: Type.String({ description: 'As it was said, line breaks included.' }),
+          text: Type.String({ description: 'Text of the utterance, including line breaks.' }),
         },
         { $id: 'TranscriptSegment', description: 'One row: an utterance.' },
       ),

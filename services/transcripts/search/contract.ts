@@ -7,7 +7,7 @@ const offset = Type.Integer({ minimum: 0 });
 const neighbour = (which: string, part: string) =>
   nullable(
     Type.String({ maxLength: maxNeighbourLength }),
-    `What was said ${which}, its ${part} when it is longer than ${maxNeighbourLength} UTF-16 units; null at the edge of the transcript.`,
+    `Utterance ${which}; its ${part} when it is longer than ${maxNeighbourLength} UTF-16 units; null at the edge of the transcript.`,
   );
 
 export const TranscriptMatch = Type.Object(
@@ -18,28 +18,28 @@ export const TranscriptMatch = Type.Object(
         title: Type.String({ description: 'As in search items.' }),
         start: nullable(Type.String({ format: 'date-time' }), 'Scheduled or actual start.'),
       },
-      { $id: 'SpokenConversation', description: 'Where it was said.' },
+      { $id: 'SpokenConversation', description: 'Conversation of the utterance.' },
     ),
     segment: Type.Object(
       {
-        index: Type.Integer({ minimum: 0, description: 'Place in the transcript, from 0.' }),
+        index: Type.Integer({ minimum: 0, description: 'Position in the transcript, from 0.' }),
         start_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
         end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
         speaker: TranscriptSpeaker,
         text: Type.String({
           maxLength: maxTextLength,
-          description: `As it was said; when it is longer than ${maxTextLength} UTF-16 units, the part around the words that were asked for.`,
+          description: `Text of the utterance; when it is longer than ${maxTextLength} UTF-16 units, the part around the matched words.`,
         }),
       },
-      { $id: 'SpokenSegment', description: 'What was said.' },
+      { $id: 'SpokenSegment', description: 'Utterance.' },
     ),
     highlights: Type.Array(Type.Array(offset, { minItems: 2, maxItems: 2 }), {
-      description: 'Words of `text` that were asked for: half-open ranges of UTF-16 units, in order.',
+      description: 'Matched words in `text`: half-open ranges of UTF-16 units, in order.',
     }),
     before: neighbour('just before', 'end'),
     after: neighbour('just after', 'beginning'),
   },
-  { $id: 'SpokenMatch', description: 'An utterance that answers a search.' },
+  { $id: 'SpokenMatch', description: 'Utterance that matches a search.' },
 );
 export type TranscriptMatch = Static<typeof TranscriptMatch>;
 
@@ -52,7 +52,7 @@ export const TranscriptMatches = Type.Object(
     next: nullable(Type.String(), 'Cursor of the next page; null at the end.'),
     total_estimate: Type.Integer({ minimum: 0, description: 'Matches of all pages: exact when there are few.' }),
   },
-  { $id: 'SpokenMatches', description: 'A page of what was said.' },
+  { $id: 'SpokenMatches', description: 'Page of utterances.' },
 );
 
 /** Default matches per page. */

@@ -87,7 +87,7 @@ async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): 
     { signal },
   );
   const duration = Number(output.toString('utf8').trim());
-  if (!(duration > 0)) throw new FfmpegError('ffprobe', 'told no duration', '', false);
+  if (!(duration > 0)) throw new FfmpegError('ffprobe', 'returned no duration', '', false);
   return duration;
 }
 
@@ -117,7 +117,7 @@ async function split(
     .map((line) => {
       const [name = '', start, end] = line.split(',');
       const part = { file: join(folder, name), start: Number(start), end: Number(end) };
-      if (!(part.end >= part.start)) throw new FfmpegError('ffmpeg', 'told no times of the parts', '', false);
+      if (!(part.end >= part.start)) throw new FfmpegError('ffmpeg', 'returned no times of the parts', '', false);
       return part;
     });
 }

@@ -111,7 +111,7 @@ async function outcomes(id: number, count: number): Promise<unknown[]> {
 }
 const texts = (video: PlayedVideo): string[] => video.captions.map(({ text }) => text);
 const askedSince = (before: number): string[] =>
-  youtube.seen.slice(before).flatMap(({ place }) => (place.startsWith('captions ') ? [place] : []));
+  youtube.seen.slice(before).flatMap(({ location: place }) => (place.startsWith('captions ') ? [place] : []));
 const notes = async (id: number): Promise<string[]> => (await fixture.listNotes(id)).map(({ body }) => body);
 
 describe('captions on the video host (rules/steps#captions-on-the-video-host; T4, T5)', () => {

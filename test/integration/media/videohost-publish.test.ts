@@ -99,7 +99,7 @@ const record = async (id: number): Promise<unknown> => {
   return (infos as { publishing?: { records?: Record<string, unknown> } }).publishing?.records?.['videohost'];
 };
 const placesSince = (before: number) =>
-  youtube.seen.slice(before).map(({ place, range }) => (range === null ? place : `${place} ${range}`));
+  youtube.seen.slice(before).map(({ location: place, range }) => (range === null ? place : `${place} ${range}`));
 const size = recording.byteLength;
 
 describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
@@ -278,7 +278,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   }
   const pictures = [Buffer.from('the first picture'), Buffer.from('the second picture')];
   const asked = (before: number): number =>
-    youtube.seen.slice(before).filter(({ place }) => place === 'thumbnail').length;
+    youtube.seen.slice(before).filter(({ location: place }) => place === 'thumbnail').length;
   const shown = async (id: number): Promise<unknown> =>
     (await waitFor(async () => (await record(id)) as { value: { thumbnail: unknown } } | undefined)).value.thumbnail;
 

@@ -72,7 +72,7 @@ async function signIn(): Promise<string> {
   };
   const flow = createCodeSignIn(options);
   try {
-    const { url, kept } = await flow.begin(redirectUri);
+    const { url, stored: kept } = await flow.begin(redirectUri);
     await flow.finish(`?code=x&state=${new URL(url).searchParams.get('state')}`, kept);
     return 'signed in';
   } catch (error) {

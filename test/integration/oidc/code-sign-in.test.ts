@@ -55,7 +55,7 @@ beforeEach(() => {
 
 /** Starts the flow, signs in and returns: the query of the callback and the browser's cookies. */
 async function comeBack(by = flow, subject = 'ada'): Promise<{ query: string; kept: string }> {
-  const { url, kept } = await by.begin(consoleRedirectUri);
+  const { url, stored: kept } = await by.begin(consoleRedirectUri);
   const back = new URL(await provider.signIn(url, subject));
   expect(`${back.origin}${back.pathname}`).toBe(consoleRedirectUri);
   return { query: back.search, kept };
@@ -73,7 +73,7 @@ const withParameter = (query: string, name: string, value: string): string => {
 
 describe('the code flow (S3)', () => {
   it('requests a code with PKCE, state and nonce, and reveals none of the stored values', async () => {
-    const { url, kept } = await flow.begin(consoleRedirectUri);
+    const { url, stored: kept } = await flow.begin(consoleRedirectUri);
     const asked = Object.fromEntries(new URL(url).searchParams);
     expect(asked).toEqual({
       client_id: consoleClientId,

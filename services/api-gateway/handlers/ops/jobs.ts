@@ -115,7 +115,7 @@ async function readParts(
   ]);
   const parts = new Map(first.replies);
   const more = await queryServices(
-    findTruncated(parts, { asked: partLimit, limit, positionOf }),
+    findTruncated(parts, { requested: partLimit, limit, positionOf }),
     async (name): Promise<[ServiceName, Item[]]> => {
       const items = parts.get(name) ?? [];
       const last = items.at(-1);

@@ -23,7 +23,7 @@ import {
   listUids,
   updateBooking,
 } from '../statements/booking.ts';
-import type { Guest, PreparedEvent } from './prepare.ts';
+import type { BookingGuest, PreparedEvent } from './prepare.ts';
 
 /** Event time of a stub, so that every event is newer. */
 const epoch = '1970-01-01T00:00:00Z';
@@ -70,7 +70,7 @@ export async function retryWaitingReceipts(
   }
 }
 
-export type NamedAttendee = Pick<Guest, 'key' | 'personId'>;
+export type NamedAttendee = Pick<BookingGuest, 'key' | 'personId'>;
 
 /** Records the attendees of an event. @returns whether it is the latest event for one of them */
 export async function recordAttendees(

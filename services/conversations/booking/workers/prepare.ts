@@ -23,7 +23,7 @@ export interface PreparedEvent {
   readonly personId: number;
   readonly attendeeKey: string;
   /** Attendees with their person ids; null when the directory does not know them. */
-  readonly guests: readonly Guest[];
+  readonly guests: readonly BookingGuest[];
   /** The path's person, then the attendees. */
   readonly personIds: readonly number[];
   /** Undefined when not needed or not found. */
@@ -33,7 +33,7 @@ export interface PreparedEvent {
   readonly run: JobRun<unknown>;
 }
 
-export interface Guest extends Attendee {
+export interface BookingGuest extends Attendee {
   readonly personId: number | null;
 }
 
@@ -82,7 +82,7 @@ export async function prepare(
     return {
       ...base,
       guests,
-      personIds: mergeIds([personId], isBooked ? guests.flatMap((guest) => guest.personId ?? []) : []),
+      personIds: mergeIds([personId], isBooked ? guests.flatMap((bookingGuest) => bookingGuest.personId ?? []) : []),
     };
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
@@ -121,7 +121,7 @@ async function resolveGuests(
   { event, at, attendeeKey, run }: Pick<PreparedEvent, 'event' | 'at' | 'attendeeKey' | 'run'>,
   { bookings: [booking] }: Match,
   isBooked: boolean,
-): Promise<Guest[]> {
+): Promise<BookingGuest[]> {
   if (event.attendees.length === 0) return [];
   const seats = booking === undefined || !event.hasSeats ? [] : await listAttendees(db, { bookingId: booking.id });
   const remaining = new Map(

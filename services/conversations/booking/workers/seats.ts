@@ -199,7 +199,9 @@ async function cancelSeats(
 const isOfAll = (seating: Seating, guests: readonly NamedAttendee[]): boolean =>
   guests.length === 0 ||
   findPresent(seating).every(({ attendee, personId }) =>
-    guests.some((guest) => guest.key === attendee || (personId !== null && guest.personId === personId)),
+    guests.some(
+      (bookingGuest) => bookingGuest.key === attendee || (personId !== null && bookingGuest.personId === personId),
+    ),
   );
 
 interface MoveOut {
@@ -263,16 +265,16 @@ async function syncParticipants(
   const before = idsFromSql(row.participants);
   const includesHost = what === 'cancelled' && prepared.event.trigger !== 'BOOKING_CANCELLED';
   const participantIds = seatParticipants(includesHost ? [...before, prepared.personId] : before, seating);
-  const [left, added] = [
+  const [removed, added] = [
     before.filter((id) => !participantIds.includes(id)),
     participantIds.filter((id) => !before.includes(id)),
   ];
-  if (left.length + added.length === 0) return false;
+  if (removed.length + added.length === 0) return false;
   await replaceParticipants(tx, { id: row.id, participantIds });
-  if (what === 'cancelled') await noteCancellation(dependencies, tx, left, removal);
+  if (what === 'cancelled') await noteCancellation(dependencies, tx, removed, removal);
   const counts = [
     describeCount(added.length, 'added'),
-    describeCount(left.length, what === 'moved' ? 'moved' : 'removed'),
+    describeCount(removed.length, what === 'moved' ? 'moved' : 'removed'),
   ].filter(Boolean);
   await addBookingNote(
     tx,

@@ -54,8 +54,8 @@ export function readCursor(text: string, request: object): Cursor | undefined {
     : undefined;
 }
 
-const toList = (place: Position | null): (string | number)[] | null =>
-  place === null ? null : [place.start, place.id, place.index];
+const toList = (position: Position | null): (string | number)[] | null =>
+  position === null ? null : [position.start, position.id, position.index];
 
 function readPosition(list: unknown): Position | null | undefined {
   if (list === null) return null;
