@@ -79,7 +79,7 @@ export interface LlmServer {
 export async function startLlm(
   options: { port?: number; apiKey?: string; recordsRequests?: boolean } = {},
 ): Promise<LlmServer> {
-  const { apiKey = 'llm-test-key', recordsRequests: recordsRequests = true } = options;
+  const { apiKey = 'llm-test-key', recordsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(defaultAnswer);
   const memory = createLine<LlmRequest, LlmAnswer>(defaultMemory);
   const summary = createLine<LlmRequest, LlmAnswer>(defaultSummary);
