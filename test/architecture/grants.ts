@@ -28,7 +28,7 @@ export function findUses(files: readonly SourceFile[], contracts: readonly Servi
     );
     for (const [, type, service, kind, key] of text.matchAll(named))
       if (type === undefined) add(`${service}.${kind}.${key}`, user);
-    const taken = new RegExp(`const \\{([^}]+)\\} = (${services})\\.rpcs;`, 'g');
+    const taken = new RegExp(`const \\{([^}]+)\\} =\\s+(${services})\\.rpcs;`, 'g');
     for (const [, keys = '', service] of text.matchAll(taken))
       for (const key of keys.split(',')) add(`${service}.rpcs.${key.trim()}`, user);
     const received = new RegExp(`subscribeEvent\\(\\s*(${services})\\.events\\.(\\w+)`, 'g');
