@@ -26,7 +26,7 @@ async function open(
       startedAt: performance.now(),
       countRefusal: () => undefined,
       responseBudget: new ByteBudget(1e9),
-      beginResponse: () => undefined,
+      startResponse: () => undefined,
     };
     const asked = Promise.resolve(chunks).then((found) => ({ kind: 'stream', chunks: found }) as const);
     sendEvents({ req, res, state } as unknown as HttpContext, asked, silenceMs).catch(() => res.writeHead(503).end());

@@ -53,7 +53,7 @@ export interface MountOptions<R extends Route> {
   ) => Actor | undefined | Promise<Actor | undefined>;
   /**
    * Calls the operation, normally the bus's `callRaw`. A call that only waits may release the request slot
-   * (`beginResponse`).
+   * (`startResponse`).
    */
   callRaw: (rpc: Rpc, request: unknown, context: CallContext, ctx: HttpContext) => Promise<RawReply>;
   handlers: RouteHandlers<R>;

@@ -59,7 +59,7 @@ export interface CodeSignIn {
   /**
    * Sign-out URL of the provider; undefined when the provider has none or is unavailable.
    * @param returnUri URL to return to, as registered at the provider
-   * @param kept `keptForEnd` of the sign-in
+   * @param stored `retainedForEnd` of the sign-in
    */
   endSession(returnUri: string, kept: string | undefined): Promise<string | undefined>;
 }

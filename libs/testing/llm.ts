@@ -73,7 +73,7 @@ export interface LlmServer {
 }
 
 /**
- * Starts the server on the loopback interface; `port` 0 uses any free port. `keepsRequests: false` for a server that
+ * Starts the server on the loopback interface; `port` 0 uses any free port. `recordsRequests: false` for a server that
  * runs for days.
  */
 export async function startLlm(

@@ -259,7 +259,7 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/** Listens on `port`. `lookEveryMs` is the maximum time until a change of readiness is noticed. */
+/** Listens on `port`. `pollEveryMs` is the maximum time until a change of readiness is noticed. */
 export async function startBalancer(port: number, backends: readonly Backend[], pollEveryMs = 500): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let ready: readonly Backend[] = [];
