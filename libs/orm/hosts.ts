@@ -37,7 +37,7 @@ const poolExhausted = /^timeout exceeded when trying to connect/;
 
 /** @throws Error when the URL is malformed (its text is not repeated) */
 export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
-  // super-linear, but the setting comes from the operator
+  // super-linear: the setting comes from the operator
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const parsed = hosts
     .split(',')

@@ -66,7 +66,12 @@ let timer: NodeJS.Timeout | undefined;
 export function pollRegularly(poll: Poll): () => void {
   polls.add(poll);
   timer ??= startTimer();
-  return () => void polls.delete(poll);
+  return () => {
+    polls.delete(poll);
+    if (polls.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
 
 function startTimer(): NodeJS.Timeout {
@@ -76,8 +81,5 @@ function startTimer(): NodeJS.Timeout {
     const isLate = now - polledAt > lateMs;
     polledAt = now;
     for (const poll of polls) poll(now, isLate);
-    if (polls.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
   }, pollEveryMs).unref();
 }
