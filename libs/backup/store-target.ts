@@ -19,7 +19,7 @@ export function readStoreAddress(text: string): { bucket: string; prefix: string
 export function createStoreTarget(store: ObjectStore, prefix: string, location: string): BackupTarget {
   const keyOf = (path: string): string => prefix + checkPath(path);
   return {
-    location: location,
+    location,
     write: (path, body) => store.putStream(keyOf(path), body, { contentType }),
     read: async (path) => (await store.get(keyOf(path)))?.body,
     sizeOf: async (path) => (await store.head(keyOf(path)))?.sizeBytes,

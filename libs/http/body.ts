@@ -52,7 +52,7 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
       { method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0],
       noop,
     );
-    return { bytes: request.body, release: release };
+    return { bytes: request.body, release };
   } catch (error) {
     release();
     if (isTooLarge(error)) return tooMany;

@@ -232,7 +232,7 @@ async function receiveJson(
   const { bytes, release } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
   const weight = estimateJsonBytes(bytes);
-  if (weight !== undefined) return { bytes, weight, release: release };
+  if (weight !== undefined) return { bytes, weight, release };
   release();
   throw new UnparsableBody();
 }

@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
 import { sqlStateOf } from './errors.ts';
-import { sql } from '#libs/sql';
-import { t } from '#libs/sql';
-import { statement } from '#libs/sql';
+import { sql, statement, t } from '#libs/sql';
 
 const pollMs = 500;
 /** Undefined table, undefined schema, insufficient privilege. */

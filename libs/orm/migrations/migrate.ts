@@ -118,7 +118,7 @@ async function runPending(
       const recorded = await recordReplacements(
         pool,
         schema,
-        unrecorded.flatMap(({ name }) => Object.entries({ [name]: replaced[name] ?? [] })),
+        unrecorded.map(({ name }) => [name, replaced[name] ?? []] as const),
       );
       return unrecorded.filter(({ name }) => !recorded.has(name));
     });

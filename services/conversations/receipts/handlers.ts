@@ -98,7 +98,7 @@ async function replayReceipts(
       for (const row of replayable)
         await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
       const done = { matched: matched.length, changed: replayable.length, failed: matched.length - replayable.length };
-      recordAudit(tx, context, describeBulkAct({ filter: filter }, done));
+      recordAudit(tx, context, describeBulkAct({ filter }, done));
     });
   }
   const counts = {
